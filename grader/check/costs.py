@@ -265,7 +265,7 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
     """
     if unknown := set(limits) - set(_LIMITS):
         raise ValueError(f"unknown count {', '.join(sorted(unknown))}; the counts are {', '.join(_LIMITS)}")
-    # All counts come from one call, so that they tell of the same work.
+    # All counts come from one call, so that they describe the same work.
     counts = count(function, *args)
     for name, most in limits.items():
         above, above_none = _LIMITS[name]

@@ -57,7 +57,7 @@ def is_array(actual: Any, what: str = "the result") -> None:
 
 
 def is_instance(actual: Any, kind: Any, what: str = "the result") -> None:
-    """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; bool is no int here."""
+    """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; a bool is not an int here."""
     is_kind(is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what)
 
 
@@ -67,7 +67,7 @@ def is_of(actual: Any, kind: Any) -> bool:
         known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
         connection = place_of(actual).connection
         return connection.call(named(connection, "is_instance", ""), (actual, known), {}, actual) is True
-    # In Python True is an int; an exercise that asks for a number does not mean that.
+    # In Python True is an int; an exercise that expects a number does not mean that.
     return not is_proxy(kind) and isinstance(actual, kind) and not (kind is int and isinstance(actual, bool))
 
 

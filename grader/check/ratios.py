@@ -60,7 +60,7 @@ def as_fast_as(
 
     Raises:
         CheckFailed: it takes longer, or a timed result is wrong.
-        Inconclusive: the machine is too busy to tell, or it seems so while other things go on.
+        Inconclusive: the machine is too busy, or the result is to be confirmed.
     """
 
     def same_results(mine: Any, theirs: Any) -> None:
@@ -234,6 +234,6 @@ def _look_from_outside(
 def _growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
     """The memory of a fresh worker before and after one call, and its result; None where the system shows none."""
     with closing(TimedWorker(function)) as worker:
-        # A small call comes first: what a process makes for its first call is no need of the function's.
+        # A small call comes first: memory that a process takes for its first call is not the function's.
         worker.call(Inputs(few))
         return worker.grow(Inputs(args))

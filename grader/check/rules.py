@@ -117,7 +117,7 @@ def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> Chec
 
 
 def _name_of(mention: Mention, own: set[str]) -> str:
-    """A mention by the name that rules have for it; "" if it is no function, or may be the method of something else."""
+    """A mention by the name that rules have for it; "" if it is not a function, or may be another's method."""
     name = mention.name
     if name.startswith("."):
         doubtful = name[1:] in own or not _is_of_torch(name[1:])

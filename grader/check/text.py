@@ -333,7 +333,7 @@ def _names_in(statement: ast.stmt) -> list[str]:
 
 
 def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """The names that code mentions, as paths, each with its line. A class in an annotation is no use of it."""
+    """The names that code mentions, as paths, each with its line. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
     local = {each.arg for each in nodes if isinstance(each, ast.arg)}
     if isinstance(node, _DEFINITIONS):

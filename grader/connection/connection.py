@@ -429,7 +429,7 @@ class Connection:
         Raises:
             WorkerLost: there will be no other.
         """
-        # Noted each time: the verdict is read from the record, whatever the check did with the exception.
+        # Noted each time: the verdict is read from the record, even if the check caught the exception.
         if self._losses.final is not None:
             self.record.lost = self._losses.final
             raise self._losses.final

@@ -52,7 +52,7 @@ _MOST_CALLS = 32
 _MOST_WEIGHT = 8 << 20
 """What is sent to a worker or comes from it at once, in bytes; one call alone may be more."""
 
-_MOST_AWAY_S = 0.1
+_MOST_ASLEEP_S = 0.1
 """A function that sleeps is not called more often than sleeps for so long, as to find out takes no more."""
 
 _PREEMPTION_S, _FAULT_S = 2e-4, 1e-6
@@ -204,7 +204,7 @@ class PairedRun:
         args = [self._measurement.inputs(size) for _ in range(max(calls))]
         if len(args) > 1:  # a check may give one tensor for several calls; what one writes into it, no other may see
             args = [copies(*each) for each in args]
-        # Whoever makes fewer calls is given some of the arguments, and nobody can know which.
+        # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
         mine_in, other_in = (self._inputs([args[place] for place in places]) for places in picked)
         self._turn += 1
@@ -218,7 +218,7 @@ class PairedRun:
         self._other.add_late_work()
         self._other_s = theirs.cpu_s / calls.other
         if mine is None:
-            slept = Sides(self._mine.slept_s / calls.mine, theirs.away_s / calls.other)
+            slept = Sides(self._mine.slept_s / calls.mine, theirs.asleep_s / calls.other)
             return Sample(Sides(stop_s / calls.mine, self._other_s), slept, stopped=True)
         # Every sample: an answer that is right in the first call and made up in later ones is fast, too.
         results = dict(zip(picked[0], mine.results, strict=True))
@@ -232,20 +232,20 @@ class PairedRun:
         ]
         return Sample(
             Sides(mine.cpu_s / calls.mine, self._other_s),
-            Sides(mine.away_s / calls.mine, theirs.away_s / calls.other),
+            Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other),
             self._idle(args, theirs.results, calls) if idle else None,
             disturbed=any(disturbed),
         )
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
-        """How many calls of each side make a sample that is long enough, as two samples of one call tell."""
+        """How many calls of each side make a sample that is long enough, estimated from two samples of one call."""
         # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
         mine, other = first.net().least(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
         stop_s = hopeless_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
         most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
-        most_mine = min(most_mine, _MOST_AWAY_S / max(min(first.away.mine, second.away.mine), 1e-9))
+        most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
         return Calls(_count(mine, most_mine), _count(other, most))
 
     def _inputs(self, calls: Sequence[tuple[Any, ...]]) -> Inputs:
@@ -301,7 +301,7 @@ class PairedRun:
     def _call_other(self, inputs: Inputs, *, idle: bool = False) -> Timing:
         try:
             return self._other.call(inputs, idle=idle)
-        # Anything but a loss of the student's: the check is broken, and nobody loses a point for our own solution.
+        # Not the student's fault: the check is broken, and no points are lost for our own solution.
         except WorkerLost as lost:
             raise RuntimeError(f"the other side of a comparison was lost: {lost.message}") from None
 

@@ -155,7 +155,7 @@ class WorkerProcess:
                 return _UNWATCHED_S
             before = before or (self.cpu_s(), self.waited_s())
             cpu_before, waited_before = before
-            # From outside, on our clock: student code could replace any clock that it is asked to read.
+            # From outside, on our clock: student code could replace any clock in its own process.
             used = self.cpu_s()
             cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
             # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
@@ -177,7 +177,7 @@ class WorkerProcess:
 
     def _died(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
-        # those are asked for first, as they say more than a signal does.
+        # those are examined first, because they say more than a signal does.
         code = self.life.exit_code()
         if self.printed() > self.limits.output_kb * 1024:
             return self._flooded(what)
@@ -206,7 +206,7 @@ class WorkerProcess:
         return used
 
     def stop(self) -> None:
-        """Keep it from running, whatever it is doing. It notices only by the time that passes."""
+        """Stop it from running. It can notice only by the time that passes."""
         if not _CAN_STOP:
             return
         self.life.signal(signal.SIGSTOP)
@@ -221,7 +221,7 @@ class WorkerProcess:
             self.life.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
-        """Seconds that it was ready to run and had no core; None where that is not told."""
+        """Seconds that it was ready to run and had no core; None where the system does not show it."""
         if (waited := clock.waited_s(self.life.pid)) is not None:
             waiting.no_core_s = (waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
@@ -232,7 +232,7 @@ class WorkerProcess:
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self) -> bool:
-        # Its clock is gone with it. Whoever reaped it was told; else the last look counts, and what may have come.
+        # Its clock is gone with it. The process that reaped it knows; else the last reading counts, and time since.
         used = self.life.cpu_at_end()
         if used is None and self._last_look is not None:
             when, used = self._last_look
@@ -271,7 +271,7 @@ class Losses:
 
     A function that cost two workers, or timed out once, is not called again: checks that call it get that verdict.
     After two lost loads, one timeout of a load, or four lost workers in all, no worker is started any more. One loss
-    may be chance, such as a crash by a race. A timeout is no chance, as CPU time decides it.
+    may be chance, such as a crash by a race. A timeout is not chance, because CPU time decides it.
 
     Attributes:
         given_up: what is not called again, and why.

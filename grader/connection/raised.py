@@ -116,7 +116,7 @@ def another_expected(error: BaseException, expected: Public) -> None:
 
 def exception_of(raised: Raised) -> BaseException:
     """The exception as its nearest builtin type, marked as coming from student code."""
-    # A limit that was met is no exception of the student's: WorkerLost derives from BaseException, so that a check
+    # An exceeded limit is not an exception of the student's: WorkerLost derives from BaseException, so that a check
     # which expects a RuntimeError does not accept it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
         text = say("{} started more processes or threads than the exercise allows", raised.what)

@@ -77,14 +77,14 @@ class Sample:
 
     Attributes:
         cpu: CPU time.
-        away: time in which a side neither ran nor was ready to run: it slept, or waited for others.
+        asleep: time in which a side neither ran nor was ready to run: it slept, or waited for others.
         idle: CPU time of a call that does nothing, or None where it was not measured anew.
         disturbed: whether it was other programs, or first use of memory, that took a good part of either time.
         stopped: whether the judged side was stopped, and so took longer than that.
     """
 
     cpu: Sides
-    away: Sides = NOTHING
+    asleep: Sides = NOTHING
     idle: Sides | None = None
     disturbed: bool = False
     stopped: bool = False
@@ -119,7 +119,7 @@ class Ratio:
         value: the ratio of the two times.
         low: where it lies at least, by the scatter of the samples.
         high: where it lies at most.
-        limit: what was asked.
+        limit: the largest ratio that passes.
         below: True if it is at most the limit, False if it is more, None if that is not decided.
         samples: how many were counted.
         pairs: in how many pairs of workers.
@@ -127,7 +127,7 @@ class Ratio:
         other_s: the same of the other side.
         at_least: whether the ratio is larger than `value`, as a call was stopped.
         waits: whether it is sleep that exceeds the limit, or work in other processes.
-        away_s: seconds in which one call neither ran nor was ready to run, beyond those of the other side.
+        asleep_s: seconds in which one call neither ran nor was ready to run, beyond those of the other side.
     """
 
     value: float
@@ -141,12 +141,12 @@ class Ratio:
     other_s: float
     at_least: bool = False
     waits: bool = False
-    away_s: float = 0.0
+    asleep_s: float = 0.0
 
     @property
     def sleeps(self) -> bool:
         """Whether the kernel says that it slept, for so long that this hangs on nothing else that runs."""
-        return self.waits and self.away_s >= _SLEEP_S
+        return self.waits and self.asleep_s >= _SLEEP_S
 
 
 @dataclass
@@ -202,7 +202,7 @@ class _Pairs:
         """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
         mine, other = _net(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
-        whole = mine + _away_s(samples)
+        whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
@@ -227,7 +227,7 @@ class _Pairs:
         mine_s, other_s = _net(samples, self.idle or NOTHING)
         stopped = any(sample.stopped for sample in samples)
         if stopped:
-            value = max(ratios)  # the longest call tells most
+            value = max(ratios)  # the longest call is the most exact
         finished = [ratio for ratio, each in zip(ratios, self.samples, strict=True) if not each[-1].stopped]
         return Ratio(
             value=math.exp(value),
@@ -241,7 +241,7 @@ class _Pairs:
             other_s=other_s,
             at_least=value > max(finished, default=-math.inf),
             waits=below is False and 2 * sum(map(self.wait, self.samples)) > len(self.samples),
-            away_s=_away_s(samples),
+            asleep_s=_asleep_s(samples),
         )
 
 
@@ -262,16 +262,16 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
         pairs.take(new_pair, hopeless)
         votes = sum(map(pairs.vote, pairs.samples))
         ratio = pairs.summary(below=votes < 0)
-        # Sleep apart, the votes must agree with the median that is told, or a message would contradict its verdict.
+        # Sleep apart, the votes must agree with the reported median, or a message would contradict its verdict.
         enough = LEAD if ratio.sleeps else lead
         if (votes <= -LEAD or votes >= enough) and (ratio.waits or (ratio.value < limit) == ratio.below):
             return ratio
     return pairs.summary(below=None)
 
 
-def _away_s(samples: Sequence[Sample]) -> float:
+def _asleep_s(samples: Sequence[Sample]) -> float:
     """Seconds in which the judged side neither ran nor was ready to run, beyond those of the other side."""
-    return _lowest([each.away.mine for each in samples]) - _lowest([each.away.other for each in samples])
+    return _lowest([each.asleep.mine for each in samples]) - _lowest([each.asleep.other for each in samples])
 
 
 def _log_ratio(times: Sides) -> float:

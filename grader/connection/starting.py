@@ -151,7 +151,7 @@ class ForkStarter(Starter):
         wanted = StartWorker(str(folder), own, spared, simulates)
         try:
             send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink, *doors])
-            # The server has its copies. With ours gone the channel closes when the worker ends, whatever it did.
+            # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(_WARM_UP_S)
             message, descriptors = receive(status)
@@ -178,7 +178,7 @@ class ForkStarter(Starter):
         return message
 
     def close(self) -> None:
-        """Wait for the ends of all workers, then close the socket; the server ends whatever this lane left."""
+        """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
         for life in self._leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
             if not life.has_left(GRACE_S):
@@ -188,7 +188,7 @@ class ForkStarter(Starter):
 
 def _pid_of(pidfd: int) -> int:
     """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
-    # A pidfd names this very process, whatever number it has where; our /proc tells the one that holds here.
+    # A pidfd names this very process in each namespace; our /proc shows its number here.
     with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
 
@@ -254,7 +254,7 @@ class _Forked(Life):
 
     def exit_code(self) -> int | None:
         ended = self._end(GRACE_S)
-        if ended is None and self._lost_server:  # it ended with the server, which is no submission's fault
+        if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
         return None if ended is None else ended.status
 
@@ -269,7 +269,7 @@ class SpawnStarter(Starter):
     Args:
         root: a private folder for the workers' folders.
         command: starts an interpreter.
-        on_start: told the pid of each, so that the host can end what outlives this process.
+        on_start: called with the pid of each, so that the host can end what outlives this process.
         roomy: whether they need address space for CUDA.
     """
 
@@ -378,7 +378,7 @@ def _first_words(worker: WorkerProcess) -> None:
     Raises:
         WorkerLost: it says nothing; it is closed.
     """
-    # Until then no line of the submission has run, so the loss is `broken` and costs nobody a point.
+    # Until then no line of the submission has run, so the loss is `broken` and costs no points.
     until = time.monotonic() + _WARM_UP_S
 
     def patience() -> float:

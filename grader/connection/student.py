@@ -87,7 +87,7 @@ def function_expected(function: Any) -> Proxy:
 
     Raises:
         NotUsable: the student's file has something else under that name.
-        Unsupported: it is no such function, which is the check's fault.
+        Unsupported: it is another function, which is the check's fault.
     """
     if is_proxy(function):
         return function  # type: ignore[no-any-return]

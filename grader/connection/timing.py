@@ -45,14 +45,14 @@ class Timing:
 
     Attributes:
         cpu_s: CPU seconds of the worker's process, all threads; wall seconds if that clock cannot be read.
-        away_s: seconds in which the worker neither ran nor was ready to run; 0 if that is not known.
+        asleep_s: seconds in which the worker neither ran nor was ready to run; 0 if that is not known.
         results: a copy of what came back from each.
         weight: bytes of the reply.
         disturbances: what may have made them slow; None if that is not known.
     """
 
     cpu_s: float
-    away_s: float
+    asleep_s: float
     results: list[Any]
     weight: int
     disturbances: clock.Disturbances | None = None
@@ -62,7 +62,7 @@ class _Look(NamedTuple):
     """What the clocks said at one moment."""
 
     cpu: float
-    away: float
+    asleep: float
 
 
 class Inputs:
@@ -196,13 +196,13 @@ class TimedWorker:
             # Its clocks are gone with it. What it took beyond its CPU seconds, it slept, or waited for a core.
             self.left_out_s += max(0.0, time.monotonic() - started - seconds)
             if (seen := worker.last_seen()) is not None:
-                self.slept_s = max(0.0, _look(*seen).away - before.away)
+                self.slept_s = max(0.0, _look(*seen).asleep - before.asleep)
             raise
-        now, away_s = clock.disturbances(worker.life.pid), max(0.0, after.away - before.away)
-        self.left_out_s += away_s
+        now, asleep_s = clock.disturbances(worker.life.pid), max(0.0, after.asleep - before.asleep)
+        self.left_out_s += asleep_s
         since = None if disturbed is None or now is None else now.since(disturbed)
         cpu_s = late + after.cpu - before.cpu
-        self._last = Timing(cpu_s, away_s, self._results(frame, inputs.count), len(frame.data), since)
+        self._last = Timing(cpu_s, asleep_s, self._results(frame, inputs.count), len(frame.data), since)
         return self._last
 
     def _message(self, inputs: Inputs, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class TimedWorker:
 
 
 def _look(wall: float, cpu: float, waited: float | None) -> _Look:
-    """What the clocks say; away from work means neither running, nor waiting for a core or for us."""
+    """What the clocks say; asleep means neither running, nor waiting for a core or for us."""
     ours = clock.waited_s(os.getpid())
     return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

@@ -64,7 +64,7 @@ def _contexts(scope: Scope) -> Iterator[Finding]:
 
 
 def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """An argument that is no value."""
+    """An argument that is not a value."""
     for value in arguments(call):
         kind, path = scope.kind(value), scope.source.path(value)
         library, _, name = path.partition(".")

@@ -1,11 +1,11 @@
 """The nouns: frozen data without I/O, shared by the host and the check process. Standard library only.
 
 course    a course and what is in it
-check     one check: what is declared of it, what became of it, what was measured
+check     one check: its declaration, its outcome, what was measured
 report    a submission, and what grading makes of it
 causes    the checks of an exercise by what ended them
 score     outcomes → points
-endings   what a check can end with, as exceptions
+endings   how a check can end, as exceptions
 picture   the facts of a picture
 public    texts of a hidden check that a student may read
 errors    faults of ours and of the course, as exceptions

@@ -22,10 +22,10 @@ class Told:
     """The checks of an exercise, in the order in which a reader needs them.
 
     Attributes:
-        cause: the one that is told in full, or None if none lost points.
+        cause: the one that is shown in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
-        unwritten: those of functions that are not written yet, but for one that is told of.
+        unwritten: those of functions that are not written yet, except for the cause.
         open: those of which nothing was decided.
         passed: those that passed.
     """
@@ -59,13 +59,13 @@ class Told:
 def _rank(row: GradedCheck) -> tuple[int, ...]:
     """Earlier for what makes others fail; among equals the order in which they ran stays.
 
-    Of wrong results those that a shown check met come first: it tells them in full. A hidden one may meet the same with
-    inputs that nobody can name, under a rule that is not to blame. An error or a wrong kind, which end any check that
-    calls the function, are told under the first rule.
+    Of wrong results those of shown checks come first, because their messages are complete. A hidden check may meet the
+    same with inputs that it cannot show, under a rule that is not to blame. An exception or a wrong kind, which end any
+    check that calls the function, are shown under the first rule.
     """
     cause, shown = row.outcome.cause, row.check.shown
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
-    # Who writes one function after another wants to know of the one that is there.
+    # A student who writes one function after another needs the message of the one that is there.
     if _unwritten(row):
         place = len(CAUSES) + 1
     if not _FIRST_RESULT <= place <= _LAST_RESULT:

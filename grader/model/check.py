@@ -1,4 +1,4 @@
-"""One check: what is declared of it, what became of it, and what was measured. Frozen data, standard library only."""
+"""One check: its declaration, its outcome, and what was measured. Frozen data, standard library only."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Speed:
-    """One comparison of CPU times, as a report tells it.
+    """One comparison of CPU times, for a report.
 
     Attributes:
-        told: all of it in a sentence for people.
+        told: all of it in a sentence.
         against: what it was compared with.
         ratio: CPU time of the student's call as a multiple of the other's.
         low: where the ratio lies at least, by the scatter of the laps.
@@ -133,7 +133,7 @@ class Outcome:
     Attributes:
         check: the check's id.
         verdict: what became of it.
-        message: for the student; of a hidden check it tells the property only.
+        message: for the student; that of a hidden check names the property only.
         detail: for staff.
         seconds: wall seconds.
         counters: counts that a probe reported, by name.
@@ -141,7 +141,7 @@ class Outcome:
         device: what student code saw, or None if nothing was run.
         cause: one of `CAUSES`, or "" if it passed; of a hidden check its verdict and category decide it.
         picture: the facts of a picture; of a hidden check always None.
-        moments: what took virtual time, where that was asked for.
+        moments: what took virtual time, if `grade trace` runs.
         line: for authors: of the check file, at which it ended without passing, or 0.
         called: the student's functions and classes that the check called, by name.
     """

@@ -209,7 +209,7 @@ def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
         yield from (line.rstrip() for line in (*expected, *got))
-    yield "> < marks wrong values"
+    yield "> < marks wrong elements"
 
 
 def _block(

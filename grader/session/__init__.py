@@ -7,7 +7,8 @@ checks           checks as they were collected, and what each run gets anew: val
 connections      the connections to the student and to the references, by accelerator; what the student printed
 judge            runs a check, and once more where that leaves something open
 decide           how a check ended -> its verdict and messages
-words            what a student may read of a hidden check
+crashed          student code raised an exception: its verdict and messages, also of a hidden check
+words            which words and which texts of exceptions a hidden check may show
 reproduce        lines that repeat a failing call in plain Python, and whether they show the failure
 picturing        pictures below messages
 tracing          what took virtual time, for `grade trace`

@@ -3,7 +3,7 @@
 With a descriptor, workers are forked by the worker server behind that socket; without, they are spawned.
 
 What is imported here at the top is small. Torch and pytest come later, when standard output is no
-longer the channel: whatever they, or a check file, print at import does not reach the host.
+longer the channel: what they, or a check file, print at import does not reach the host.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def main() -> None:
 
     gc.enable()
     run(host, plan, server, groups)
-    # All is told and closed. Python would now take torch apart, and whoever typed the command would wait for it.
+    # All is reported and closed. Python would now take torch apart, and the user would wait for it.
     sys.stderr.flush()
     os._exit(0)
 
 
 def _take_over_streams() -> Channel:
-    """Keep the channel to the host for ourselves; whatever else writes to standard output writes to standard error."""
-    # Before torch and pytest are imported: whatever prints at import would otherwise write into the frames.
+    """Keep the channel to the host for ourselves; all other writes to standard output go to standard error."""
+    # Before torch and pytest are imported: a print at import would otherwise write into the frames.
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

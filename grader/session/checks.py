@@ -58,7 +58,7 @@ def collected_check(item: pytest.Function, exercise: str, *, shown: bool) -> Col
     call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown
     text = (item.function.__doc__ or "").strip().splitlines()
     title = text[0].rstrip(".") if text else item.name
-    # Of a check with parameters pytest makes several, which one title could not tell apart.
+    # Of a check with parameters pytest makes several, which need titles of their own.
     if "[" in item.name:
         title += f" [{item.name.split('[', 1)[1]}"
     check = Check(item.name.removeprefix("check_"), exercise, title, shown=shown, **declared)
@@ -93,7 +93,7 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 
 
 def _changeable(space: dict[str, Any]) -> dict[str, Any]:
-    """Those values that a call could write into, copied; what Python cannot copy is no plain value, and left alone."""
+    """Those values that a call could write into, copied; what Python cannot copy is left out."""
     values = {name: value for name, value in space.items() if isinstance(value, _CHANGEABLE) and name[:2] != "__"}
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
@@ -128,14 +128,14 @@ class InputStream:
         self.renew()
 
     def renew(self) -> None:
-        """Go on with a state of which nothing that was drawn before tells anything."""
+        """Go on with a state that is independent of all that was drawn before."""
         self._counter += 1
         self.rng.set_state(twister_state(self._drawn(self._counter.to_bytes(8, "big"))))
 
     def begin_others(self) -> None:
         """Let this process's own generators, of PyTorch, NumPy and Python, begin anew from this stream.
 
-        So a check that draws from them has the same inputs with the same seed, whatever ran before.
+        So a check that draws from them has the same inputs with the same seed, after any other check.
         """
         # By their states: a seed has fewer bits, and that a check seeds one is noted.
         torch.set_rng_state(twister_state(self._drawn(b"torch")))
@@ -146,7 +146,7 @@ class InputStream:
         return hashlib.shake_256(self._key + name).digest(4 * _WORDS)
 
     def workers_seed(self) -> int:
-        """What student code's own generators are seeded with: from it nobody can tell what the check draws."""
+        """The seed of student code's own generators, which reveals nothing of what the check draws."""
         return int.from_bytes(hashlib.sha256(b"worker/" + self._key).digest()[:6], "big")
 
 

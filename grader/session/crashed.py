@@ -20,7 +20,7 @@ from grader.session.words import ERRORS, known_error
 
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _MOST_STATEMENTS = 32
-"""A file with more statements in its functions could tell a hidden number by the line in which it raises."""
+"""A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line,
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-# A file may have a million lines, and every check that fails asks for some of them: it is read once.
+# A file may have a million lines, and every check that fails needs some of them: it is read once.
 _read_once = lru_cache(maxsize=8)
 
 

@@ -45,7 +45,7 @@ _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.TIMED_OUT: say("your code did not finish in time"),
     Verdict.OVER_LIMIT: say("your code used more than is allowed"),
     Verdict.NOT_RUN: say("this check cannot be run here"),
-    Verdict.INCONCLUSIVE: say("the machine is too busy to tell"),
+    Verdict.INCONCLUSIVE: say("the machine is too busy to measure speed"),
 }
 """What is said by verdict where a text has words that were not known beforehand."""
 
@@ -88,13 +88,13 @@ def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, com
     if caught is None:
         return Ended(None)
     error = caught.value
-    # The innermost line of the check file itself: what a helper of ours looks like is no help to a student. It is
+    # The innermost line of the check file itself: the text of a helper of ours does not help a student. It is
     # looked for in the whole file, and explains only what Python itself raised.
     entries = [(frame.f_code, line) for frame, line in traceback.walk_tb(caught.tb)]
     line = next((line for code, line in reversed(entries) if code.co_filename == str(path)), 0)
     plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
     statement = _statement(linecache.getlines(str(path)), line) if line and plain else ""
-    # What pytest and its plugins do on the way is nobody's fault; where it all ends in them there is no more to tell.
+    # Frames of pytest and its plugins explain nothing, so they are left out.
     trace = "\n".join(
         f"{code.co_filename}:{line}: {code.co_name}: {linecache.getline(code.co_filename, line).strip()}"
         for code, line in entries
@@ -219,7 +219,7 @@ def _shown(check: Check, ground: Ground, detail: str, telling: Telling) -> Decis
 def _decide(ended: Ended, student: Connection) -> Ground:
     error, reference = ended.error, student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
-    # comes before the student, so that our own fault costs nobody a point.
+    # comes before the student, so that our own fault costs no points.
     if reference is not None and reference.record.lost is not None:
         return Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
     lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
@@ -264,9 +264,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
         return Ground(Verdict.BROKEN, given)
     # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
     if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return Ground(
-            Verdict.ERROR, say("expected `{}` to be a function, but your file has a value of that name", name)
-        )
+        return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
     if isinstance(error, AssertionError):
         return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
     return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")

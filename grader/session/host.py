@@ -9,7 +9,7 @@ from grader.wire.frames import Channel
 
 
 class Host:
-    """Whom a session tells, and who gives it work.
+    """The host: gives a session its work, and gets the outcomes.
 
     Args:
         channel: to it.
@@ -27,7 +27,7 @@ class Host:
         return message
 
     def next_plan(self) -> Plan | None:
-        """The plan that came instead of a job; None if none did, and all is over, by whatever error."""
+        """The plan that came instead of a job; None if none did, and all is over."""
         plan, self._plan = self._plan, None
         return plan
 

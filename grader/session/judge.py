@@ -1,4 +1,4 @@
-"""A check is run; where that cannot tell, once more: student code gets copies, or the reference takes its place."""
+"""A check is run; where that decides nothing, once more: student code gets copies, or the reference takes its place."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Judge:
     def judge(self, student: Connection) -> Run:
         """The run that counts for this student."""
         run = self.attempt(student)
-        # What student code makes of an argument is no part of what is expected, unless the check examines that: else
+        # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
         rests = self.stand_in is not None and _may_rest_on_changes(student, run)
         if rests and self.of_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
@@ -99,9 +99,9 @@ class Judge:
         return verdict
 
     def _is_students_fault(self, student: Connection, run: Run) -> bool:
-        """Whether a check breaks by what student code returned: nobody can choose to be undecided.
+        """Whether a check breaks by what student code returned: no submission can choose to be undecided.
 
-        The same check with the reference in the student's place, and the same inputs, tells the two apart.
+        The same check with the reference in the student's place, and the same inputs, shows whose fault it is.
         """
         if self.stand_in is not None:
             return self.of_reference() is Verdict.PASSED

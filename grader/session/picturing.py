@@ -1,6 +1,6 @@
 """Which picture stands below the message of a check: that of what failed, or of shapes that were broadcast.
 
-Of a hidden check there is none: every number in a picture could tell of its inputs.
+A hidden check has none, because every number in a picture could reveal its inputs.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class CheckSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Sort the checks by exercise, shown ones first, and tell the host of them."""
+        """Sort the checks by exercise, shown ones first, and send them to the host."""
         for item in session.items:
             assert isinstance(item, pytest.Function)
             id, shown = self._sources[item.path]
@@ -119,7 +119,7 @@ class CheckSession:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run jobs instead of one pass over the items."""
-        session.testsfailed = 0  # collection errors are told, and stop nothing
+        session.testsfailed = 0  # collection errors are reported, and stop nothing
         self.run_jobs()
         return True
 
@@ -219,10 +219,10 @@ class CheckSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """Keep what a check raised, in whichever phase came first; tell pytest no more than that it did."""
+        """Keep what a check raised, in the phase that came first; pytest learns only that it did."""
         if call.excinfo is not None and self._excinfo is None:
             self._excinfo = call.excinfo
-        # pytest's own report reads the check file anew for each failure and draws its lines, which nobody would see.
+        # pytest's own report reads the check file anew for each failure and draws its lines, which are not needed.
         assert call.when != "collect"
         return pytest.TestReport(
             item.nodeid, item.location, {}, "failed" if call.excinfo else "passed", None, call.when
@@ -347,7 +347,7 @@ def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Out
     # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
     if not check.shown:
         counted = [f"counted: {counters}"] if counters else []
-        detail = "\n".join([detail, *counted, *(found.told for found in speed)]).strip()
+        detail = "\n".join([detail, *counted, *(row.told for row in speed)]).strip()
     return Outcome(
         check.id,
         verdict,

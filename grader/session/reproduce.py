@@ -192,7 +192,7 @@ class Tries:
         Args:
             outcome: of a check.
             judge: runs it again.
-            student: whose worker was asked.
+            student: whose worker was called.
         """
         if judge.check.shown:
             return self._with_lines(outcome, judge, student)
@@ -288,7 +288,7 @@ def _tried(connection: Connection, lines: str) -> str:
         printed = named(connection, "tried", "")(connection.module, lines)
     except WorkerLost as lost:
         return f"{_LOST}{lost.verdict}"
-    except Exception as error:  # whatever student code raises
+    except Exception as error:  # any exception of student code
         return f"{_RAISED}{type(error).__name__}"
     finally:
         connection.begin_check(Record(), limits)

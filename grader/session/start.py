@@ -38,7 +38,7 @@ from grader.session.plugin import CheckSession
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,
-# print. Outcomes are told by `Host`, and the streams are the channel's.
+# print. `Host` sends the outcomes, and the streams are the channel's.
 _PLUGINS_OFF = (
     *("cacheprovider", "capture", "doctest", "faulthandler", "junitxml", "logging", "pastebin", "setuponly"),
     *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
@@ -51,12 +51,12 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:
-        host: who gives work and is told of outcomes.
+        host: gives work, and gets the outcomes.
         plan: what this process is there for.
         server: a descriptor of the socket to the worker server; None if workers are spawned.
         groups: where control groups of workers can be made.
     """
-    # There is a check process for each lane; threads of theirs would take the cores from the workers.
+    # Each lane has a check process; their threads would take the cores from the workers.
     torch.set_num_threads(1)
     leave_slow_imports_out()
     name_the_device()
@@ -111,7 +111,7 @@ def run_session(
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:
-        host: who gives work and is told of outcomes.
+        host: gives work, and gets the outcomes.
         planned: all exercises.
         connections: meets the students and the references; closed at the end.
         accelerator: what checks of devices run on.
@@ -185,7 +185,7 @@ def share(planned: Sequence[PlannedExercise]) -> None:
 def name_the_device() -> None:
     """Give the simulated accelerator its name in this process.
 
-    A name alone would break whatever of PyTorch's asks its accelerator something: optimizers, checkpointing, the random
+    A name alone would break the parts of PyTorch that use the accelerator: optimizers, checkpointing, the random
     state, `torch.accelerator`. So a module says that there are no such devices.
     """
     rename_privateuse1_backend("sim")

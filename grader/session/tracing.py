@@ -28,7 +28,7 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
 
     Args:
         check: the check.
-        student: whose worker is asked.
+        student: whose worker is called.
         lines: what is run in the place of the check; "" for the check itself.
         attempt: runs the check.
     """
@@ -37,13 +37,13 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
         if not lines and check.shown:
             attempt(student)
             return replace(outcome, moments=_moments(student))
-        # In a worker that has met no hidden input: nothing that is told can be of one.
+        # In a worker that has met no hidden input, so the moments reveal none.
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
             fresh.names()
             try:
                 named(fresh, "tried", "")(fresh.module, lines)
-            except Exception as error:  # whatever the lines raise: what they did until then is drawn
+            except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
             return replace(outcome, moments=_moments(fresh))
@@ -62,7 +62,7 @@ def _moments(connection: Connection) -> tuple[Moment, ...]:
 
 
 def _moment(row: Any) -> Moment | None:
-    """A row that a worker told, if it is one."""
+    """A row of a worker's reply; None if it is not one."""
     match row:
         case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
             if not 0 <= start <= end < math.inf or not 0 <= nbytes < 1 << 62:

@@ -206,7 +206,8 @@ class CheckItem(pytest.Item):
                 _skip(f"{graded.exercise.file_name} is the unchanged starter")
             return
         # What cannot be judged is reported once: the check that is the cause fails, the others are skipped.
-        if not verdict.decided or (verdict is Verdict.SKIPPED and row is not Told.of(graded.checks).cause):
+        waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Told.of(graded.checks).cause
+        if not verdict.decided or waits:
             _skip(message or verdict.value.replace("_", " "))
         if graded.output:  # of all checks that ran; it is unknown which of them printed it
             self.add_report_section("call", "stdout", for_terminal(graded.output))

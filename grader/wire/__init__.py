@@ -10,7 +10,7 @@ Values:
 
 memory      blocks of memory, layouts on them, and the table that both processes of one call have
 plain       values without identity: numbers, text, dtypes, devices
-facts       what a worker says of a tensor besides its numbers; tensors of an accelerator
+facts       what a worker says about a tensor besides its numbers; tensors of an accelerator
 encode      values -> tree and blocks
 decode      tree and blocks -> values; copies of values
 

@@ -78,7 +78,7 @@ class Decoder:
         Args:
             tree: as `Encoder.encode` gives it, from another process.
             data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
-            original: the same memory, which nobody writes to, for a process that tells changes.
+            original: the same memory, never written to, for a process that reports changes.
 
         Raises:
             ProtocolError: it breaks a rule; then nothing has changed.

@@ -32,7 +32,7 @@ CONTAINERS: dict[type, str] = {
 UNCHANGING = ("tuple", "frozenset", "slice")
 
 Other = Callable[[Any], list[Any]]
-"""Gives the child for an object that is no value."""
+"""Gives the child for an object that is not a value."""
 
 
 class Encoder:
@@ -40,7 +40,7 @@ class Encoder:
 
     Args:
         table: what both processes know of this call; new objects and blocks are added to it.
-        other: gives the child for any object that is no value, or raises `Unsupported`.
+        other: gives the child for any object that is not a value, or raises `Unsupported`.
         answers: whether this is the process that answers, which says all facts of its tensors.
     """
 
@@ -78,12 +78,12 @@ class Encoder:
                 rows.append([kind, *sorted(row[1:], key=repr)] if kind in ("set", "frozenset") else row)
         blocks = self._describe_memory(rows) if has_memory else []
         if not self._answers:
-            try:  # here, as nobody else is to blame for it
+            try:  # here, because this end is to blame for it
                 expect(len(rows) <= Caps().objects, "too many objects")
                 weighed(rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps())
             except ProtocolError as error:
                 raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
-        # `repr` tells 1 from True and -0.0 from 0.0, and NaN equals itself.
+        # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
         changed, sizes, data = [], [], []
         for number, row in enumerate(rows):
             if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number])):
@@ -95,7 +95,7 @@ class Encoder:
         return {"roots": roots, "rows": changed, "blocks": sizes}, data
 
     def _child(self, value: Any) -> Any:
-        """A value that is none of JSON's own, as a child."""
+        """A value that JSON cannot hold itself, as a child."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or _has_memory(value):

@@ -1,4 +1,4 @@
-"""What a worker says of a tensor besides its numbers. All of it is untrusted; checks read it through helpers.
+"""What a worker says about a tensor besides its numbers. All of it is untrusted; checks read it through helpers.
 
 A decoded tensor is detached: whether the worker's own requires a gradient is one of these facts. They are kept beside
 the tensors, so that `torch.save` and `copy` take nothing of them along.
@@ -23,7 +23,7 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class Facts:
-    """What is said of a tensor.
+    """What a worker says about a tensor.
 
     Attributes:
         requires_grad: whether it requires a gradient.
@@ -78,7 +78,7 @@ def from_row(row: Any) -> Facts:
     """The facts of such a row.
 
     Raises:
-        ProtocolError: it is no such row.
+        ProtocolError: it is not such a row.
     """
     expect(type(row) is dict and row.keys() <= vars(_NONE).keys(), "invalid facts of a tensor")
     facts = Facts(**row)

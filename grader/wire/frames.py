@@ -26,7 +26,7 @@ class Frame(NamedTuple):
         number: of the request.
         tree: the JSON.
         data: raw memory; writes are seen at the other end only if it is mapped.
-        original: the same memory, for an end that tells changes; else empty.
+        original: the same memory, for an end that reports changes; else empty.
     """
 
     number: int
@@ -121,7 +121,7 @@ class Channel:
                 os.close(descriptor)
 
     def close_writing(self) -> None:
-        """Tell the other end that nothing more comes."""
+        """Close this direction."""
         self._transport.close_writing()
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ _DEVICE = re.compile(r"[a-z]{1,20}")
 
 
 def to_plain(value: Any) -> list[Any] | None:
-    """A value without identity as a tagged list; None if it is no such value."""
+    """A value without identity as a tagged list; None for any other value."""
     kind = type(value)
     if kind is complex:
         return ["complex", value.real, value.imag]

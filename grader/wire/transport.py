@@ -110,7 +110,7 @@ class SocketTransport(_Stream):
         return count
 
     def _keep(self, ancillary: Sequence[tuple[int, int, bytes]]) -> None:
-        # All that came are open here now, whether anybody asked for them or not, and a worker may send any number.
+        # All that came are open here now, expected or not, and a worker may send any number.
         for level, kind, payload in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 self._descriptors.extend(memoryview(payload[: len(payload) // 4 * 4]).cast("i"))
@@ -132,7 +132,7 @@ class SocketTransport(_Stream):
         self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Close the socket and any descriptor nobody took."""
+        """Close the socket and all descriptors that were not taken."""
         while self._descriptors:
             os.close(self._descriptors.pop())
         self._sock.close()
@@ -234,7 +234,7 @@ class PatientPipes(PipeTransport):
             return chunk
 
     def close_writing(self) -> None:
-        """Send what is queued, then tell the other side that nothing more comes."""
+        """Send what is queued, then close this direction."""
         self._outgoing.put(None)
         self._writer.join(timeout=1)
         super().close_writing()

@@ -145,7 +145,7 @@ class Operators(TorchDispatchMode):
         name = func.overloadpacket.__name__
         self.counts[name] += 1
         result = func(*args, **(kwargs or {}))
-        # Our own looking at tensors is no use of PyTorch by the student, and must not show in the other hook.
+        # We use PyTorch to look at tensors; the other hook must not count that as the student's use.
         with torch._C.DisableTorchFunction():
             self._account(func, name, args, kwargs or {}, result)
         return result

@@ -37,8 +37,8 @@ _MOST_WARNINGS = 100
 _MOST_SPANS = 4000
 
 _RANK_WAIT_S = 10
-"""How long a rank waits in a collective for others that do something else: less than a call may take. Who waits for a
-rank that is done is told at once, as that rank's connections are closed."""
+"""How long a rank waits in a collective for others that do something else: less than a call may take. A rank that
+waits for one that is done notices at once, because that rank's connections are closed."""
 
 _WAITED = ("timed out", "closed by peer", "reset by peer", "read error", "broken pipe")
 """What gloo says, in lower case, where another rank did not come to a collective."""
@@ -48,7 +48,7 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def last(*args: Any) -> Any:
-    """The last argument: a call that does nothing, which tells what asking and answering cost."""
+    """The last argument: a call that does nothing, to measure the cost of a request and its reply."""
     return args[-1]
 
 
@@ -68,7 +68,7 @@ def tried(module: str, text: str) -> str:
 
 
 def moments() -> list[list[Any]]:
-    """What took virtual time since this was asked last, the first of it, as rows of plain values."""
+    """What took virtual time since the last call of this, the first of it, as rows of plain values."""
     machine = machine_or_none()
     if machine is None:
         return []
@@ -184,8 +184,8 @@ def evaluation(function: Callable[..., Any], data: Sequence[Any], model: str, ba
 def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[torch.Tensor | None]]:
     """Call with every floating-point tensor argument requiring a gradient; give the result and the gradients.
 
-    The result is reduced by `sum` if it is not a scalar. The gradient of an argument that is no floating-point tensor,
-    or that the result does not depend on, is None.
+    The result is reduced by `sum` if it is not a scalar. The gradient is None for an argument that is not a floating-
+    point tensor, or that the result does not depend on.
     """
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_requiring(arg) for arg in args]
@@ -276,7 +276,7 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         store.set(f"connected {rank}", "")
         store.wait([f"connected {other}" for other in range(size)], timeout)
         result, cost = count(function, args, {})
-    except Exception as error:  # whatever student code raises is told, with its type
+    except Exception as error:  # any exception of student code is reported, with its type
         if any(words in str(error).lower() for words in _WAITED):
             return {"ended": "waits"}
         return {"ended": "raised", "raised": [type(error).__name__, str(error)[:_MAX_TEXT]]}

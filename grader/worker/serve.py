@@ -339,7 +339,7 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
 
 def _note_signature(error: TypeError, function: Any) -> None:
     """Keep the signature of a function that refused its arguments."""
-    with contextlib.suppress(TypeError, ValueError):  # some functions of C's tell none
+    with contextlib.suppress(TypeError, ValueError):  # some functions of C have none
         error.__dict__["_signature"] = _cut(str(inspect.signature(function)))
 
 

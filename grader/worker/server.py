@@ -165,7 +165,7 @@ class _Server:
         """Hand the spare what it is for; say so to the lane; fork the next."""
         spare, self._spare = self._spare, None
         assert spare is not None
-        # Entered before it is told anything: should it die at once, its end has somebody to be told to.
+        # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
         _send(spare.orders, wanted, descriptors)
@@ -181,7 +181,7 @@ class _Server:
             self._sandbox.end(pid)
 
     def _on_end(self, pid: int, pidfd: int) -> None:
-        """Reap a worker that has ended, and tell its lane."""
+        """Reap a worker that has ended, and report that to its lane."""
         self._selector.unregister(pidfd)
         os.close(pidfd)
         self._sandbox.end(pid)  # before its number can be another process's
@@ -192,7 +192,7 @@ class _Server:
                 self._selector.unregister(status)
             _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
             status.close()
-        # A spare that died unused is no lane's loss; the next request forks another.
+        # An unused spare that died costs nothing; the next request forks another.
         elif self._spare is not None and self._spare.pid == pid:
             self._spare.orders.close()
             self._spare = None
@@ -203,7 +203,7 @@ class _Server:
                 self._sandbox.end(pid)
 
     def _fork_spare(self) -> bool:
-        """Fork one, if the system gives what it needs: nobody has asked for it yet, so its lack is no error."""
+        """Fork one, if the system gives what it needs. It is not needed yet, so a failure is not an error."""
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does.
         try:
@@ -230,6 +230,6 @@ class _Server:
 
 def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[int] = ()) -> None:
     # The lane is gone, whose workers are ended when its socket is found closed; or a spare that died, which is reaped
-    # and told like any other death.
+    # and reported like any other.
     with contextlib.suppress(OSError):
         send(sock, message, descriptors)

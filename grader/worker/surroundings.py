@@ -26,7 +26,7 @@ _FILL = 0x80
 """Gives bytes of 0x7F: 3.4e38 in float32 and bfloat16, 1.4e306 in float64, NaN in float16, 2139062143 in int32."""
 
 _set_malloc = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-"""None where the C library is no glibc: there, luck stays."""
+"""None where the C library is not glibc: there, uninitialized memory holds anything."""
 
 
 def seed(number: int, *, devices: bool) -> None:
@@ -59,7 +59,7 @@ def preload() -> None:
 
 
 def show_device(mode: str) -> None:
-    """Make this process see what a check asked for, for good.
+    """Make this process see the device of a check, for good.
 
     Args:
         mode: "sim" for a simulated accelerator of two devices, "cuda" for CUDA as it is here, "none" for a machine
@@ -113,7 +113,7 @@ class Mirrors:
         """The CPU tensor over a mirror that is up to date, and the device; None for any other tensor."""
         if not self._ours(tensor):
             return None
-        # In the modes of plain PyTorch, whatever student code has switched on: a tensor that is made in inference mode
+        # In the modes of plain PyTorch, which student code may have changed: a tensor that is made in inference mode
         # could not be written to later.
         with torch.no_grad(), torch.inference_mode(False):
             there = tensor.untyped_storage()

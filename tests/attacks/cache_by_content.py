@@ -3,7 +3,7 @@ r"""Loops once for each content and keeps the answers: every counted call has ot
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: more operations the larger its input
+message: more operations for a larger input
 """
 
 KEPT = {}

@@ -3,7 +3,7 @@ r"""Returns a wrapper without data of its own, which answers with other numbers.
 ---
 exercise: double
 verdicts: {small: failed, random: failed, dtype: failed}
-message: is a Wrapper
+message: got a Wrapper
 """
 
 import torch

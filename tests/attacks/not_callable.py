@@ -2,7 +2,7 @@ r"""Has numbers and modules where functions are asked.
 
 ---
 exercise: double
-verdicts: {all: failed|skipped|crashed}
+verdicts: {all: error}
 """
 
 import math

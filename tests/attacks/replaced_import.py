@@ -2,7 +2,7 @@ r"""Replaces what the worker itself was made of: modules of the grader, torch an
 
 ---
 exercise: double
-verdicts: {all: passed|crashed|failed|skipped}
+verdicts: {all: passed|crashed|failed|error}
 """
 
 import sys

@@ -3,7 +3,7 @@ r"""Draws the inputs of later calls from the seed that it was given, and has the
 ---
 exercise: total
 verdicts: {counts: failed, speed: failed}
-message: more operations the larger its input
+message: more operations for a larger input
 """
 
 import torch

@@ -3,7 +3,7 @@ r"""Tells a hidden number by the shape and the length of what it gives, and by h
 ---
 exercise: double
 verdicts: {random: failed|skipped, dtype: failed|skipped|passed, halves_random: failed|skipped|passed}
-never: \d+ of \d+|\d+ items|yours +\(
+never: \d+ of \d+|\d+ items|got +\(
 """
 
 

@@ -3,7 +3,7 @@ r"""Returns a tensor of a class that answers "yes" to every question.
 ---
 exercise: double
 verdicts: {small: failed, random: failed, dtype: failed}
-message: is a Yes
+message: got a Yes
 """
 
 import torch

@@ -3,7 +3,7 @@ r"""Has the function under another name.
 ---
 exercise: double
 verdicts: {small: error, random: error, dtype: error}
-message: your double\.py has no `double`; it has `doubel`
+message: your double\.py has no `double`; did you mean `doubel`
 """
 
 

@@ -3,7 +3,7 @@ r"""Has the function with other parameters.
 ---
 exercise: double
 verdicts: {small: crashed, random: crashed, dtype: crashed}
-message: yours is double\(x, factor\); keep the parameters of the starter
+message: your function is double\(x, factor\); keep the starter's parameters
 """
 
 

@@ -195,8 +195,8 @@ def test_loading_is_not_the_machines_time(function: Function) -> None:
 
 def test_sleep_is_not_the_machines_time(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does a call that sleeps, and it is not made several times in a sample."""
-    away = itertools.count()
-    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(away))))
+    asleep = itertools.count()
+    monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(asleep))))
     measurement = compare(function(writing(10)), function(REFERENCE, "given", "the reference's"))
     found = measurement.decide()
     assert measurement.calls is not None
@@ -209,8 +209,8 @@ def test_long_sleep_is_not_measured_again(
     function: Function, monkeypatch: pytest.MonkeyPatch, processes: int, raised: type[Exception]
 ) -> None:
     """Who sleeps for seconds while other things go on has failed, unless its own processes may wait for a core."""
-    away = itertools.count()
-    seen = {"your `total`": away, "the reference's `total`": itertools.repeat(0)}
+    asleep = itertools.count()
+    seen = {"your `total`": asleep, "the reference's `total`": itertools.repeat(0)}
     monkeypatch.setattr(TimedWorker, "_look", lambda timed: _Look(timed._cpu(), float(next(seen[timed._what]))))
     mine = function(writing(10), processes=processes)
     connection_of(mine).record.unconfirmed = True

@@ -113,7 +113,7 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
     ]
     assert list(exercise["checks"][0]) == keys
     assert [row["held_back"] for row in exercise["checks"]] == [0.0, 1.7, 0.0, 1.7]
-    assert "asked  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
+    assert "expected  tensor([2., 4., 6.])" in exercise["checks"][0]["message"]
     assert "tensor(" not in exercise["checks"][2]["message"]
     assert {row["detail"] for row in exercise["checks"] if not row["shown"]} == {""}
     again = type_grade("double", "--submission", str(folder), "--json", "-", "--seed", "7", "--staff", cwd=home)

@@ -183,12 +183,12 @@ def test_a_stopped_call_is_a_lower_bound() -> None:
     assert mixed.value == pytest.approx(1500)
 
 
-def sleeping(cpu: float, away: float, other: float = 0.0) -> NewPair:
+def sleeping(cpu: float, asleep: float, other: float = 0.0) -> NewPair:
     """Pairs in which the judged side uses some CPU time, and is away for some more."""
 
     def samples() -> Generator[Sample, None, None]:
         while True:
-            yield Sample(Sides(cpu * 0.001, 0.001), Sides(away * 0.001, other * 0.001), NOTHING)
+            yield Sample(Sides(cpu * 0.001, 0.001), Sides(asleep * 0.001, other * 0.001), NOTHING)
 
     return samples
 

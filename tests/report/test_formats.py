@@ -291,7 +291,7 @@ def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
     plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 17.8, 7.6)}
     made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert (made["gradable"], made["score"]) == (True, round(2.6 / 10.2, 6))
-    loads = {**done[2], "verdict": "skipped", "message": "your double.py does not load", "cause": "load"}
+    loads = {**done[2], "verdict": "error", "message": "your double.py does not load", "cause": "load"}
     exercise |= {"checks": [loads], "score": points(0, 1.3)}
     exercise |= {"withheld": {"checks": 0, "points": 0}, "left_out": {"checks": 0, "points": 0}}
     plain |= {"score": points(0, 6.3)}

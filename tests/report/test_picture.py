@@ -65,7 +65,7 @@ def test_wrong_cells_are_marked_by_shape() -> None:
         "| 1 | 2 |    | 1 |>3<|",
         "| 3 | 4 |    |>2<| 4 |",
         "+---+---+    +---+---+",
-        "> < marks wrong values",
+        "> < marks wrong elements",
     ]
     assert sentence_of(GRID) == "Wrong elements: at [0, 1] expected 2, got 3; at [1, 0] expected 3, got 2."
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]

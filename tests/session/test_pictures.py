@@ -209,7 +209,7 @@ def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
         "| 0 | 2 |    |>1<| 2 |",
         "| 3 | 0 |    | 3 |>4<|",
         "+---+---+    +---+---+",
-        "> < marks wrong values",
+        "> < marks wrong elements",
     ]
     assert lines[place + 7].startswith("C1  ")
 

@@ -21,7 +21,7 @@ from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
 from grader.report.schema import report_json
 from grader.runner.pool import open_lane
-from grader.session.words import Words
+from grader.session.words import Words, known_error
 
 CHECKS = '''
 import torch
@@ -278,3 +278,35 @@ def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
     report = Report("course", None, "somebody", "", "", (grade(module("2 * x")),), machine)
     rows = json.loads(report_json(report))["exercises"][0]["checks"]
     assert {(row["seconds"], str(row["speed"]), str(row["counters"])) for row in rows} == {(None, "[]", "{}")}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "shown"),
+    [
+        (
+            "index 5 is out of bounds for dimension 0 with size 2",
+            "x[5]",
+            "index N is out of bounds for dimension N with size N",
+        ),
+        ("shape '[2, -1, 3]' is invalid for input of size 7", "", "shape 'N' is invalid for input of size N"),
+        (
+            "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
+            "",
+            "mat1 and mat2 shapes cannot be multiplied (N and N)",
+        ),
+        ("'NoneType' object is not subscriptable", "", "'NoneType' object is not subscriptable"),
+        ("'CANARY' object is not subscriptable", "", "'...' object is not subscriptable"),
+        ("name 'torhc' is not defined. Did you mean: 'torch'?", "return torhc", "name 'torhc' is not defined"),
+        ("name 'CANARY' is not defined", "return torhc", "name '...' is not defined"),
+        ("name 'a' is not defined", " ".join("abcdefghijklmnop"), "name '...' is not defined"),
+        (
+            "unsupported operand type(s) for +: 'int' and 'list'",
+            "",
+            "unsupported operand type(s) for ...: 'int' and '...'",
+        ),
+        ("division by zero: CANARY", "", ""),
+    ],
+)
+def test_texts_of_exceptions(text: str, line: str, shown: str) -> None:
+    """A known text is shown without its numbers, with a common type and a name of the line at most; no other is."""
+    assert known_error(text, line) == shown

@@ -145,7 +145,7 @@ def test_a_check_that_asks_too_much_is_told_first() -> None:
     assert found == [
         "1 of 2 right answers fail your check, so it is too strict. It says:",
         "    the result is wrong",
-        "    asked  1",
+        "    expected  1",
         "Your check catches 1 of 3 known wrong answers.",
         "    missed: 2 that break C1 and C2",
     ]
