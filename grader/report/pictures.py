@@ -345,7 +345,8 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
-    room = min(max(map(len, names)), _MOST_NAME, max(6, width - cell * len(columns)))
+    longest = max(map(len, [*names, "expected" if shapes.asked is not None else ""]))
+    room = min(longest, _MOST_NAME, max(6, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
         yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.asked is not None:

@@ -58,16 +58,16 @@ def test_facts_cross_processes_and_make_json(name: str) -> None:
 
 
 def test_wrong_cells_are_marked_by_shape() -> None:
-    """A wrong cell stands between marks, and is told with what is asked in its place."""
+    """A wrong cell stands between marks, and is named with the expected value."""
     assert lines_of(GRID, 70, ASCII) == [
-        "asked        yours",
+        "expected     got",
         "+---+---+    +---+---+",
         "| 1 | 2 |    | 1 |>3<|",
         "| 3 | 4 |    |>2<| 4 |",
         "+---+---+    +---+---+",
         "> < marks wrong values",
     ]
-    assert sentence_of(GRID) == "Wrong elements: [0, 1] is 3, asked 2; [1, 0] is 2, asked 3."
+    assert sentence_of(GRID) == "Wrong elements: at [0, 1] expected 2, got 3; at [1, 0] expected 3, got 2."
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]
 
 
@@ -76,7 +76,7 @@ def test_one_below_the_other_where_it_is_narrow() -> None:
     wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
     drawn = lines_of(wide, 26, ASCII)
     assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
-    assert lines_of(wide, 12, ASCII) == ["Wrong elements: [1] is 3000, asked 2000."]
+    assert lines_of(wide, 12, ASCII) == ["Wrong elements: at [1] expected 2000, got 3000."]
 
 
 def test_each_place_of_a_storage_tells_who_reads_it() -> None:
@@ -114,14 +114,14 @@ def test_a_large_storage_is_begun() -> None:
 def test_shapes_stretch_or_clash() -> None:
     """Shapes are aligned at the right; what stretches and what clashes has a mark, and the outcome is below."""
     assert lines_of(BROADCAST, 70, ASCII) == [
-        "pred     3   1",
-        "target       3",
-        "         ~   ~",
-        "give     3   3",
-        "asked    (3, 1)",
+        "pred       3   1",
+        "target         3",
+        "           ~   ~",
+        "give       3   3",
+        "expected   (3, 1)",
         "~ stretched",
     ]
-    assert sentence_of(BROADCAST) == "Broadcasting pred (3, 1) and target (3,) gives (3, 3); (3, 1) is asked."
+    assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
     assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
 
