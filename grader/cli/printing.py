@@ -41,7 +41,7 @@ class Say:
     """Prints lines at once, unless it is quiet."""
 
     _running = 0
-    """The length of the line that the next output replaces. There is one such line, whoever prints."""
+    """The length of the line that the next output replaces. All instances share it."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet

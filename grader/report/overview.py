@@ -170,7 +170,7 @@ class Overview:
         exercises: those that anything was graded of, in order.
         rows: of all submissions, by name.
         open: what is undecided: author, exercise, and which verdict it is.
-        unmatched: whether something belongs to nobody.
+        unmatched: whether some files have no author or exercise.
     """
 
     course: str

@@ -116,19 +116,19 @@ class Line:
 
 def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
     """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
-    told = Told.of(rows)
-    if told.cause is not None:
-        yield Line((told.cause,), in_full=True)
-    if count := len(told.same):
-        yield Line(told.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
-    yield from (Line((row,)) for row in told.lost)
-    if count := len(told.unwritten):
+    groups = Told.of(rows)
+    if groups.cause is not None:
+        yield Line((groups.cause,), in_full=True)
+    if count := len(groups.same):
+        yield Line(groups.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
+    yield from (Line((row,)) for row in groups.lost)
+    if count := len(groups.unwritten):
         text = f"{count} {'check needs' if count == 1 else 'checks need'} code that is not written yet"
-        yield Line(told.unwritten, text, Verdict.SKIPPED)
-    for number, row in enumerate(told.open):
-        yield Line((row,), in_full=told.cause is None and number == 0)
-    if told.passed:
-        yield Line(told.passed, counted(len(told.passed), "check"), Verdict.PASSED)
+        yield Line(groups.unwritten, text, Verdict.SKIPPED)
+    for number, row in enumerate(groups.open):
+        yield Line((row,), in_full=groups.cause is None and number == 0)
+    if groups.passed:
+        yield Line(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
 
 
 def mistake_text(graded: GradedExercise) -> str:

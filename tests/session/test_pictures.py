@@ -204,7 +204,7 @@ def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
     lines = [line.strip() for line in exercise_lines(graded, 80, every=True)]
     place = lines.index("the result has the wrong values: 2 of 4 elements are wrong")
     assert lines[place + 1 : place + 7] == [
-        "asked        yours",
+        "expected     got",
         "+---+---+    +---+---+",
         "| 0 | 2 |    |>1<| 2 |",
         "| 3 | 0 |    | 3 |>4<|",
