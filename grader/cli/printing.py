@@ -63,7 +63,8 @@ class Say:
         """Print sentences, made safe and wrapped. A line break in a name is spelled out: it begins no other row."""
         from grader.report.safe import for_terminal, prose
 
-        self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), terminal_width())))
+        width = terminal_width()
+        self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
     def running(self, what: str, seconds: float) -> None:
         """Show what goes on, in one line that changes, on a terminal; unless it is quick."""

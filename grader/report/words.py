@@ -158,7 +158,7 @@ def total_text(report: Report) -> str:
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
     more = [f", {points_text(withheld)} more at hand-in" if withheld else ""]
-    more += [f", {points_text(left_out)} more by checks that did not run" if left_out else ""]
+    more += [f", {points_text(left_out)} more in checks that did not run" if left_out else ""]
     return f"{score_text(total)} points{''.join(more)}"
 
 
@@ -183,7 +183,7 @@ def next_lines(report: Report) -> Iterator[str]:
         yield f"Next: fix {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
     elif waiting:
         exercise = waiting[0].exercise
-        yield f"Next: {exercise.number} {exercise.title}, in"
+        yield f"Next: {exercise.number} {exercise.title}:"
         yield f"      {exercise.path.as_posix()}"
     elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
         yield f"The checks that ran passed. To run all checks:  grade {left_out[0]}"
