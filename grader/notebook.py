@@ -78,7 +78,7 @@ class _Place:
     def __init__(self, waiting: str, *, changes: bool) -> None:
         from IPython.display import display
 
-        show: Any = display  # IPython tells no types
+        show: Any = display  # IPython has no types
         self._handle = show(_bundle(waiting), raw=True, display_id=True)
         self._waiting = waiting
         self._changes = changes
@@ -187,7 +187,7 @@ def _process() -> _Process:
 
 
 def _drop_process() -> None:
-    """End the process, whatever it does; the next request gets another one."""
+    """End the process at once; the next request gets another one."""
     if _process.cache_info().currsize:
         _process().close()
     _process.cache_clear()

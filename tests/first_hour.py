@@ -31,9 +31,9 @@ _KEYS = r"q(?:\x1b\[[0-9;]*m)* quit"
 
 _TOP = """# A first hour
 
-What a new student types and reads, from installing to five solved exercises, with the mistakes of a first hour. It is
-made by `python tests/first_hour.py --write`, which types it into a terminal of 80 columns. Solved files are not shown.
-With `--start spawn` the same hour is played as on a system without fork: the lines are the same, the waits are longer.
+What a new student types and reads, from installing to five solved exercises, with the mistakes of a first hour.
+`python tests/first_hour.py --write` types it into a terminal of 80 columns and writes this page. Solved files are not
+shown. With `--start spawn` it does the same as on a system without fork: the lines are the same, the waits are longer.
 """
 
 
@@ -117,7 +117,7 @@ class Hour:
 
     def _spawn(self, command: str) -> pexpect.spawn[str]:
         word, *rest = command.split()
-        if self._start and word == "grade" and (not rest or rest[0] in ("watch",) or "_" in rest[0]):
+        if self._start and word == "grade" and (not rest or rest[0] in ("watch", "try", "break") or "_" in rest[0]):
             command += f" --start {self._start}"
         return pexpect.spawn(
             "/bin/sh",
@@ -176,6 +176,7 @@ def _play(hour: Hour) -> None:
     float_line = "    return torch.tensor(readings, dtype=torch.float32)"
     hour.edits(name, "A first try, in `to_tensor`:", {line: float_line})
     hour.type("grade")
+    hour.type("grade try")
     hour.type("grade hint")
     hour.edits(name, "A bracket is lost on the way:", {float_line: "    return torch.tensor(readings"})
     hour.type("grade")
@@ -186,7 +187,7 @@ def _play(hour: Hour) -> None:
     name, line = "garbage_in", "    totals = torch.empty(rain.shape)"
     hour.edits(name, "The first thing that comes to mind:", {line: "    totals = torch.zeros(rain.shape)"})
     hour.type("grade")
-    hour.solves(name, "The dtype of rain is asked for, too.")
+    hour.solves(name, "The totals get the dtype of rain.")
     hour.type("grade garbage_in")
     hour.says("## Predict the strides, with `grade watch`")
     name = "predict_strides"
@@ -242,8 +243,10 @@ def _play(hour: Hour) -> None:
     )
     hour.type("grade transpose_without_moving")
     hour.type("grade transpose_without_moving C3")
-    hour.solves(name, "All three are mended.")
+    hour.solves(name, "All three are fixed.")
     hour.type("grade transpose_without_moving")
+    hour.type("grade break transpose_without_moving --seed 1")
+    hour.type("grade break transpose_without_moving --give-up")
     hour.says("## After an hour")
     hour.type("grade list")
     hour.type("grade show read_the_storage --reference")

@@ -81,7 +81,7 @@ def test_shown_checks_are_listed_and_run(root: Path) -> None:
     assert "C3  `double_(x)` doubles x in place and returns x." in told
     assert seen.printed == "here\n"
     assert seen.ended[total][0] == "skipped"
-    assert "total.py is not started" in seen.ended[total][1]
+    assert "total.py is the unchanged starter" in seen.ended[total][1]
     assert not {"check_double", "check_total"} & {name.rpartition(".")[2] for name in sys.modules}
 
 

@@ -1,4 +1,4 @@
-"""The games for whoever studies: `grade break`, `grade catch`, `grade trace`, `grade draw`."""
+"""The games for students: `grade break`, `grade catch`, `grade trace`, `grade draw`."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Say:
     """Prints lines at once, unless it is quiet."""
 
     _running = 0
-    """The length of the line that the next output replaces. There is one such line, whoever prints."""
+    """The length of the line that the next output replaces. All instances share it."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -63,7 +63,8 @@ class Say:
         """Print sentences, made safe and wrapped. A line break in a name is spelled out: it begins no other row."""
         from grader.report.safe import for_terminal, prose
 
-        self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), terminal_width())))
+        width = terminal_width()
+        self(*(line for text in texts for line in prose(for_terminal(text, one_line=True), width, "", "  ")))
 
     def running(self, what: str, seconds: float) -> None:
         """Show what goes on, in one line that changes, on a terminal; unless it is quick."""

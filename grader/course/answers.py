@@ -1,4 +1,4 @@
-"""Known answers: wrong ones, with the sentence that a student is told, and right variants.
+"""Known answers: wrong ones, with the sentence that a student reads, and right variants.
 
 A wrong answer is written as a difference. Its docstring is the sentence, and ends with lines for us:
 
@@ -59,7 +59,7 @@ class Answer:
     Attributes:
         path: its file.
         source: the whole of it, with what it keeps of the reference.
-        sentence: what a student is told whose submission behaves like it; "" if none is written.
+        sentence: what a student reads whose submission behaves like it; "" if none is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
         fine: of a reference: the unusual answers that no rule forbids.

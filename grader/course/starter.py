@@ -47,8 +47,8 @@ def is_untouched(exercise: Exercise, text: bytes, path: Path) -> bool:
 def starter_digest(text: bytes) -> str:
     """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
 
-    So a starter whose text was mended is still untouched in the hands of a student who has the older one. The text may
-    be a hostile student's: it is cut into tokens and not parsed.
+    So a starter whose wording was corrected is still untouched for a student who has the older one. The text may be a
+    hostile student's: it is cut into tokens and not parsed.
     """
     key = hashlib.sha256(text).digest()
     if key not in _DIGESTS:
@@ -59,7 +59,7 @@ def starter_digest(text: bytes) -> str:
 
 
 def code_of(text: bytes) -> str:
-    """What of a file its digest is made of; all of it where that cannot be told."""
+    """What of a file its digest is made of; all of it if it has no tokens."""
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
         lines = _code_lines(plain)
@@ -80,7 +80,7 @@ def _code_lines(source: str) -> list[str]:
             complete = True
         elif not complete and token.type != tokenize.NL:
             first.append(token)
-    # The docstring is the task. Its wording may be mended without making anybody's file a submission.
+    # The docstring is the task. Its wording may be corrected without making a student's file a submission.
     if first and all(token.type == tokenize.STRING for token in first):
         del lines[first[0].start[0] - 1 : first[-1].end[0]]
     return lines

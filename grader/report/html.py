@@ -1,7 +1,7 @@
 """A report as a page of HTML, and as a part of one for notebooks: what the terminal shows, in the same order.
 
-Every text passes through `for_html` on its way into a template, whoever wrote it and wherever it stands: nothing that
-a student hands in is markup here. Drawings alone are put in as they are, and only ours are.
+Every text passes through `for_html` on its way into a template, so that nothing that a student hands in is markup. Only
+our own drawings are put in as they are.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _measured(graded: GradedExercise, row: GradedCheck) -> list[str]:
     """What was counted and measured, of the student and of the reference."""
     own = words.counts_text(graded.exercise.counters.get(row.check.id, {}))
     counts = words.counts_text(row.outcome.counters)
-    return [*filter(None, (counts, own and f"our own answer: {own}")), *(item.told for item in row.speed)]
+    return [*filter(None, (counts, own and f"the reference: {own}")), *(item.told for item in row.speed)]
 
 
 def _drawn(picture: Picture) -> Markup:

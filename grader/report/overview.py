@@ -195,7 +195,7 @@ class Overview:
         rows: of all submissions, by name.
         open: what is undecided: author, exercise, and which verdict it is.
         notes: what staff should know of submissions: author, numbers of exercises, and the note.
-        unmatched: whether there is an unmatched.csv.
+        unmatched: whether some files have no author or exercise.
     """
 
     course: str

@@ -173,8 +173,8 @@ def _runs(line: str, styles: Styles) -> list[tuple[int, str, str]]:
     """A line in runs of one colour, each with its column."""
     colours = [INK] * len(line)
     for pattern, colour in reversed(styles):
-        for found in pattern.finditer(line):
-            colours[found.start() : found.end()] = [colour] * len(found[0])
+        for match in pattern.finditer(line):
+            colours[match.start() : match.end()] = [colour] * len(match[0])
     runs = []
     for colour, places in itertools.groupby(range(len(line)), colours.__getitem__):
         start, *rest = places
@@ -281,7 +281,7 @@ def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
     cell = max((len(text) for text in (*texts, str(len(texts)))), default=1) + 2
     each = max(1, (width - 1) // (cell + 1))
     chunks = [texts[start : start + each] for start in range(0, len(texts), each)]
-    # Whole, or its beginning: one row tells how it goes on.
+    # Whole, or its beginning: one row shows the pattern.
     if len(chunks) > _MOST_ROWS or window.storage > len(texts):
         chunks = chunks[:1]
     place = 0
@@ -346,7 +346,8 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
-    room = min(max(map(len, names)), _MOST_NAME, max(6, width - cell * len(columns)))
+    longest = max(map(len, [*names, "expected" if shapes.asked is not None else ""]))
+    room = min(longest, _MOST_NAME, max(6, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
         yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.asked is not None:

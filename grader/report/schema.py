@@ -269,7 +269,7 @@ def _line(row: GradedCheck, graded: GradedExercise) -> int | None:
     place, check = graded.place, row.check
     if place is None:
         return None
-    # The worker gives a module the exercise's file name, whatever the submitted file is called.
+    # The worker gives a module the exercise's file name, even if the submitted file has another.
     own = [graded.exercise.file_name] if Path(place.file).suffix == ".py" else []
     file = "|".join(map(re.escape, [Path(place.file).name, *own]))
     raised = re.findall(rf"^ {{4}}(?:.*/)?(?:{file}), line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)

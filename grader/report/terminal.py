@@ -69,7 +69,7 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """The known mistake that an exercise looks like, for whoever has read its checks already."""
+    """The known mistake that an exercise looks like, after its checks were shown."""
     return _Page(width).mistake(graded)
 
 
@@ -154,7 +154,7 @@ class _Page:
 
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
-        for whose, counters in (("", row.outcome.counters), ("our own answer: ", reference)):
+        for whose, counters in (("", row.outcome.counters), ("the reference: ", reference)):
             if counts := counts_text(counters):
                 yield from self.wrapped(whose + counts, self.indent)
         for speed in row.speed:

@@ -117,19 +117,19 @@ class Line:
 
 def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
     """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
-    told = Told.of(rows)
-    if told.cause is not None:
-        yield Line((told.cause,), in_full=True)
-    if count := len(told.same):
-        yield Line(told.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
-    yield from (Line((row,)) for row in told.lost)
-    if count := len(told.unwritten):
+    groups = Told.of(rows)
+    if groups.cause is not None:
+        yield Line((groups.cause,), in_full=True)
+    if count := len(groups.same):
+        yield Line(groups.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
+    yield from (Line((row,)) for row in groups.lost)
+    if count := len(groups.unwritten):
         text = f"{count} {'check needs' if count == 1 else 'checks need'} code that is not written yet"
-        yield Line(told.unwritten, text, Verdict.SKIPPED)
-    for number, row in enumerate(told.open):
-        yield Line((row,), in_full=told.cause is None and number == 0)
-    if told.passed:
-        yield Line(told.passed, counted(len(told.passed), "check"), Verdict.PASSED)
+        yield Line(groups.unwritten, text, Verdict.SKIPPED)
+    for number, row in enumerate(groups.open):
+        yield Line((row,), in_full=groups.cause is None and number == 0)
+    if groups.passed:
+        yield Line(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
 
 
 def mistake_text(graded: GradedExercise) -> str:
@@ -159,7 +159,7 @@ def total_text(report: Report) -> str:
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
     more = [f", {points_text(withheld)} more at hand-in" if withheld else ""]
-    more += [f", {points_text(left_out)} more by checks that did not run" if left_out else ""]
+    more += [f", {points_text(left_out)} more in checks that did not run" if left_out else ""]
     return f"{score_text(total)} points{''.join(more)}"
 
 
@@ -184,7 +184,7 @@ def next_lines(report: Report) -> Iterator[str]:
         yield f"Next: fix {started[0].exercise.id}, then run  grade {started[0].exercise.id}"
     elif waiting:
         exercise = waiting[0].exercise
-        yield f"Next: {exercise.number} {exercise.title}, in"
+        yield f"Next: {exercise.number} {exercise.title}:"
         yield f"      {exercise.path.as_posix()}"
     elif left_out := [graded.exercise.id for graded in report.exercises if graded.left_out]:
         yield f"The checks that ran passed. To run all checks:  grade {left_out[0]}"

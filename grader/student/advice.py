@@ -48,14 +48,14 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         save_starters(course)
     for graded in report.exercises:
         for path in changed_checks(course, graded.exercise) if graded.checks else ():
-            yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width)
+            yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width, "", "  ")
         if graded.checks and report.environment.confinement in _CONFINED:
-            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width))
+            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width, "", "  "))
     lines = [*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem])]
     if is_behind(course.root):
         lines.append("The course has corrections. To get them and keep your work:  grade update")
     for line in lines:
-        yield from prose(line, width)
+        yield from prose(line, width, "", "  ")
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
@@ -78,7 +78,7 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
         text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
-        yield from prose(text, width)
+        yield from prose(text, width, "", "  ")
 
 
 def advice(course: Course, report: Report, progress: Progress, *, saved: bool = True) -> Iterator[str]:

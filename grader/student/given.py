@@ -34,7 +34,7 @@ from grader.student.pages import typed
 from grader.student.progress import read_progress, ready_folder, write_progress
 
 NEWER = ".new"
-"""What is put behind the name of a file whose new version lies beside the student's. It is graded by nobody."""
+"""The end of the name of a new version that lies beside the student's file. It is never graded."""
 
 CHANGED = "You have changed {name}. To restore it:  grade reset {exercise} --checks"
 """What to do about a check file that is not as it was given out."""

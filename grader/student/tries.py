@@ -52,11 +52,11 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Callable[[
         open_lanes(plan.to_run(handed_in), setup, hidden=(course.root,), watch=running) as lanes,
     ):
         (graded,) = grade_submission(plan, handed_in, lanes, store).exercises
-    told = Told.of(graded.checks)
-    for row in filter(None, (told.cause, *told.same, *told.lost)):
+    rows = Told.of(graded.checks)
+    for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
         if lines := tuple(lines_of(row, exercise.id)):
             return Try(row, lines)
-    if told.cause is None:
+    if rows.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
     raise CourseError(f"no check of {exercise.id} has lines to try;  grade {exercise.id}  shows what the checks say")
 

@@ -149,7 +149,7 @@ class Watch:
         beside = any(self._exercise.starter.resolve().parent in path.parents for path in resolved)
         if self._exercise in saved or (beside and not saved):
             self._grade()
-        elif saved:  # whoever saves another one has that in hand now
+        elif saved:  # a student who saves another exercise works on that one
             self._exercise = saved[0]
             self._grade()
 

@@ -30,7 +30,7 @@ def test_untouched_course_is_not_run(type_grade: WarmGrade, home: Path) -> None:
     assert ran.returncode == 1
     assert ran.stdout.count("not started") == 2
     assert "0 / 15 points" in ran.stdout
-    assert "Next: 01-1 Double it, in\n      exercises/01_basics/double/double.py" in ran.stdout
+    assert "Next: 01-1 Double it:\n      exercises/01_basics/double/double.py" in ran.stdout
 
 
 def test_solved_in_place(home: Path) -> None:

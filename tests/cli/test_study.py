@@ -41,7 +41,7 @@ def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.endswith(
         "Compare your code with the reference and 1 other right solution:\n"
-        "grade show double --reference\n"
+        "  grade show double --reference\n"
         "Play: find the fault that this plants in your code:  grade break double\n"
         "Next: 01-2 Sum without a loop:  grade next\n"
     )
@@ -92,7 +92,7 @@ def test_rules_and_totals(type_grade: WarmGrade, home: Path) -> None:
     ran = type_grade("1-1", "C3", "--json", str(home / "report.json"), cwd=home)
     assert ran.returncode == 0
     assert "  1 of 4 checks ran.\n" in ran.stdout
-    assert "1.7 / 1.7 points, 8.3 more by checks that did not run" in ran.stdout
+    assert "1.7 / 1.7 points, 8.3 more in checks that did not run" in ran.stdout
     assert " in part " in ran.stdout
     assert "The checks that ran passed. To run all checks:  grade double" in ran.stdout
     (exercise,) = json.loads((home / "report.json").read_text())["exercises"]

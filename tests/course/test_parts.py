@@ -73,7 +73,7 @@ def test_data_are_laid_out_and_brought_up_to_date(root: Path, tmp_path: Path) ->
     (root / DATA).write_text("the\ndog\n")
     (root / binary).write_bytes(b"\xff\x00")
     changes = {change.path.as_posix(): change.kind for change in update(root, folder)}
-    assert changes == {DATA: "kept", binary: "corrected"}
+    assert changes == {DATA: "beside", binary: "corrected"}
     assert (folder / binary).read_bytes() == b"\xff\x00"
 
 

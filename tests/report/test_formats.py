@@ -267,7 +267,7 @@ def test_points_are_not_told_to_everybody() -> None:
         made = written(name, read(), Options(points=False))
         assert "2.6" not in made
         assert "0 / 1.3" not in made
-        assert "Points are not told here" in made
+        assert "Points are not shown here" in made
 
 
 def test_gradescope_leaves_what_is_undecided_blank() -> None:

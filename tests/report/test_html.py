@@ -81,8 +81,8 @@ def test_cause_comes_first() -> None:
         *("one cell was left out", "01-1 Double it ", "0.5 / 2 points", "Checks, the cause first"),
         *("Verdict", "Rule", "Check", "Points"),
         *("CRASH", "C1", "Title of first", "0 / 0.5"),
-        *("your `double` raised TypeError: no", "double.py, line 3\n    x @ 2", "To see it:", "print(double(1))"),
         "This looks like: You double twice.",
+        *("your `double` raised TypeError: no", "double.py, line 3\n    x @ 2", "To see it:", "print(double(1))"),
         *("C1", "1 more check fails for the same reason", "0 / 0.5"),
         *("FAIL", "C1", "Title of value", "0 / 0.5"),
         *("pass", "C1", "1 check", "0.5 / 0.5"),
@@ -124,7 +124,7 @@ def test_colours_can_be_told_from_their_ground() -> None:
     themes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in css.split("@media", 2)[:2]]
     assert [len(theme) for theme in themes] == [9, 9]
     for theme in themes:
-        for ground, inks in {"paper": "ink soft pass fail open", "told": "ink soft fail", "code": "ink"}.items():
+        for ground, inks in {"paper": "ink soft pass fail open", "warm": "ink soft fail", "code": "ink"}.items():
             low = {ink: _contrast(theme[ink], theme[ground]) for ink in inks.split()}
             assert min(low.values()) >= 4.5, (ground, low)
 

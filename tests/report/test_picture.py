@@ -114,14 +114,14 @@ def test_a_large_storage_is_begun() -> None:
 def test_shapes_stretch_or_clash() -> None:
     """Shapes are aligned at the right; what stretches and what clashes has a mark, and the outcome is below."""
     assert lines_of(BROADCAST, 70, ASCII) == [
-        "pred     3   1",
-        "target       3",
-        "         ~   ~",
-        "give     3   3",
+        "pred       3   1",
+        "target         3",
+        "           ~   ~",
+        "give       3   3",
         "expected   (3, 1)",
         "~ stretched",
     ]
-    assert sentence_of(BROADCAST) == "Broadcasting pred (3, 1) and target (3,) gives (3, 3); expected (3, 1)."
+    assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
     assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
 

@@ -12,7 +12,7 @@ from support import COURSES, FORK, grader_of, run_grade
 from grader.connection.record import Call
 from grader.course.load import load_course
 from grader.model import Course, Device, Verdict
-from grader.model.errors import ConfinementError, StartError
+from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
 from grader.runner.pool import open_lane
 from grader.session.reproduce import reproduce
@@ -125,7 +125,7 @@ def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
     assert "leave out --start spawn and --device cuda" in ran.stderr
     if not torch.cuda.is_available():
         ran = run_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
-        assert ran.returncode == StartError.exit_status
+        assert ran.returncode == DeviceError.exit_status == 2
         assert "PyTorch finds no cuda device on this machine; without --device" in ran.stderr
 
 

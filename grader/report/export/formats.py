@@ -32,7 +32,7 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     """Write a report in a format; `-` is standard output.
 
     Raises:
-        GraderError: the platform would refuse the file, or tells too little of what is graded.
+        GraderError: the platform would refuse the file, or the environment lacks what the format needs.
         CourseError: no file can be written there.
     """
     text = FORMATS[name](report, options)

@@ -1,6 +1,6 @@
 """A report as rows that other programs know: each check, and what stands for checks that did not run.
 
-The points of all items of an exercise add up to those of the exercise, whatever ran. Below it is what all formats
+The points of all items of an exercise add up to those of the exercise, even if few ran. Below is what all formats
 share: what a user can choose, and how long a text and how large a file may be.
 """
 
@@ -41,7 +41,7 @@ class Item:
         score: in hundredths.
         text: the message for the student, or "".
         shown: whether students have the check.
-        seconds: how long it took, as far as that may be told.
+        seconds: how long it took, if students may know.
         line: where in the student's file, or None.
         is_cause: whether it is the one of its exercise to fix first.
     """
@@ -70,7 +70,7 @@ def items_of(report: ReportFile) -> list[Item]:
 
 
 def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[ExerciseEntry]]:
-    """The exercises of which there is something to tell, and those that nobody has begun: a line for all of them."""
+    """The exercises with results, and those that are not started, which share a line."""
     parts: tuple[list[ExerciseEntry], list[ExerciseEntry]] = ([], [])
     for exercise in report.exercises:
         parts[exercise.state == "not_started" and not exercise.checks].append(exercise)
@@ -117,7 +117,7 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool) -> Item:
 
 
 def total_text(report: ReportFile) -> str:
-    """The points of a report in a line; what is undecided is told apart."""
+    """The points of a report in a line; undecided points stand apart."""
     total = report.score.exact
     text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
     if total.undecided:
@@ -135,7 +135,7 @@ class Options:
 
     Attributes:
         environ: the environment, in which platforms tell what is graded.
-        points: whether points may be told: everybody reads what a public repository's workflow prints.
+        points: whether points are shown: what a public repository's workflow prints is public.
         hidden: when students see hidden checks, where a platform lets one choose.
         folder: of the submission, from the root of the repository; None if it lies outside.
     """

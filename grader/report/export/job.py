@@ -166,7 +166,7 @@ def _mistake(item: Item, options: Options) -> str:
 
 
 def _open(report: ReportFile, options: Options) -> str:
-    """What is undecided, so that nobody takes it for lost."""
+    """What is undecided, so that it does not look lost."""
     items = [item for item in items_of(report) if item.kind is Kind.OPEN]
     if not items:
         return ""

@@ -28,7 +28,7 @@ def junit(report: ReportFile, options: Options) -> str:
         _suite(root, exercise, [item for item in items if item.exercise is exercise])
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
-    ElementTree.fromstring(text)  # noqa: S314  our own words: whatever a reader would refuse is refused here
+    ElementTree.fromstring(text)  # noqa: S314  our own text: what a reader would refuse is refused here
     return too_large("junit", f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n', _LARGEST)
 
 

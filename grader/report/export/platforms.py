@@ -5,9 +5,9 @@
   why. `detail`, which is for staff, goes nowhere.
 - PrairieLearn's results.json has a score from 0 to 1 of what was decided. What is our fault, or could not be decided,
   costs no attempt: the submission is then not gradable. So is one of which no file loads.
-- GitHub Classroom was retired in August 2026; its reporter's actions still work for whoever has them. It knows no
+- GitHub Classroom was retired in August 2026; its reporter's actions still work where they are used. It knows no
   undecided points, so those checks are errors that say what they are.
-- Classroom 50 knows whole numbers only: its scores are hundredths of a point, whatever the report, so that a column
+- Classroom 50 knows whole numbers only: its scores are hundredths of a point for every report, so that a column
   never changes its scale.
 
 The tests hold each file against a schema of its platform.

@@ -119,8 +119,8 @@ def _look_for(
     replaced = restore(course, exercise, planted)
     report = report if solved else graded(course, exercise, setup, lanes)
     write_progress(course, read_progress(course).after(report))
-    found = "You found it!" if solved else "You did not find it this time."
-    yield f"{found} The fault was in line {planted.line}: {planted.what}."
+    result = "You found it!" if solved else "You did not find it this time."
+    yield f"{result} The fault was in line {planted.line}: {planted.what}."
     yield f"    yours   {planted.was}"
     yield f"    broken  {planted.now}"
     yield f"{typed(exercise.starter)} is your own file again."

@@ -2,7 +2,7 @@
 
 The check is the student's code, and what it says counts for nothing. It runs in a check process of its own, which holds
 no check, no reference and no score of ours, as freely as any script that they start themselves; the answers run in
-confined workers, as submissions do. It is for whoever has solved the exercise: the reference is open to them by then.
+confined workers, as submissions do. It is for students who have solved the exercise and may read the reference.
 """
 
 from __future__ import annotations
