@@ -13,6 +13,10 @@ import pytest
 import torch
 from torch.utils.benchmark import Timer
 
+from grader.author.pages import map_page
+from grader.course.load import load_course
+from grader.course.topics import Coverage
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "exercises").glob("*/README.md"))
 
@@ -248,3 +252,10 @@ def test_facts_of_pages_hold(module: str) -> None:
     page = " ".join((ROOT / "exercises" / module / "README.md").read_text(encoding="utf-8").split())
     assert [fact for fact in FACTS[module] if fact not in page] == []
     assert [fact for fact, holds in FACTS[module].items() if not holds()] == []
+
+
+def test_map_is_that_of_the_course() -> None:
+    """The map of the course has the minutes, topics and needs of its files."""
+    course = load_course(ROOT)
+    text = "\n".join(map_page(course, Coverage.of(course))).rstrip("\n") + "\n"
+    assert (ROOT / "docs" / "course-map.md").read_text(encoding="utf-8") == text, "run: grade pages docs --map-only"

@@ -248,3 +248,10 @@ def test_phrases_do_not_come_back() -> None:
             dirty[name_of(path)] = lines
     assert [f"{name}: {line}" for name, lines in dirty.items() if name not in NOT_YET for line in lines] == []
     assert sorted(NOT_YET - set(dirty)) == [], "these files are clean now: take them off NOT_YET"
+
+
+def test_corrections_are_rare() -> None:
+    """A module says at most once that "you may read" something that is wrong; other facts stand for themselves."""
+    for module in sorted((ROOT / "exercises").iterdir()):
+        texts = [path.read_text(encoding="utf-8") for path in module.rglob("*") if path.suffix in {".md", ".py"}]
+        assert len(re.findall(r"(?i)\byou may (?:also )?(?:read|see)\b", " ".join(texts))) <= 1, module.name

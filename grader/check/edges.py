@@ -78,7 +78,7 @@ def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requ
     """
     with unchanged(*args, what=what):
         result = function(*args)
-    require(result is not None, "the result is None (is a `return` missing?)")
+    require(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
     windows = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
     with unchanged(*bases, what=say("what lies around {} in memory, or {} itself,", what, what)):

@@ -56,10 +56,12 @@ def check_dtypes(student, rng):
         same_dtype(t, dtype, f"the result for {case}")
     same_values(student.to_tensor(floats.tolist()), floats, "the result for floats")
     large = [2**24 + 1 + 2 * rng.integer(0, 99), 2**53 + 1 + 2 * rng.integer(0, 99)]  # float32, float64 round them
-    nested = {"large ints": large, "large ints in a table": [large, large[::-1]], "one large int": large[1]}
-    for case, readings in nested.items():
+    for case, readings in {"large ints": large, "large ints in a table": [large, large[::-1]]}.items():
         asked = torch.tensor(readings)
-        same_values(student.to_tensor(readings), asked, f"the result for {case}")
+        t = student.to_tensor(readings)
+        is_tensor(t, f"the result for {case}")
+        if t.numel() == asked.numel():  # the places are for C1
+            same_values(t.reshape(asked.shape), asked, f"the result for {case}")
 
 
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")

@@ -48,12 +48,13 @@ def cancelling(rng, size):
     return mixed[torch.randperm(len(mixed), generator=rng)]
 
 
-def cancelling_halves(rng):
-    """Scores of two bytes: large ones of either sign in turn, and small ones between them, which float32 rounds."""
+def cancelling_halves(rng, most):
+    """Scores of two bytes: large ones that cancel in turn, and small ones between them, which float32 rounds."""
     for dtype, large in ((torch.float16, 2.0**15), (torch.bfloat16, 2.0**30)):
-        scores = []
-        for turn in range(30):
-            scores += [large * (-1) ** turn, *(rng.whole(1, 9, rng.integer(1, 4)) / 1024).tolist()]
+        scores = [large, (2 * most + 1) / 1024]  # odd, so that the sum of many is in neither dtype
+        for turn in range(29):
+            small = rng.whole(1, most, rng.integer(1, 4)) / 512
+            scores += [*small.tolist(), -large if turn % 2 == 0 else large]
         yield torch.tensor(scores, dtype=torch.float64).to(dtype)
 
 
@@ -83,7 +84,7 @@ def check_every_dtype(student, rng):
 @check("C1", share=1, try_this="accurate_sum(torch.tensor([32768.0, 0.001, -32768.0] * 9).half())")
 def check_cancels_in_halves(student, rng):
     """Large float16 and bfloat16 scores that cancel, small ones that stay"""
-    for x in cancelling_halves(rng):
+    for x in cancelling_halves(rng, 4):
         adds_up(student, x, f"the sum of large and small {name(x.dtype)} scores")
 
 
@@ -129,7 +130,7 @@ def check_error_at_random(student, rng):
 @check("C4", share=1, try_this="loop_error(torch.tensor([32768.0, 0.001, -32768.0] * 9).half())")
 def check_error_of_cancelling(student, rng):
     """How far the loop is off where large scores cancel"""
-    for x in cancelling_halves(rng):
+    for x in cancelling_halves(rng, 127):
         total = x.new_zeros(())
         for score in x:
             total = total + score

@@ -1,4 +1,4 @@
-"""`t.storage()` is deprecated, and warns each time; make a window on `t.untyped_storage()` instead.
+"""`t.storage()` is deprecated, and warns; make a window on `t.untyped_storage()` instead.
 
 caught by: no_warning
 keeps: everything, poke_

@@ -1,4 +1,4 @@
-"""`.mT` wants at least two dims; a vector or a 0-dim tensor has none to exchange.
+"""`.mT` wants at least two dims; a vector or a 0-dim tensor has fewer, so there is nothing to swap.
 
 caught by: flip_few_dims
 keeps: swap, packed

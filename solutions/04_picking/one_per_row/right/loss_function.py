@@ -9,6 +9,5 @@ def pick(scores, labels):
 
 
 def best(t):
-    a = t.detach().numpy()
-    index = np.unravel_index(int(a.argmax()), a.shape)
-    return float(a[index]), tuple(map(int, index))
+    index = tuple(int(place) for place in np.unravel_index(int(t.argmax()), tuple(t.shape)))
+    return float(t[index]), index

@@ -6,4 +6,4 @@ keeps: best
 
 
 def pick(scores, labels):
-    return scores.nan_to_num().gather(1, labels[:, None])[:, 0]
+    return scores.gather(1, labels[:, None])[:, 0].nan_to_num()

@@ -1,4 +1,4 @@
-"""You take the mean, not the `median`. One run that the machine disturbed pulls the mean up.
+"""You take the mean, not the `median`. Where Timer takes several times, one disturbed run pulls the mean up.
 
 caught by: other_seconds
 keeps: add_up

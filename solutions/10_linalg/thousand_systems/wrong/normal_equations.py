@@ -1,4 +1,4 @@
-"""You multiply both sides with the transpose of A (`mT`), which squares how near a matrix is to singular.
+"""You multiply both sides with the transpose of A (`mT`), which squares its condition number.
 
 caught by: exact
 """
