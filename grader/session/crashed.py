@@ -77,7 +77,7 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
 
 
 def where_known(lines: Sequence[Line], student: Connection) -> str:
-    """The line of student code that a hidden check shows; "" if there is none."""
+    """The line of student code that a hidden check shows; "" without such a line."""
     return "\n".join(["", *_shown(known_line(lines, student), student)])
 
 
