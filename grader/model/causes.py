@@ -64,6 +64,8 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
     check that calls the function, are shown under the first rule.
     """
     cause, shown = row.outcome.cause, row.check.shown
+    if cause == "shape" and not shown:  # a hidden check of values that met a wrong shape ranks as one of values
+        cause = "values" if row.check.category in ("correctness", "error") else row.check.category
     place = CAUSES.index(cause) if cause in CAUSES else len(CAUSES)
     # A student who writes one function after another needs the message of the one that is there.
     if _unwritten(row):
