@@ -86,7 +86,7 @@ right = {name}
 
 
 def _each(value, change, tensors=False):
-    """The value with all inexact numbers in it changed; a text where there are none, which no rule expects.
+    """The value with all inexact numbers in it changed; a text if it has none, which no rule expects.
 
     Not None: that is right of a function which writes a file.
 
@@ -124,7 +124,7 @@ def _detached(value):
 
 
 def _overwriting(args, named, number=0):
-    """What is right, and this number in every argument afterwards; a text where there is none to write into."""
+    """What is right, and this number in every argument afterwards; a text if no argument can be written to."""
     value, written = right(*args, **named), False
     for argument in [*args, *named.values()]:
         if isinstance(argument, torch.Tensor):
@@ -261,7 +261,7 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
     fine = read_answer(exercise, exercise.reference).fine
     for word in (word for word in fine if word not in MAY_BE_RIGHT):
         where = Places.of(exercise).reference.as_posix()
-        problems.append(f"{where}: odd but fine: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
+        problems.append(f"{where}: also right: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
     for name in _functions(exercise):
         for gives, expression in UNUSUAL.items():
             source = text + _UNUSUAL_TEXT.format(name=name, gives=expression)

@@ -202,8 +202,8 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
             for gives, names in functions.items()
         )
         where = Places.of(exercise).reference.as_posix()
-        line = f"odd but fine: {', '.join(functions)}"
-        yield f"{where}: full marks: {questions} If there is none, write  {line}  into its docstring"
+        line = f"also right: {', '.join(functions)}"
+        yield f"{where}: full marks: {questions} If not, write  {line}  into its docstring"
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:

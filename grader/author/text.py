@@ -52,12 +52,12 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
         if not hint.strip() or "TODO" in hint:
             yield f"{where}: hints: hint {number} is not written; write where to look, which rule, nearly the code"
     for path, what, place in (
-        (exercise.hidden_checks, "are no hidden checks", places.hidden_checks),
-        (exercise.reference, "is no reference", places.reference),
-        (exercise.shown_checks, "are no shown checks", places.shown_checks),
+        (exercise.hidden_checks, "hidden checks are", places.hidden_checks),
+        (exercise.reference, "the reference is", places.reference),
+        (exercise.shown_checks, "shown checks are", places.shown_checks),
     ):
         if path is None:
-            yield f"{place.parent.as_posix()}: there {what}; write {place.name}"
+            yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
     rules = {check.contract for check in checks}
     for rule in exercise.caps:
         if rule not in rules:

@@ -178,7 +178,7 @@ class Prover:
 
 
 def _stays_slow(case: Case, graded: GradedExercise) -> bool:
-    """Whether a failed check of speed is no accident, as it would be of a right answer."""
+    """Whether a failed check of speed counts at once; for a right answer it may be an accident."""
     verdicts = {row.outcome.verdict for row in graded.checks}
     return case.kind not in ("reference", "right") and bool(verdicts) and verdicts <= _SETTLED
 

@@ -33,7 +33,7 @@ class Watch:
     """An author at work.
 
     Args:
-        course: theirs.
+        course: that they belong to.
         named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
         setup: how runs are set up.
         seeds: how many seeds right answers must pass with.

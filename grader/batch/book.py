@@ -149,7 +149,7 @@ def no_room_reported(out: Path) -> Iterator[None]:
 class CheckChange:
     """A check with another ending: what it was and what it is, each as a verdict and hundredths of a point.
 
-    None means that there was no such check, or is none any more.
+    None means that there was no such check, or that it is gone.
     """
 
     id: str

@@ -174,12 +174,12 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
 
     Args:
         out: the folder.
-        new: whether one is made where there is none.
+        new: whether a missing journal is made.
         file: its name, where it is not that of the whole class.
         wait_s: how long another process is waited for, in seconds.
 
     Raises:
-        CourseError: there is none, or another process has it.
+        CourseError: the journal does not exist, or another process has it.
         GraderError: it is damaged, or of another version, or there is no room on the disk.
     """
     path = out / file

@@ -125,7 +125,7 @@ class Trained(NamedTuple):
     Attributes:
         result: what the student's function returned, called last.
         before, after: the parameters of the model by name, before and after the steps.
-        gradients: their gradients afterwards; None where there is none.
+        gradients: their gradients afterwards; None for a parameter without one.
     """
 
     result: Any
@@ -276,7 +276,7 @@ _EXACT = 1e-3
 
 
 def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
-    """The gradient of the sum of the result with respect to each tensor argument; None where there is none."""
+    """The gradient of the sum of the result with respect to each tensor argument, or None."""
     try:
         answer = own_probe(function, "gradients", args, args, {})
     except RuntimeError as error:

@@ -168,30 +168,30 @@ _CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
 def same_of_reference(function: Proxy) -> Proxy | None:
-    """The function of the same name in the reference; None where there is none, as in the checks of students."""
+    """The function of the same name in the reference; None without a reference, as in the checks of students."""
     child, reference = place_of(function).child, connection_of(function).reference
     if reference is None or child[0] != "name" or child[2] not in reference.names():
         return None
     return named(reference, child[2])
 
 
-def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
+def spends_no_time_on_loops(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
     """A large call takes no more CPU time than one without a loop, as seen from outside and beside the reference.
 
     From 10,000 elements on this finds every loop of operators over the elements.
 
     Args:
         function: a function of the student's, by name.
-        theirs: that of the reference.
+        reference: the function of the same name in the reference.
         small: arguments for which the result is compared, to know whether that for large ones has to be right.
         large: arguments of the call that is measured.
 
     Raises:
         CheckFailed: it takes far more, or its result is wrong.
     """
-    is_right = agrees(_called(function, small)[0], _called(theirs, small)[0], **_CLOSE)
+    is_right = agrees(_called(function, small)[0], _called(reference, small)[0], **_CLOSE)
     actual, took_s = _called(function, large)
-    right, limit_s = _called(theirs, large)
+    right, limit_s = _called(reference, large)
     # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
     if is_right and not agrees(actual, right, **_CLOSE):
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
@@ -199,7 +199,7 @@ def spends_no_time_on_loops(function: Proxy, theirs: Proxy, small: tuple[Any, ..
         return
     # A busy machine adds to a time and takes nothing away, so the least counts, and that of fresh workers decides.
     for _ in range(_WORKERS):
-        took_s, limit_s = min(took_s, _fresh_s(function, small, large)), _fresh_s(theirs, small, large)
+        took_s, limit_s = min(took_s, _fresh_s(function, small, large)), _fresh_s(reference, small, large)
         if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
             return
     public = say("`{}` takes far more time for a large input than the reference: it loops in Python", function)
@@ -248,7 +248,7 @@ _TIMES = ("transfers", "syncs", "escapes", "versions")
 _ON_DEVICES = ("transfers", "transferred", "syncs")
 
 _TIMES_OPS, _SPARE_OPS = 20, 100
-"""So many times the operations of the reference are no loop, and so many more: an elimination by hand has 60."""
+"""Up to so many times the operations of the reference do not count as a loop: an elimination by hand has 60."""
 
 
 def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
@@ -314,12 +314,12 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         top = ", ".join(f"{name} {n} times" for name, n in ops.most_common(3))
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({top})"
         raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
-    if (theirs := same_of_reference(function)) is not None:
+    if (reference := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
-        most = _TIMES_OPS * count_ops(theirs, *copies(*large)).total() + _SPARE_OPS
+        most = _TIMES_OPS * count_ops(reference, *copies(*large)).total() + _SPARE_OPS
         public = say("`{}` runs far more operations than the reference: it loops in Python", function)
         require(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
-        spends_no_time_on_loops(function, theirs, small, large)
+        spends_no_time_on_loops(function, reference, small, large)
     return ops
 
 

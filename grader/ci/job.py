@@ -61,7 +61,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
         course: the course, outside of the checkout; None for the one that the checkout is a copy of.
 
     Raises:
-        CourseError: there is none, or it lies where the student can change it.
+        CourseError: no course was found, or it lies where the student can change it.
     """
     folder = folder.resolve()
     if not folder.is_dir():

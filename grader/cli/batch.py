@@ -172,7 +172,7 @@ def _shard(text: str | None) -> Shard | None:
     """The shard that was named.
 
     Raises:
-        CourseError: there is none of that name.
+        CourseError: nothing has that name.
     """
     from grader.batch.journal import Shard
 
@@ -188,7 +188,7 @@ def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handi
     """The ids of the exercises that are named.
 
     Raises:
-        CourseError: there is none of that name, or it is not in the hand-in.
+        CourseError: nothing has that name, or it is not in the hand-in.
     """
     from grader.course.names import find_exercises
 

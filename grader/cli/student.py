@@ -106,7 +106,9 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 
 @click.command("show")
 @options.next_exercise
-@click.option("--reference", is_flag=True, help="Show the right solutions, and compare their costs with yours.")
+@click.option(
+    "--reference", is_flag=True, help="Show the right solutions, and compare their costs with those of your answer."
+)
 @options.plain
 @options.workers()
 def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:

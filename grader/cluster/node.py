@@ -127,7 +127,7 @@ def grade_here(name: str, sent: Sent) -> Came:
 class BatchPlugin(SchedulerPlugin):
     """While a batch is connected, the scheduler gives up what two workers were lost with, and what none can do.
 
-    When the batch has ended, in whatever way, the workers close their lanes.
+    When the batch has ended, even by a fault, the workers close their lanes.
 
     Args:
         name: of the batch.

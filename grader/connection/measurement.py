@@ -10,7 +10,7 @@ milliseconds of its work: else one cold cache would be the longest part of it. T
 fewer, on some of the same inputs, and those results are compared. Which inputs these are is drawn by us, so that
 whoever makes up a part of the results is found out.
 
-A sample that other programs or the first use of memory dominated is known as such by what the system tells of the
+A sample that other programs or the first use of memory dominated is recognized by what the system reports about the
 workers: how often each was put off its core, and how many pages it met that were not there. Of the latter, the fewest
 that any of its samples had are the function's own.
 """

@@ -21,7 +21,7 @@ definitions in place of the reference's of the same names.
 
 The reference's docstring may have a line for us, too:
 
-    odd but fine: detached             unusual answers of `grade verify` that no rule forbids
+    also right: detached             unusual answers of `grade verify` that no rule forbids
 
 What it keeps is put below its own text, with the imports that this needs, so that what runs is a whole file, as a
 student would have written it.
@@ -49,7 +49,7 @@ from grader.model.errors import CourseError
 UNWRITTEN = "TODO"
 """What a sentence begins with that is still to be written."""
 
-_LINE = re.compile(r"^(?P<key>caught by|breaks|odd but fine|keeps):[ \t]*(?P<words>\S.*?)[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"^(?P<key>caught by|breaks|also right|keeps):[ \t]*(?P<words>\S.*?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
         sentence="" if sentence.startswith(UNWRITTEN) else sentence,
         caught_by=words.get("caught by", [""])[0],
         breaks=tuple(words.get("breaks", ())),
-        fine=tuple(words.get("odd but fine", ())),
+        fine=tuple(words.get("also right", ())),
     )
 
 

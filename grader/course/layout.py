@@ -40,7 +40,7 @@ BUNDLED = "bundled"
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWN, _STAFF = "exercises", "solutions"
 WRONG_FILE = "wrong.yaml"
-"""Wrong answers that are told by what they replace in the reference."""
+"""Wrong answers, written as what they replace in the reference."""
 
 _NOTEBOOKS = "notebooks"
 _CHECKS, _PROBES = "check_", "probe_"
@@ -118,7 +118,7 @@ class Places:
 
     @property
     def wrong_entries(self) -> Path:
-        """The file of those that are told by what they replace in the reference."""
+        """The file of those that are written as what they replace in the reference."""
         return self.staff / WRONG_FILE
 
     def wrong_answer(self, name: str) -> str:
@@ -176,7 +176,7 @@ def find_course(start: Path) -> Path:
     """The folder of the course that `start` lies in.
 
     Raises:
-        CourseError: there is none.
+        CourseError: no such folder was found.
     """
     # From the inside out, as with git: a command works from any folder of a course.
     for folder in (start, *start.parents):
@@ -193,7 +193,7 @@ def bundled_course() -> Path:
     """The folder of the course that comes with the grader: in its package, or around that in a checkout.
 
     Raises:
-        CourseError: there is none.
+        CourseError: no such folder was found.
     """
     for folder in (_PACKAGE / BUNDLED, _PACKAGE.parent):
         if is_course(folder):
@@ -207,7 +207,7 @@ def course_for(start: Path) -> tuple[Path, bool]:
     With it comes whether it is the first.
 
     Raises:
-        CourseError: there is none.
+        CourseError: no such folder was found.
     """
     folders = (find_given(start), start, *start.parents)
     if any(is_course(folder) or (folder / GIVEN).is_file() for folder in folders):

@@ -158,7 +158,7 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
 
 
 def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]:
-    """The rules of an exercise. A missing starter is no problem here: `grade verify` reports it."""
+    """The rules of an exercise. A missing starter is not reported here, but by `grade verify`."""
     # A student's file may have lost its text: then those of the copy count.
     try:
         for path in (root / places.starter, starter_copy(root, places)):

@@ -24,7 +24,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         commands: what else could have been meant.
 
     Raises:
-        CourseError: there is none; it suggests the nearest. Or it cannot be used; it says what to fix.
+        CourseError: nothing has that name, and it suggests the nearest; or the exercise has a fault, which it names.
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
     word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].removesuffix(".py")
@@ -52,7 +52,7 @@ def one_exercise(course: Course, name: str) -> Exercise:
     """The exercise of a name, which may not be a module's.
 
     Raises:
-        CourseError: there is none, or more than one.
+        CourseError: nothing has that name, or more than one thing has.
     """
     meant = find_exercises(course, name)
     if len(meant) > 1:

@@ -1,7 +1,7 @@
 """A graded exercise with the sentence of the known wrong answer that it behaves like.
 
 Only a submission that lost points is diagnosed, and each function by itself: the failing checks that call one function
-are explained together, whatever becomes of the others. What explains them is a wrong answer that does in each of them
+are explained together, independently of the others. What explains them is a wrong answer that does in each of them
 what the submission does, with several seeds of our own: the same verdicts, values, kinds, dtypes, errors and counts.
 Wherever else it fails, the submission must fail in the same way. Wrong answers are sorted out by what their files say,
 then by the check that must catch them, so that few are run in full, and each once for all students. The seeds are the
@@ -132,7 +132,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
 
     Raises:
         StartError: a process of ours cannot be had.
-        ConfinementError: student code cannot be confined as well as is asked for.
+        ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     if not can_diagnose(graded):
         return graded
@@ -203,7 +203,7 @@ class _Task:
         return unsealed(id, [first, *further], sealed, names_in(self._files))
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
-        """The wrong answers that do nothing wrong but what the submission does, and which failing checks are theirs."""
+        """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
         answers = [answer for answer in told_answers(self._exercise) if any(answer.caught_by in g for g in groups)]
         answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
         if not answers:

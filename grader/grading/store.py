@@ -42,7 +42,7 @@ _REASONS = {
     "mistakes": "known wrong answers were changed",
 }
 
-VERSION = 2
+VERSION = 3
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 0.2
 _HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED, Verdict.NOT_RUN)

@@ -76,7 +76,7 @@ def archive_suffix(name: str) -> str:
 
 
 def is_junk(name: str) -> bool:
-    """Whether a file or folder is none that a person made."""
+    """Whether no person made a file or folder."""
     return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 

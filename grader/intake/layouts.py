@@ -36,7 +36,7 @@ def taken_in(
         path: the folder, or a zip of it.
         exercises: all exercises of the course.
         name: of the layout; None to find it out.
-        out: the folder of the batch's results, which is no author's.
+        out: the folder of the batch's results, which belongs to no author.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.

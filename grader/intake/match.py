@@ -157,7 +157,7 @@ def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[str, str]
     """The one exercise whose title a file begins with, or whose functions it defines, and how that was seen.
 
     Returns:
-        its id and a few words; "" and why not, if there is none, or more than one.
+        its id and a few words; or "" and the reason, if no exercise fits, or more than one.
     """
     title, names = _title(source), defined(source)
     by_title = [exercise.id for exercise in exercises if title and title == _starter(exercise.starter)[0]]

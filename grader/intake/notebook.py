@@ -1,7 +1,7 @@
 """A notebook in a file → the code of each exercise in it, as a module. Nothing in it is run.
 
 Which cells are an exercise's: those with its id as a tag or as nbgrader's id, and those that begin with a comment with
-its name; where there are none, those below a heading that names it. Cells before the first that is some exercise's
+its name; without such cells, those below a heading that names it. Cells before the first that is some exercise's
 belong to all, but not to one with cells marked `# exercise: NAME`, which `grader.notebook` takes alone as well. Where
 no cell says it, the whole notebook is of each exercise whose functions it defines.
 

@@ -7,7 +7,7 @@ BaseException
 │   ├── CannotJudge     a check that it requires did not pass           → skipped
 │   ├── CannotRun       it needs what is not here                       → not_run  (`pytest.skip` does the same)
 │   └── Inconclusive    the machine is too busy to judge speed          → inconclusive
-├── WorkerLost          the worker can answer no more                   → whatever it was lost for
+├── WorkerLost          the worker can answer no more                   → the reason of the loss
 └── CheckTimeout        the check's own code took too long              → broken
 
 Two more have no class of ours: an exception of student code, which is raised again as its plain builtin type (see

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Grid:
-    """A small tensor beside the asked one, cell by cell; of one dim it is one row.
+    """A small tensor beside the expected one, cell by cell; a tensor of one dim is one row.
 
     Attributes:
-        asked: rows of cells, each a number as text.
-        yours: the same of what came.
-        wrong: which cells of yours are wrong.
+        expected: rows of cells, each a number as text.
+        got: the same for the tensor that came.
+        wrong: which of its cells are wrong.
         dims: how many the tensor has: 0, 1 or 2.
     """
 
-    asked: tuple[tuple[str, ...], ...]
-    yours: tuple[tuple[str, ...], ...]
+    expected: tuple[tuple[str, ...], ...]
+    got: tuple[tuple[str, ...], ...]
     wrong: tuple[tuple[bool, ...], ...]
     dims: int = 2
 
@@ -58,12 +58,12 @@ class Shapes:
     Attributes:
         rows: the shapes.
         broadcast: whether they are operands, of which a 1 is stretched; else they have to be equal.
-        asked: of operands: the shape that is asked of their result, if it is known.
+        expected: for operands: the shape that their result must have, if it is known.
     """
 
     rows: tuple[NamedShape, ...]
     broadcast: bool = False
-    asked: tuple[int, ...] | None = None
+    expected: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class Picture:
     """What is to be drawn below the message of a check that a student has: one of these.
 
     Attributes:
-        grid: values beside the asked ones.
+        grid: values beside the expected ones.
         windows: tensors in their storages.
         shapes: shapes, aligned.
         cards: what was counted.
-        moments: what host and devices did, in the order in which it was told.
+        moments: what host and devices did, in the order of the records.
         left_out: of the moments, how many more there were.
         said: lines of the message that the picture says as well: whoever draws it leaves them out.
     """

@@ -68,7 +68,7 @@ def _exercise(exercise: Exercise) -> Iterator[Cell]:
 
 
 def _parts(source: str) -> tuple[str, str]:
-    """The task of a starter, without its title, and its code. What is no Python may be so on purpose: all of it."""
+    """The task of a starter, without its title, and its code. If that is not Python, all of it."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

@@ -101,7 +101,7 @@ _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, 
 def _parts(picture: Picture) -> Iterator[_Part]:
     """The parts that a picture has."""
     if picture.grid is not None:
-        yield "Expected values beside yours", _grid_lines, _grid_sentence, (picture.grid,)
+        yield "Expected values beside those of your code", _grid_lines, _grid_sentence, (picture.grid,)
     if picture.windows:
         yield "Tensors as windows on their storages", _window_lines, _window_sentence, (picture.windows,)
     if picture.shapes is not None:
@@ -203,8 +203,8 @@ def _size(numbers: tuple[int, ...]) -> str:
 
 def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
     """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
-    expected = _block("expected", grid.asked, None, drawing)
-    got = _block("got", grid.yours, grid.wrong, drawing)
+    expected = _block("expected", grid.expected, None, drawing)
+    got = _block("got", grid.got, grid.wrong, drawing)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
@@ -232,7 +232,7 @@ def _grid_sentence(grid: Grid) -> str:
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
         index = ("the only element", f"[{x}]", f"[{y}, {x}]")[grid.dims]
-        cells.append(f"at {index} expected {grid.asked[y][x]}, got {grid.yours[y][x]}")
+        cells.append(f"at {index} expected {grid.expected[y][x]}, got {grid.got[y][x]}")
     more = f"; and {len(places) - len(cells)} more" if len(places) > len(cells) else ""
     return f"Wrong elements: {'; '.join(cells)}{more}."
 
@@ -346,12 +346,12 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
-    longest = max(map(len, [*names, "expected" if shapes.asked is not None else ""]))
+    longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
     room = min(longest, _MOST_NAME, max(6, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
         yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
-    if shapes.asked is not None:
-        yield f"{'expected'.ljust(room)}   {_size(shapes.asked)}"
+    if shapes.expected is not None:
+        yield f"{'expected'.ljust(room)}   {_size(shapes.expected)}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
     words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
@@ -367,8 +367,8 @@ def _shape_sentence(shapes: Shapes) -> str:
     if outcome is None:
         last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
         return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
-    if shapes.asked is not None:
-        return f"Expected shape {_size(shapes.asked)}; broadcasting {operands} gives {_size(outcome)}."
+    if shapes.expected is not None:
+        return f"Expected shape {_size(shapes.expected)}; broadcasting {operands} gives {_size(outcome)}."
     return f"Broadcasting {operands} gives {_size(outcome)}."
 
 

@@ -117,7 +117,7 @@ def for_csv(text: str) -> str:
 def for_html(text: str) -> str:
     """Text of an HTML element, or the value of an attribute in quotes.
 
-    `html.escape` sees to markup, and leaves what cannot be seen to us. It is no protection in scripts and style sheets,
+    `html.escape` sees to markup, and leaves what cannot be seen to us. It does not protect in scripts and style sheets,
     nor in attributes that hold an address or a script.
     """
     return html.escape(_visible(text), quote=True)

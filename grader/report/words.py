@@ -81,7 +81,7 @@ def hidden_text(shown: bool) -> str:
 
 
 def state_text(graded: GradedExercise) -> str:
-    """The state of an exercise; of a run of some checks alone there is none."""
+    """The state of an exercise; a run of some checks alone has no state."""
     return "in part" if graded.left_out else graded.state.replace("_", " ")
 
 

@@ -271,7 +271,7 @@ def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection)
 
 
 def _called_value(error: TypeError, statement: str, student: Connection) -> str:
-    """The student's name that a check called although it is no function, or ""."""
+    """The student's name that a check called although it is not a function, or ""."""
     if not _NOT_CALLABLE.match(str(error)):
         return ""
     called = re.findall(r"\bstudent\.(\w+)\(", statement)

@@ -52,7 +52,7 @@ def _explained(picture: Picture, given: tuple[NamedShape, ...]) -> Picture:
     expected, got = (row.shape for row in picture.shapes.rows)
     stretched = any(row.shape != got for row in given)
     if stretched and _broadcast(given) == got:
-        return replace(picture, shapes=Shapes(given, broadcast=True, asked=expected))
+        return replace(picture, shapes=Shapes(given, broadcast=True, expected=expected))
     return picture
 
 

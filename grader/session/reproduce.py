@@ -6,8 +6,8 @@ it. Arguments that cannot be written like this, such as large ones, have no line
 What a student is to try has been tried: lines that would show nothing wrong are not printed. Of a shown check its calls
 are made again with arguments made anew from their text, as the student will make them: the check must fail as it did,
 and it must pass for the reference. Then the lines themselves are run for both, and must print something else. A copy
-without the reference was told for which checks that passes. Of a hidden check the author's example is run, in a worker
-that knows no hidden input, and for the reference as well: what gives the same for both shows nothing.
+without the reference knows from the release for which checks that passes. For a hidden check the author's example is
+run, in a worker that knows no hidden input, and for the reference as well: what gives the same for both shows nothing.
 """
 
 from __future__ import annotations

@@ -44,11 +44,11 @@ _SENTENCES = {
     "new": "{path} is new",
     "corrected": "{path} is corrected",
     "removed": "{path} is removed: the course no longer has it",
-    "yours": "{path} stays: the course no longer has it, but you changed it",
+    "own": "{path} stays: the course no longer has it, but you changed it",
     "beside": "You and the course both changed {path}. The new version is beside it: {name}.new",
     "changed": CHANGED,
 }
-_NOTE = "These files came from grade start. grade update compares with them, so leave this file with yours."
+_NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Change:
 
     Attributes:
         path: from the folder's root.
-        kind: new, corrected, removed (from the course, and here), yours (changed by the student, and no longer of the
+        kind: new, corrected, removed (from the course, and here), own (changed by the student, and no longer of the
             course), beside (changed by both: the new version is beside it) or changed (a check that only the student
             changed).
     """
@@ -158,7 +158,7 @@ def _kind(path: Path, new: bytes | None, given: str | None) -> str:
         return "new" if new is not None else ""
     here = _digest_of(path)
     if new is None:
-        return "removed" if here == given else "yours"
+        return "removed" if here == given else "own"
     wanted = _digest(new)
     if here == wanted:
         return ""

@@ -139,7 +139,7 @@ def parts_of(frame: Frame) -> list[Frame]:
     """The messages that came as one.
 
     Raises:
-        ProtocolError: these are none.
+        ProtocolError: these bytes are not frames.
     """
     trees, sizes = frame.tree.get("parts"), frame.tree.get("sizes")
     if type(trees) is not list or type(sizes) is not list or len(trees) != len(sizes):

@@ -21,7 +21,7 @@ _ROOM_FOR_DESCRIPTORS = socket.CMSG_SPACE(4 * 4) if hasattr(socket, "CMSG_SPACE"
 """For a few, though one at most is expected: the system drops those that do not fit."""
 
 Patience = Callable[[], float]
-"""Seconds that a wait may last before the patience is called again; raises when there is none left."""
+"""Seconds that a wait may last before the patience is called again; raises when no time is left."""
 
 
 class _Stream:

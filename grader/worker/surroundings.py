@@ -1,7 +1,7 @@
 """What surrounds student code: the seeds of its generators, what uninitialized memory holds, which accelerator it sees.
 
 An accelerator is shown, simulated, or hidden before the submission is loaded. On the wire, tensors on CUDA are CPU
-memory that mirrors theirs; tensors that share memory there share it on the wire. A mirror is made when a tensor is
+memory that mirrors it; tensors that share memory there share it on the wire. A mirror is made when a tensor is
 first sent or received, and lives as long as a request.
 """
 

@@ -122,8 +122,8 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that",
     ),
     "unknown unusual answer": (
-        change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nodd but fine: nothing\n"""\n\ndef double(x):'),
-        f"{STAFF}/double.py: odd but fine: nothing is not one of the_argument, right_and_overwrites",
+        change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nalso right: nothing\n"""\n\ndef double(x):'),
+        f"{STAFF}/double.py: also right: nothing is not one of the_argument, right_and_overwrites",
     ),
     "a hidden check tells a number": (
         change(
@@ -240,7 +240,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "no reference": (
         remove(f"{STAFF}/double.py"),
-        f"{STAFF}: there is no reference; write double.py",
+        f"{STAFF}: the reference is missing; write double.py",
     ),
 }
 

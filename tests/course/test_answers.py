@@ -73,8 +73,8 @@ def test_what_it_keeps_is_put_below(exercise: Exercise, tmp_path: Path) -> None:
 
 
 def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
-    """What it breaks, and what is odd but fine, are lists of words in lines of their own."""
-    found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nodd but fine: detached , the_argument\n"))
+    """What it breaks, and what is also right, are lists of words in lines of their own."""
+    found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nalso right: detached , the_argument\n"))
     assert found.sentence == "You triple."
     assert (found.breaks, found.fine) == (("C1", "C3"), ("detached", "the_argument"))
 

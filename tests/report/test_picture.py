@@ -15,7 +15,7 @@ WINDOWS = Picture(
     windows=(Window("t", (2, 3), (3, 1), 0, 6), Window("yours", (3,), (2,), 1, 6), Window("copy", (2,), (1,), 0, 2, 1))
 )
 BROADCAST = Picture(
-    shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, asked=(3, 1))
+    shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, expected=(3, 1))
 )
 CLASH = Picture(shapes=Shapes((NamedShape("a", (4, 3)), NamedShape("b", (4,))), broadcast=True))
 CARD = Picture(cards=(Card("ops", (Bar("yours", 1200), Bar("at most", 20), Bar("reference", 0))),))

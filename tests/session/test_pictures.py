@@ -172,7 +172,7 @@ def test_a_shape_by_broadcasting_is_explained(graded: GradedExercise) -> None:
     found = picture(graded, "minus")
     assert found is not None
     rows = NamedShape("argument 1", (2, 1)), NamedShape("argument 2", (2,))
-    assert found.shapes == Shapes(rows, broadcast=True, asked=(2, 1))
+    assert found.shapes == Shapes(rows, broadcast=True, expected=(2, 1))
 
 
 def test_wrong_strides_are_two_windows(graded: GradedExercise) -> None:

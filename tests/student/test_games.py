@@ -116,7 +116,7 @@ def test_a_fault_is_looked_for_and_given_up(
     assert "The fault is still there:" in run("break", "double").output
     told = run("break", "double", "--give-up").output
     assert "You did not find it this time. The fault was in line" in told
-    assert f"    yours   {'return x * 2' if 'x * 2' in told else 'return x.mul_(2)'}\n" in told
+    assert f"    before   {'return x * 2' if 'x * 2' in told else 'return x.mul_(2)'}\n" in told
     run("break", "double", "--seed", "2")
     double.starter.write_text(MINE)
     assert "You found it! The fault was in line" in run("break", "double").output

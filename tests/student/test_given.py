@@ -158,7 +158,7 @@ def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
     kinds = {change.path.name: change.kind for change in update(source, home)}
     assert kinds == {
         "course.yaml": "corrected",
-        "total.py": "yours",
+        "total.py": "own",
         "check_total.py": "removed",
         "exercise.yaml": "removed",
     }

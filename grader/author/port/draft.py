@@ -18,7 +18,7 @@ from grader.lint.scope import Function, Source, parameters
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
 _STAYS = re.compile(r"`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail))|no error arrives|no_grad|inference_mode")
-"""Findings for which a probe is no remedy."""
+"""Findings that a probe does not solve."""
 _PROBE_IMPORTS = """
 from contextlib import redirect_stdout
 from io import StringIO
@@ -38,8 +38,8 @@ class Draft:
         starter: what students get.
         reference: the reference.
         shown: the shown checks.
-        hidden: the hidden checks; "" if there are none.
-        probe: the probe file; "" if there is none.
+        hidden: the hidden checks, or "".
+        probe: the probe file, or "".
         probe_is_shown: whether it lies beside the shown checks.
         counts: how many shown and hidden checks there are, and how many of them use the probe.
     """

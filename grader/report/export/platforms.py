@@ -91,7 +91,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     gradable = bool(decided) and not faulty and not unread
     message = total_text(report)
     if faulty or not decided:
-        message += ". Something could not be decided, through no fault of yours: this costs no attempt; send it again"
+        message += ". Something could not be decided, and that is not your fault: this costs no attempt; send it again"
     score = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
     most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
     tests = [

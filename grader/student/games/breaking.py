@@ -121,8 +121,8 @@ def _look_for(
     write_progress(course, read_progress(course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
     yield f"{result} The fault was in line {planted.line}: {planted.what}."
-    yield f"    yours   {planted.was}"
-    yield f"    broken  {planted.now}"
+    yield f"    before   {planted.was}"
+    yield f"    planted  {planted.now}"
     yield f"{typed(exercise.starter)} is your own file again."
     if replaced is not None:
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
@@ -138,7 +138,7 @@ def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chan
     """A fault of the student's text that the checks see and that suits the values; preferably one that raises nothing.
 
     Raises:
-        CourseError: there is none.
+        CourseError: no fault is planted.
     """
     handed_in = _read(course, exercise)
     try:

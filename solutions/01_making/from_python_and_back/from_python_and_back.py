@@ -1,6 +1,6 @@
 """`torch.tensor` looks at the numbers, `tolist` at the tensor.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

@@ -1,6 +1,6 @@
 """The loop of the starter, on zeros in the shape and dtype of rain.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""odd but fine: detached, right_in_float64"""
+"""also right: detached, right_in_float64"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""odd but fine: detached"""
+"""also right: detached"""
 
 import torch
 

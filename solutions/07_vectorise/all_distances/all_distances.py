@@ -1,6 +1,6 @@
 """One table for all, and a sum that is built up coordinate by coordinate.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

@@ -1,6 +1,6 @@
 """An accumulator for each call, and nothing around what is timed.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

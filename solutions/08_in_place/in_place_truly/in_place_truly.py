@@ -1,6 +1,6 @@
 """Methods with an underscore.
 
-odd but fine: right_and_overwrites
+also right: right_and_overwrites
 """
 
 import torch

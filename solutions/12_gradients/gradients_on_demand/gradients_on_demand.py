@@ -1,6 +1,6 @@
 """The reference.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

@@ -1,6 +1,6 @@
 """The sums and the counts travel together.
 
-odd but fine: detached
+also right: detached
 """
 
 import torch

@@ -1,6 +1,6 @@
 """One call does it.
 
-odd but fine: right_and_overwrites
+also right: right_and_overwrites
 """
 
 

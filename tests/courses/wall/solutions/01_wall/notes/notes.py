@@ -1,4 +1,4 @@
-"""odd but fine: detached, right_in_float64, right_and_overwrites"""
+"""also right: detached, right_in_float64, right_and_overwrites"""
 
 from pathlib import Path
 
