@@ -202,7 +202,7 @@ def spends_no_time_on_loops(function: Proxy, reference: Proxy, small: tuple[Any,
         took_s, limit_s = min(took_s, _fresh_s(function, small, large)), _fresh_s(reference, small, large)
         if took_s <= _TIMES_CPU * limit_s + _SPARE_S:
             return
-    public = say("`{}` takes far more time for a large input than the reference: it loops in Python", function)
+    public = say("`{}` takes far more time for a large input than the reference, as a loop in Python would", function)
     numbers = f"it takes {took_s * 1e3:.3g} ms of CPU time, and the reference takes {limit_s * 1e3:.3g} ms"
     raise CheckFailed(public, f"{public}\n{numbers}", about="performance")
 
@@ -310,14 +310,14 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
     many = ops.total()
     report(function, "ops", many)
     if many > few + slack:
-        public = say("`{}` runs more operations for a larger input: it loops in Python", function)
+        public = say("`{}` runs more operations for a larger input, as a loop in Python does", function)
         top = ", ".join(f"{name} {n} times" for name, n in ops.most_common(3))
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({top})"
         raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
     if (reference := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * count_ops(reference, *copies(*large)).total() + _SPARE_OPS
-        public = say("`{}` runs far more operations than the reference: it loops in Python", function)
+        public = say("`{}` runs far more operations than the reference, as a loop in Python would", function)
         require(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
         spends_no_time_on_loops(function, reference, small, large)
     return ops
