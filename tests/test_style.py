@@ -37,27 +37,6 @@ GENERATED = {"docs/mistakes.md", "docs/check-words.md", "docs/first-hour.md", "d
 OWN = {"CHANGELOG.md", "docs/style.md"}
 """What happened, and the page that shows what not to write."""
 
-NOT_YET = {
-    "docs/accelerator.md",
-    "grader/accelerator/asserts.py",
-    "grader/accelerator/attention.py",
-    "grader/accelerator/clock.py",
-    "grader/accelerator/determinism.py",
-    "grader/accelerator/gpus.py",
-    "grader/accelerator/launcher.py",
-    "grader/accelerator/machine.py",
-    "grader/accelerator/operators.py",
-    "grader/accelerator/printing.py",
-    "grader/accelerator/profiling.py",
-    "grader/accelerator/sites.py",
-    "grader/accelerator/sparse.py",
-    "grader/accelerator/statistics.py",
-    "grader/accelerator/streams.py",
-    "grader/accelerator/turn_on.py",
-    "grader/accelerator/warned.py",
-}
-"""Files that still have such phrases. A file that has become clean must leave this list."""
-
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".html", ".txt"}
 
 
@@ -118,13 +97,12 @@ def test_strings_are_read(text: str, found: list[str]) -> None:
 
 
 def test_phrases_do_not_come_back() -> None:
-    """No message, task, hint, docstring or page has a phrase of the list, except in files that are not clean yet."""
-    dirty = {}
-    for path in files():
-        if lines := phrases_of(path.read_text(encoding="utf-8"), python=path.suffix == ".py"):
-            dirty[name_of(path)] = lines
-    assert [f"{name}: {line}" for name, lines in dirty.items() if name not in NOT_YET for line in lines] == []
-    assert sorted(NOT_YET - set(dirty)) == [], "these files are clean now: take them off NOT_YET"
+    """No message, task, hint, docstring or page has a phrase of the list."""
+    assert [
+        f"{name_of(path)}: {line}"
+        for path in files()
+        for line in phrases_of(path.read_text(encoding="utf-8"), python=path.suffix == ".py")
+    ] == []
 
 
 def test_corrections_are_rare() -> None:

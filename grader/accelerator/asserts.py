@@ -69,7 +69,7 @@ class Fault:
 
 
 def launches_block() -> bool:
-    """Whether the host is to wait for each kernel, as CUDA is asked to by its variable."""
+    """Whether the host waits for each kernel, which CUDA does if this variable is set."""
     return os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
 
 

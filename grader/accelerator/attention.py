@@ -18,7 +18,7 @@ _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Attention on the simulated device; whatever has no fused kernel is taken apart."""
+    """Attention on the simulated device; what has no fused kernel is taken apart."""
     names = [argument.name for argument in func._schema.arguments]
     given = dict(zip(names, args, strict=False)) | kwargs
     if not _is_fused(**given):

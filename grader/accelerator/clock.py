@@ -13,7 +13,7 @@ Queue = tuple[int, int]
 
 
 NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())
-"""What is moved where nothing is told of it."""
+"""What moves data without a record."""
 
 
 Unit = tuple[int, str]
@@ -62,7 +62,7 @@ class Clock:
     """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
 
     Spans are for drawing; a program that runs for hours must not fill the memory with them. So at most `most` are
-    kept, the first, `count` tells how many there were, and `listener` is told of each, with the host's now.
+    kept, the first, `count` says how many there were, and `listener` receives each, with the host's now.
     """
 
     host: float = 0.0
@@ -128,7 +128,7 @@ class Clock:
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 
     def note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
-        """Keep a span, and tell of it."""
+        """Record a span, and pass it on."""
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
             return

@@ -1,4 +1,4 @@
-"""Operators that have no deterministic kernel on CUDA, as `torch.use_deterministic_algorithms` tells of them."""
+"""Operators that have no deterministic kernel on CUDA, as `torch.use_deterministic_algorithms` lists them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def caller_of(name: str, outcomes: int) -> str:
 
 
 def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
-    """Raise, or warn, as PyTorch was asked to, of an operator that CUDA has no deterministic kernel for."""
+    """Raise or warn, as PyTorch is set to, for an operator that has no deterministic kernel on CUDA."""
     if not torch.are_deterministic_algorithms_enabled() or _is_exempt(name, args, kwargs):
         return
     # Sentences name the kind in capital letters, functions in small ones.

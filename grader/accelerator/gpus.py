@@ -73,7 +73,7 @@ def spec_of(name: str) -> Spec:
     """The spec of a GPU by its name here; spaces, hyphens and case do not matter.
 
     Raises:
-        ValueError: there is none of this name; the text tells the nearest, and all.
+        ValueError: no GPU has this name; the text has the nearest, and all.
     """
     plain = {_plain(known): known for known in _GPUS}
     wanted = _plain(name)

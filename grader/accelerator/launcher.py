@@ -161,7 +161,7 @@ def _lines(ledger: Ledger) -> Iterator[str]:
     if not found:
         return
     width = min(shutil.get_terminal_size().columns, 120)
-    yield "  device     host    waits  the dearest lines"
+    yield "  device     host    waits  the slowest lines"
     for (file, number), cost in found:
         times = "".join(f"{time_text(seconds):>9}" for seconds in (cost.device, cost.host, cost.waits))
         text = linecache.getline(file, number).strip()

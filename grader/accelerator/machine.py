@@ -71,7 +71,7 @@ class Machine:
     # -- devices
 
     def device(self, index: int) -> Device:
-        """The device of an index; raises PyTorch's own error where there is none."""
+        """The device of an index; raises PyTorch's own error if it does not exist."""
         self.settle()
         if not 0 <= index < len(self.devices):
             raise invalid_ordinal(self.kind)

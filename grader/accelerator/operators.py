@@ -110,7 +110,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device | None) -> Device | None:
-    """Where the outcome goes: to the device that is asked for, None being the CPU, or to that of the operands."""
+    """Where the outcome goes: to the device that the call names, None being the CPU, or to that of the operands."""
     if facts.has_device and named.get("device") is not None:
         if not machine.is_ours(named["device"]):
             return None

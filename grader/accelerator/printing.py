@@ -14,7 +14,7 @@ def text_of(shell: Any, inner: torch.Tensor, contents: str | None = None) -> str
     """What `repr` gives.
 
     Args:
-        shell: the tensor on the device; its device and its place in the graph are told.
+        shell: the tensor on the device; its device and its place in the graph are printed.
         inner: its numbers.
         contents: a text to show in place of the numbers.
     """

@@ -193,7 +193,7 @@ _HOST_CALLS = {*_CALLS.values(), *_WAITS.values(), "cudaLaunchKernel", "cudaStre
 
 
 def answer_profiler(machine: Machine) -> None:
-    """Let PyTorch's profilers tell of the device, by the virtual clock."""
+    """Let PyTorch's profilers show the device, by the virtual clock."""
     profile: Any = torch.autograd.profiler.profile
     _listen_while_it_runs(machine, profile)
     parse, export = profile._parse_kineto_results, profile.export_chrome_trace

@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 import torch
 
 Site = tuple[CodeType, int]
-"""A place in a function's code; which line that is, is looked up where it is told."""
+"""A place in a function's code; which line that is, is looked up when it is shown."""
 
 _INNER = tuple(str(Path(file).parent) + os.sep for file in (__file__, torch.__file__))
 _MOST = 50
@@ -34,7 +34,7 @@ def frame_of_program() -> FrameType:
 
 
 def site_of_program() -> Site:
-    """Where that frame is now; cheap, as it is asked for at each operator."""
+    """Where that frame is now; cheap, as each operator needs it."""
     frame = frame_of_program()
     return frame.f_code, frame.f_lasti
 

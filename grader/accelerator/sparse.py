@@ -44,7 +44,7 @@ def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def shell_options(inner: torch.Tensor) -> dict[str, Any]:
-    """What PyTorch has to be told of a shell around a sparse tensor."""
+    """What PyTorch has to know about a shell around a sparse tensor."""
     if inner.layout is torch.sparse_coo:
         return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
     # C++ has the layout of these in a class of its own, which a shell is not; it asks Python for it.

@@ -29,7 +29,7 @@ class Count:
 
 @dataclass(slots=True)
 class Pool:
-    """Blocks of a kind: their bytes, those that were asked for, and their number."""
+    """Blocks of a kind: their bytes, the requested bytes, and their number."""
 
     nbytes: Count = field(default_factory=Count)
     requested: Count = field(default_factory=Count)

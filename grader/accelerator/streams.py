@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """A queue of work. Numbers are ready at once, whatever the stream; streams differ in their times."""
+    """A queue of work. Numbers are ready at once in every stream; streams differ in their times."""
 
     def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
         machine = the_machine()

@@ -1,4 +1,4 @@
-"""Warnings at lines of ours, where functions of ours stand for PyTorch's, are told at the line that called them."""
+"""Warnings at lines of ours, where functions of ours stand for PyTorch's, are shown at the line that called them."""
 
 from __future__ import annotations
 
