@@ -82,7 +82,7 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
         yield f"  {'FAIL' if row.found else 'ok':6}{row.level:9}{row.sentence}"
         if row.found:
             yield from prose(row.found, WIDTH, " " * 17, "  ")
-    yield "Check processes have no network, limited memory, and only their own course's files"
+    yield "Check processes: no network, limited memory, only their own course's files"
     for refused in examined.check_processes:
         yield from prose(f"but not here: {refused}", WIDTH, "  ", "  ")
     yield f"Confinement: {examined.confinement}"

@@ -196,8 +196,8 @@ def test_other_systems(tmp_path: Path) -> None:
     [
         (["--format", "junti=x"], "there is no format 'junti'; did you mean junit?"),
         (["--format", "junit"], "say where it goes: junit=FILE"),
-        (["--fail-below", "101"], "no percentage from 0 to 100, and not the word never"),
-        (["--fail-below", "nan"], "no percentage from 0 to 100"),
+        (["--fail-below", "101"], "neither a percentage from 0 to 100 nor never"),
+        (["--fail-below", "nan"], "neither a percentage from 0 to 100"),
         (["--course", "nowhere"], "there is no course here"),
         (["--submission", "nowhere"], "is not a folder"),
         ([], "name one that lies outside of it: --course DIR"),
