@@ -148,6 +148,8 @@ def _read_entry(exercise: Exercise, path: Path) -> Answer:
         ast.parse(text)
     except SyntaxError as error:
         raise CourseError(f"{where}: it is not Python: {error}") from None
+    if unknown := sorted(_undefined(text)):
+        raise CourseError(f"{where}: nothing is called {', '.join(unknown)}")
     return Answer(path, text.encode(), entry.says.strip(), entry.caught_by, tuple(entry.breaks))
 
 

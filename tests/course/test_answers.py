@@ -153,6 +153,11 @@ twice:
 same:
   says: Nothing differs.
   caught by: small
+unknown:
+  says: A name is gone.
+  caught by: small
+  replace:
+    FACTOR = 2: TWICE = 2
 """
 
 
@@ -160,7 +165,7 @@ def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp
     """Texts are replaced, definitions of the same names too; new definitions and imports are added."""
     file = tmp_path / "wrong.yaml"
     file.write_text(ENTRIES)
-    assert entries(file) == tuple(file / name for name in ("triples", "copies", "twice", "same"))
+    assert entries(file) == tuple(file / name for name in ("triples", "copies", "twice", "same", "unknown"))
     triples = read_answer(exercise, file / "triples")
     assert triples.source.decode() == REFERENCE.replace("FACTOR = 2", "FACTOR = 3")
     assert (triples.sentence, triples.caught_by, triples.breaks) == ("You triple.", "small", ("C2",))
@@ -178,5 +183,6 @@ def test_an_entry_says_what_is_wrong_with_it(exercise: Exercise, tmp_path: Path)
         "wrong.yaml: twice: replace: the reference has 'FACTOR' 3 times; it must be there once"
     )
     assert "does not differ from the reference" in refusal(exercise, file / "same")
+    assert refusal(exercise, file / "unknown") == "wrong.yaml: unknown: nothing is called FACTOR"
     file.write_text("a: [\n")
     assert "is not valid YAML" in refusal(exercise, file / "a")

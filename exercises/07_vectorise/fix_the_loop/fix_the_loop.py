@@ -14,7 +14,7 @@ C4  PyTorch does the work, without a loop: a large x takes as many operations as
 C5  The samples stay in PyTorch: no list, no NumPy, no `.item()` or `float()`. So the result has a gradient. It is
     examined where all of x is finite.
 C6  x is not changed, not even temporarily.
-C7  It is fast: it takes at most 3.5 times as long as our own answer, which is hundreds of times faster than the loop.
+C7  It is fast: it takes at most 4 times as long as our own answer, which is hundreds of times faster than the loop.
 """
 
 import torch
