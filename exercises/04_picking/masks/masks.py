@@ -21,7 +21,7 @@ C5  `hide_future(scores)` takes shape (..., n, n), and returns a new tensor in w
     where j > i, and the score elsewhere. scores stays as it is, its dtype too, and gradients flow back to it.
 C6  The number of PyTorch operations does not grow with the sizes: no function loops over rows or elements.
 
-x has any number of dims and any strides, floats or ints; lo and hi are numbers. n may be 0. scores holds floats.
+x has any dims and strides, floats or ints, whose range holds lo and hi. n may be 0. scores may hold inf and NaN.
 """
 
 import torch

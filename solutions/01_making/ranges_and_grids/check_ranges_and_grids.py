@@ -60,15 +60,16 @@ def check_filled(student, rng):
 @check("C6", share=2, try_this="scaled_identity(3, 2.5), scaled_identity(1, -1.0), scaled_identity(0, 1.0).shape")
 def check_scaled_identity(student, rng):
     """Scales identities of many rows, of one and of none"""
-    for n, c in ((rng.integer(3, 6), rng.choice((2.5, -3.0))), (1, 4.0), (0, 1.0), (2, 0.0)):
+    for n, c in ((rng.integer(3, 6), rng.choice((2.5, -3.0))), (2, -0.5), (1, 4.0), (0, 1.0), (2, 0.0)):
         rows = [[c if row == column else 0.0 for column in range(n)] for row in range(n)]
         has_values(student.scaled_identity(n, c), torch.tensor(rows).reshape(n, n), "scaled_identity")
 
 
-@check("C1", category="dtype", share=1, try_this="evens(3).dtype")
-def check_evens_dtype(student):
+@check("C1", category="dtype", share=1, try_this="evens(3).dtype, evens(0).dtype")
+@pytest.mark.parametrize("n", [3, 0], ids=["some", "none"])
+def check_evens_dtype(student, n):
     """evens gives int64"""
-    same_dtype(student.evens(3), torch.int64)
+    same_dtype(student.evens(n), torch.int64)
 
 
 @check("C2", category="dtype", share=1, try_this="table(2, 3).dtype")

@@ -33,7 +33,9 @@ def check_to_int(student, rng, mode):
         a, b, _ = rng.sizes(3)
         halves = rng.whole(-40, 40, a, b, dtype=dtype) / 4
         large = rng.whole(2**20, 2**21, a, dtype=dtype) + 0.5
-        for x in (halves, halves.T, halves[:, ::2], large, -large, halves[:0], halves[0, 0].clone()):
+        tiny = torch.tensor([2.0**-30, -(2.0**-30)], dtype=dtype)
+        huge = torch.tensor([2**40, 2**51 + 0.5, -(2**52) - 1], dtype=dtype)  # beyond int32, and exact in float64 only
+        for x in (halves, halves.T, halves[:, ::2], large, -large, tiny, huge, halves[:0], halves[0, 0].clone()):
             expected = torch.tensor([MODES[mode](number) for number in x.flatten().tolist()], dtype=torch.int64)
             yours = student.to_int(x, mode)
             is_tensor(yours, "the result of `to_int`")
@@ -53,7 +55,7 @@ def check_int64(student):
 )
 def check_modes(student, rng):
     """Refuses all other modes"""
-    for mode in ("Round", "", "nearest", "abs", "half"):
+    for mode in ("Round", "", "nearest", " floor", "abs", "half"):
         raises(student.to_int, torch.tensor([1.0]), mode, error=ValueError, case="a mode that is not one of the four")
 
 
@@ -74,12 +76,18 @@ def check_safe_cast(student, rng):
 
 @check("C4", category="error", share=3, try_this=BEYOND)
 def check_refuses(student, rng):
-    """Refuses numbers just beyond either limit"""
+    """Refuses numbers just beyond either limit, of all integer dtypes"""
     for target in INTEGERS[:-1]:
         limits = torch.iinfo(target)
         for number in (limits.min - 1, limits.max + 1, limits.max + 1 + rng.integer(1, 99), -(2**62)):
             x = torch.tensor([[0, 1], [number, 2]])
             raises(student.safe_cast, x, target, error=OverflowError, case="a number beyond the range")
+        for source in INTEGERS:
+            pair = torch.iinfo(source)
+            for number in {pair.min, pair.max} - {limits.min, limits.max}:
+                if not limits.min <= number <= limits.max:
+                    x, case = torch.tensor([0, number], dtype=source), "a number of another dtype beyond the range"
+                    raises(student.safe_cast, x, target, error=OverflowError, case=case)
 
 
 @check("C5", category="memory", share=1, try_this="x = torch.tensor([1]).to(torch.int8); safe_cast(x, torch.int8) is x")
@@ -123,6 +131,8 @@ def check_no_loop(student, rng):
     """No loop over elements"""
     few, many = rng.uniform(4), rng.uniform(40_000)
     does_not_call(student.to_int, "tolist", "numpy", "item", "unbind")
+    for function in (student.safe_cast, student.to_half):
+        does_not_call(function, "tolist", "unbind")
     no_loop(student.to_int, (few, "round"), (many, "round"))
     no_loop(student.to_half, (few,), (many,))
     no_loop(student.safe_cast, (rng.whole(1, 99, 4), torch.int8), (rng.whole(1, 99, 40_000), torch.int8))

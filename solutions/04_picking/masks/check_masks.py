@@ -39,7 +39,7 @@ def inputs(rng):
 
 def ranges(rng):
     lo = rng.integer(1, 4)
-    return (lo, lo + rng.integer(1, 4)), (lo + 0.5, lo + 2.5), (7, 7), (20, 30)
+    return (lo, lo + rng.integer(1, 4)), (lo + 0.5, lo + 2.5), (7, 7), (20, 30), (-1, 2)
 
 
 def inside(x, lo, hi):
@@ -50,6 +50,8 @@ def inside(x, lo, hi):
 @check("C1", share=3, try_this=EDGES)
 def check_between(student, rng):
     """Picks from tensors of 0 to 3 dims, with the edges"""
+    close = torch.tensor([5.0 + 1e-9, 2.0, 2.0 - 1e-9, 5.0, 3.0], dtype=torch.float64)
+    same_shape(student.between(close, 2.0, 5.0), (3,), "the result of `between` for float64 numbers close to the edges")
     for x in inputs(rng):
         for lo, hi in ranges(rng):
             expected = torch.tensor(inside(x, lo, hi), dtype=x.dtype)
@@ -73,6 +75,8 @@ def check_count(student, rng):
         for lo, hi in ranges(rng):
             same_values(student.count_between(x, lo, hi), len(inside(x, lo, hi)), "the result of `count_between`")
     is_instance(student.count_between(torch.ones(3), 0, 2), int, "the result of `count_between`")
+    many = torch.ones(3001, dtype=torch.float16)
+    same_values(student.count_between(many, 0, 2), 3001, "the result of `count_between` for 3001 float16 numbers")
 
 
 @check("C3", category="memory", share=3, try_this=WRITES)
@@ -86,6 +90,9 @@ def check_replace(student, rng):
             expected = torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
             same_values(mine, expected, "x, afterwards,")
             require(yours is changed(mine), "the result is another tensor than x; change x itself, and return it")
+    x = torch.tensor([1.0, math.inf, 3.0])
+    student.replace_between_(x, 2.0, math.inf, -math.inf)
+    same_values(x, torch.tensor([1.0, -math.inf, -math.inf]), "x, afterwards, where the value is -inf,")
 
 
 @check("C4", share=1, try_this=NAN)
@@ -112,6 +119,8 @@ def check_hide_future(student, rng):
     n, a, b = rng.sizes(3)
     for shape in ((n, n), (1, 1), (0, 0), (a, n, n), (a, b, n, n), (n, n, n)):
         scores = rng.normal(*shape)
+        if shape == (n, n):
+            scores[0] = torch.tensor([0.0, math.inf, math.nan])[torch.arange(n) % 3]
         expected = scores.clone()
         for i in range(shape[-1]):
             expected[..., i, i + 1 :] = -math.inf

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -14,6 +16,7 @@ from grader.check import (
     unchanged,
 )
 
+NAMES = ["interleave", "columns", "collate", "collect"]
 TURNS = "interleave(torch.tensor([1.0]), torch.tensor([2.0])), interleave(torch.zeros(0), torch.zeros(0)).shape"
 COLUMNS = "columns([torch.tensor([1, 2])]), columns([torch.zeros(0), torch.zeros(0)]).shape"
 BATCH = "collate([torch.tensor([1.0]), torch.tensor([]), torch.tensor([2.0, 3.0])], -1.0)"
@@ -86,6 +89,9 @@ def check_mask(student, rng):
         expected = torch.tensor(rows, dtype=torch.bool).reshape(len(items), longest)
         fill = items[0].tolist()[0] if len(items[0]) else 0  # so that a sequence holds it
         has_values(pair(student.collate(items, fill))[1], expected, "the mask")
+    items = [torch.tensor([math.nan, 1.0]), torch.tensor([2.0])]
+    expected = torch.tensor([[True, True], [True, False]])
+    has_values(pair(student.collate(items, math.nan))[1], expected, "the mask")
 
 
 @check("C4", category="dtype", share=1, try_this="collate([torch.tensor([7, 7])], 0)[1].dtype")
@@ -106,8 +112,27 @@ def check_collect(student, rng):
         for place, row in enumerate(rows):
             expected[place] = row
         has_values(student.collect(parts), expected, "the result of `collect`")
+    none = [torch.zeros(0, a), torch.zeros(0, a)]
+    has_values(student.collect(none), torch.zeros(0, a), "the result of `collect`")
     one = rng.normal(a, b).T
     has_values(student.collect([one]), one.clone(), "the result of `collect`")
+
+
+@check("C6", category="memory", share=1, try_this=OWN)
+@pytest.mark.parametrize("name", NAMES)
+def check_own_memory(student, rng, name):
+    """Copies the arguments, which stay as they are"""
+    for count in (1, 3):
+        items = [vector(rng, 4) for _ in range(count)]
+        arguments = {"interleave": (items[0], items[-1]), "collate": (items, 0)}.get(name, (items,))
+        given = list(items)
+        with unchanged(*items, what="an argument"):
+            yours = getattr(student, name)(*arguments)
+        text = f"the list that `{name}` was given has other items afterwards"
+        require(len(items) == count and all(one is other for one, other in zip(items, given, strict=True)), text)
+        for result in pair(yours) if name == "collate" else (yours,):
+            is_tensor(result, f"the result of `{name}`")
+            shares_nothing(result, items[0], f"the result of `{name}`", "an argument")
 
 
 @check("C5", category="performance", share=2, try_this="count how often collect copies the first of 200 parts")
@@ -117,33 +142,15 @@ def check_copies_once(student, reference, rng):
     as_fast_as(student.collect, reference.collect, parts, size=100, at_most=8)
 
 
-@check("C6", category="memory", share=1, try_this=OWN)
-@pytest.mark.parametrize("name", ["interleave", "columns", "collate", "collect"])
-def check_own_memory(student, rng, name):
-    """Copies the arguments, which stay as they are"""
-    for count in (1, 3):
-        items = [vector(rng, 4) for _ in range(count)]
-        arguments = {"interleave": (items[0], items[-1]), "collate": (items, 0)}.get(name, (items,))
-        with unchanged(*items, what="an argument"):
-            yours = getattr(student, name)(*arguments)
-        for result in pair(yours) if name == "collate" else (yours,):
-            is_tensor(result, f"the result of `{name}`")
-            shares_nothing(result, items[0], f"the result of `{name}`", "an argument")
-
-
-@check("C6", category="dtype", share=2, try_this=TYPES)
-def check_dtype(student, rng):
+@check("C6", category="dtype", share=1, try_this=TYPES)
+@pytest.mark.parametrize("name", NAMES)
+def check_dtype(student, rng, name):
     """Keeps dtypes"""
     for dtype in (torch.float64, torch.int32, torch.float16):
         items = [vector(rng, length, dtype) for length in (3, 3)]
-        results = {
-            "interleave": student.interleave(*items),
-            "columns": student.columns(items),
-            "collate": pair(student.collate(items, 0))[0],
-            "collect": student.collect(items),
-        }
-        for result in results.values():
-            same_dtype(result, dtype, "a result")
+        arguments = {"interleave": items, "collate": (items, 0)}.get(name, (items,))
+        result = getattr(student, name)(*arguments)
+        same_dtype(pair(result)[0] if name == "collate" else result, dtype, f"the result of `{name}`")
 
 
 @check("C7", category="performance", share=1, try_this="look for a `for` over elements")
