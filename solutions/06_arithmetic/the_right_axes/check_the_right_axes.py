@@ -91,10 +91,11 @@ def check_standardize(student, rng):
 def check_layer_norm(student, rng):
     """Normalizes vectors in tensors of 1 to 4 dims"""
     a, b, d = rng.sizes(3)
-    for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1)):
-        x = rng.normal(*shape) * 3 + 7
-        rows = [row - row.mean() for row in x.double().reshape(-1, shape[-1])]
-        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(shape).float()
+    inputs = [rng.normal(*shape) * 3 + 7 for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1))]
+    inputs += [rng.normal(b, a, d).transpose(0, 1), rng.normal(a, 2 * d)[:, ::2], rng.normal(d, a, b).permute(2, 1, 0)]
+    for x in inputs:
+        rows = [row - row.mean() for row in x.double().reshape(-1, x.shape[-1])]
+        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(x.shape).float()
         has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
 
 
