@@ -31,6 +31,7 @@ def check_bias_of_two(student):
     """Adds a bias to two rows"""
     batch = torch.tensor([[0.0, 1.0], [2.0, 3.0]])
     result = student.add_bias_(batch, torch.tensor([10.0, 20.0]))
+    is_tensor(result)
     require(result is changed(batch), "the result is another tensor than batch; change batch itself, and return it")
     same_values(batch, torch.tensor([[10.0, 21.0], [12.0, 23.0]]), "batch, afterwards,")
 
@@ -40,5 +41,6 @@ def check_two_numbers(student):
     """Adds one number to each of two rows"""
     batch = torch.tensor([[0.0, 1.0], [2.0, 3.0]])
     result = student.add_to_columns_(batch, torch.tensor([10.0, 20.0]))
+    is_tensor(result)
     require(result is changed(batch), "the result is another tensor than batch; change batch itself, and return it")
     same_values(batch, torch.tensor([[10.0, 11.0], [22.0, 23.0]]), "batch, afterwards,")

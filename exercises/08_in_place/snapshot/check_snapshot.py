@@ -45,5 +45,6 @@ def check_restore_two(student):
     """Restores two weights"""
     w = weights()
     result = student.restore_(w, torch.tensor([5.0, 6.0]))
+    is_tensor(result)
     require(result is changed(w), "the result is another tensor than w; write into w itself, and return it")
     same_values(w.detach(), torch.tensor([5.0, 6.0]), "w, afterwards,")

@@ -36,6 +36,20 @@ def batches(rng):
         yield rng.normal(*shape)
     yield rng.normal(b, a).T
     yield rng.normal(a, 2 * b)[:, ::2]
+    yield rng.normal(a, b, dtype=torch.float64)
+
+
+def has_numbers(batch, numbers):
+    """The batch has these numbers afterwards: in float64 to more digits than float32 has."""
+    expected = torch.tensor(numbers, dtype=batch.dtype).reshape(batch.shape)
+    exact = {"rtol": 1e-12, "atol": 1e-12} if batch.dtype == torch.float64 else {}
+    same_values(batch, expected, "batch, afterwards,", **exact)
+
+
+def stays_in_its_memory(probe, function, rng):
+    """The function writes into the memory that batch has."""
+    right = probe.keeps_its_place(function, rng.normal(3, 3), rng.normal(3))
+    require(right is True, "batch has other memory than before the call; write into the memory that it has")
 
 
 def table_of(v, n):
@@ -70,14 +84,16 @@ def check_own_rows(student, rng):
 
 
 @check("C3", share=3, try_this=FEW)
-def check_add_bias(student, rng):
+def check_add_bias(student, probe, rng):
     """Adds a bias to batches of any shape"""
     for batch in batches(rng):
-        bias, rows = rng.normal(batch.shape[1]), batch.tolist()
+        bias, rows = rng.normal(batch.shape[1], dtype=batch.dtype), batch.tolist()
         numbers = [[number + own for number, own in zip(row, bias.tolist(), strict=True)] for row in rows]
         result = student.add_bias_(batch, bias)
-        require(result is changed(batch), "the result is another tensor than batch; change batch itself")
-        same_values(batch, torch.tensor(numbers).reshape(batch.shape), "batch, afterwards,")
+        is_tensor(result)
+        require(result is changed(batch), "the result is another tensor than batch; change batch itself, and return it")
+        has_numbers(batch, numbers)
+    stays_in_its_memory(probe, student.add_bias_, rng)
 
 
 @check("C3", category="memory", share=1, try_this="print the shape of every tensor on the way to add_bias_'s result")
@@ -88,14 +104,16 @@ def check_no_copies(student, rng):
 
 
 @check("C4", share=3, try_this=SQUARE)
-def check_add_to_columns(student, rng):
+def check_add_to_columns(student, probe, rng):
     """Adds a number to each row, also of square batches"""
     for batch in batches(rng):
-        values, rows = rng.normal(batch.shape[0]), batch.tolist()
+        values, rows = rng.normal(batch.shape[0], dtype=batch.dtype), batch.tolist()
         numbers = [[number + own for number in row] for row, own in zip(rows, values.tolist(), strict=True)]
         result = student.add_to_columns_(batch, values)
-        require(result is changed(batch), "the result is another tensor than batch; change batch itself")
-        same_values(batch, torch.tensor(numbers).reshape(batch.shape), "batch, afterwards,")
+        is_tensor(result)
+        require(result is changed(batch), "the result is another tensor than batch; change batch itself, and return it")
+        has_numbers(batch, numbers)
+    stays_in_its_memory(probe, student.add_to_columns_, rng)
 
 
 @check(
@@ -104,9 +122,11 @@ def check_add_to_columns(student, rng):
 def check_arguments_stay(student, rng):
     """Leaves v, bias and values as they are"""
     v, bias, values = rng.normal(4), rng.normal(4), rng.normal(4)
-    with unchanged(v, bias, values, what="v, bias or values"):
+    with unchanged(v, what="v"):
         student.rows_of(v, 4), student.own_rows(v, 4)
+    with unchanged(bias, what="bias"):
         student.add_bias_(rng.normal(4, 4), bias)
+    with unchanged(values, what="values"):
         student.add_to_columns_(rng.normal(4, 4), values)
 
 

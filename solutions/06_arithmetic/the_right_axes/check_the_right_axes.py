@@ -2,6 +2,7 @@ import torch
 
 from grader.check import (
     check,
+    gradcheck,
     gradients,
     is_tensor,
     no_loop,
@@ -60,6 +61,18 @@ def check_std(student, rng):
         has_values(pair(student.channel_stats(images))[1], torch.tensor(expected), "the std")
 
 
+@check("C2", share=1, try_this="channel_stats(torch.tensor([500.0, 500.1]).reshape(1, 1, 1, 2))")
+def check_close_numbers(student, rng):
+    """Takes the standard deviation of numbers that lie close together, far from 0"""
+    images = rng.normal(4, 3, 5, 6) * 0.05 + 500
+    channels = [numbers_of(images, channel) for channel in range(3)]
+    expected = [((numbers - numbers.mean()) ** 2).mean().sqrt().item() for numbers in channels]
+    yours = pair(student.channel_stats(images))[1]
+    is_tensor(yours, "the std")
+    same_shape(yours, (3,), "the std")
+    same_values(yours, torch.tensor(expected), "the std", rtol=0.02, atol=0.0)
+
+
 @check("C3", share=3, try_this=SQUARE)
 def check_standardize(student, rng):
     """Standardizes each channel by its own numbers"""
@@ -69,16 +82,20 @@ def check_standardize(student, rng):
         parts = [(images[:, i].double() - mean[i].item()) / std[i].item() for i in range(channels)]
         expected = torch.stack(parts, 1).float()
         has_values(student.standardize(images, mean, std), expected, "the result of `standardize`")
+    images, mean, std = rng.normal(2, 3, 4, 5) + 9, rng.uniform(3), (rng.uniform(3) + 0.5) * 1e-4
+    expected = (images.double() - mean.double()[:, None, None]) / std.double()[:, None, None]
+    has_values(student.standardize(images, mean, std), expected.float(), "the result of `standardize`")
 
 
 @check("C4", share=3, try_this=NORM)
 def check_layer_norm(student, rng):
     """Normalizes vectors in tensors of 1 to 4 dims"""
     a, b, d = rng.sizes(3)
-    for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1)):
-        x = rng.normal(*shape) * 3 + 7
-        rows = [row - row.mean() for row in x.double().reshape(-1, shape[-1])]
-        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(shape).float()
+    inputs = [rng.normal(*shape) * 3 + 7 for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1))]
+    inputs += [rng.normal(b, a, d).transpose(0, 1), rng.normal(a, 2 * d)[:, ::2], rng.normal(d, a, b).permute(2, 1, 0)]
+    for x in inputs:
+        rows = [row - row.mean() for row in x.double().reshape(-1, x.shape[-1])]
+        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(x.shape).float()
         has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
 
 
@@ -120,6 +137,7 @@ def check_gradient(student, rng):
     """Lets gradients through layer_norm"""
     gradient = gradients(student.layer_norm, rng.normal(3, 3))[0]
     require(gradient is not None, "no gradient reaches x: its numbers left PyTorch on the way")
+    gradcheck(student.layer_norm, rng.normal(3, 4, dtype=torch.float64))
 
 
 @check("C6", category="performance", share=1, try_this="look for a `for` over pictures, channels or vectors")

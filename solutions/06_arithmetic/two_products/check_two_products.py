@@ -54,8 +54,15 @@ def check_gate(student, rng):
 def check_gate_refuses(student, rng):
     """Refuses shapes that broadcasting would stretch, and others"""
     a, b, _ = rng.sizes(3)
-    for x, g in (((a, b), (b,)), ((a, 1), (a, b)), ((a, b), (b, a)), ((a,), ()), ((1, a), (a,))):
-        raises(student.gate, rng.normal(*x), rng.normal(*g), error=ValueError, case="two different shapes")
+    for x, g, case in (
+        ((b,), (a, b), "a row with a table"),
+        ((a, b), (b,), "a table with a row"),
+        ((a, 1), (a, b), "a column with a table"),
+        ((a, b), (b, a), "a table with one of its transposed shape"),
+        ((a,), (), "a vector with a number"),
+        ((1, a), (a,), "a table of one row with a vector"),
+    ):
+        raises(student.gate, rng.normal(*x), rng.normal(*g), error=ValueError, case=case)
 
 
 @check("C3", share=3, try_this=SQUARE)
@@ -108,7 +115,16 @@ def check_discounted(student, rng):
     for rewards in (rng.normal(size).tolist(), [7, 1, 3, 2, 9], [4.0], []):
         expected = torch.tensor([reward * rate**i for i, reward in enumerate(rewards)])
         has_values(student.discounted(rewards, rate), expected, "the result of `discounted`")
-    has_values(student.discounted([1, 1, 1], 2.0), torch.tensor([1.0, 2.0, 4.0]), "the result of `discounted`")
+    for rate, expected in ((2.0, (1.0, 2.0, 4.0)), (0.0, (1.0, 0.0, 0.0)), (-0.5, (1.0, -0.5, 0.25))):
+        has_values(student.discounted([1, 1, 1], rate), torch.tensor(expected), "the result of `discounted`")
+
+
+@check("C7", category="memory", share=1, try_this="rewards = [1.0, 2.0]; discounted(rewards, 0.5); print(rewards)")
+def check_rewards_stay(student, rng):
+    """Leaves the list of rewards as it is"""
+    rewards = rng.normal(4).tolist()
+    with unchanged(rewards, what="rewards"):
+        student.discounted(rewards, 0.5)
 
 
 @check("C7", category="dtype", share=1, try_this="discounted([1, 2], 0.5).dtype")

@@ -75,12 +75,17 @@ def check_peek(student, rng):
 @check("C4", category="memory", share=3, try_this=BACK)
 def check_restore(student, probe, rng):
     """Restores weights that require a gradient, in their own memory"""
-    for shape in ((), (5,), (3, 4)):
-        numbers, saved = rng.normal(*shape), rng.normal(*shape)
+    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
+    pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
+    pairs.append((rng.normal(4, dtype=torch.float64), rng.normal(4, dtype=torch.float64)))
+    pairs.append((torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)))
+    for numbers, saved in pairs:
+        expected = saved.clone()
         now, found, _ = probe.after_restoring(student.restore_, numbers, saved)
-        same_values(now, saved, "w, afterwards,")
         same, requires, leaf, fresh, place = found
-        require(same and place, "the result is another tensor than w; write into w itself, and return it")
+        require(same, "the result is another tensor than w; write into w itself, and return it")
+        same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
+        require(place, "w has other memory than before the call; write into the memory that it has")
         require(requires, "w requires no gradient any more")
         require(leaf and fresh, "the write was recorded in the graph; write without gradients")
 
@@ -109,5 +114,19 @@ def check_of_a_result(student, probe, rng, name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_w_stays(student, probe, rng, name):
     """Leaves w, its requires_grad and its grad as they are"""
-    right = probe.stays(getattr(student, name), rng.normal(3, 2))
-    require(right is True, "w has other numbers, another `requires_grad` or another `.grad` after the call")
+    numbers, requires, grad = probe.stays(getattr(student, name), rng.normal(3, 2))
+    require(numbers is True, "w has other numbers after the call")
+    require(requires is True, "w has another `requires_grad` after the call")
+    require(grad is True, "w has another `.grad` after the call")
+
+
+@check("C6", category="gradient", share=1, try_this="w = restore_(torch.ones(2), torch.zeros(2)); w.requires_grad")
+def check_restore_others(student, probe, rng):
+    """Restores what requires no gradient, and the result of a computation"""
+    saved = rng.normal(3, 2)
+    expected = saved.clone()
+    plain, requires, result, same_graph = probe.after_restoring_others(student.restore_, rng.normal(3, 2), saved)
+    same_values(plain, expected, "w, afterwards,", rtol=0.0, atol=0.0)
+    require(requires is False, "w requires a gradient after the call, and required none before")
+    same_values(result, expected, "w, afterwards,", rtol=0.0, atol=0.0)
+    require(same_graph is True, "the write was recorded in the graph; write without gradients")

@@ -13,13 +13,16 @@ def of_a_result(function, numbers):
 def gradient_through(function, numbers, factor):
     """The gradient that comes back to w through what a function gives."""
     w = numbers.clone().requires_grad_()
-    (factor * function(w)).sum().backward()
+    result = function(w)
+    if not result.requires_grad:
+        return None
+    (factor * result).sum().backward()
     return w.grad
 
 
 def after_restoring(restore_, numbers, saved):
     """w and its facts after `restore_`, and saved after w has changed once more."""
-    w = numbers.clone().requires_grad_()
+    w = numbers.detach().requires_grad_()
     place = w.data_ptr()
     result = restore_(w, saved)
     facts = (result is w, w.requires_grad, w.is_leaf, w.grad_fn is None, w.data_ptr() == place)
@@ -29,12 +32,23 @@ def after_restoring(restore_, numbers, saved):
     return now, facts, saved.detach().clone()
 
 
+def after_restoring_others(restore_, numbers, saved):
+    """A w without a gradient, and one that is the result of a computation, each with what is known of its graph."""
+    plain = numbers.clone()
+    restore_(plain, saved)
+    w = numbers.clone().requires_grad_() * 1
+    made_by = w.grad_fn
+    restore_(w, saved)
+    return plain.detach().clone(), plain.requires_grad, w.detach().clone(), w.grad_fn is made_by
+
+
 def stays(function, numbers):
-    """Whether w keeps its numbers, `requires_grad` and `.grad`."""
+    """Whether w keeps its numbers, its `requires_grad` and its `.grad`."""
     w = numbers.clone().requires_grad_()
     w.grad = torch.full_like(numbers, 7)
     function(w)
     plain = numbers.clone()
     function(plain)
     same = torch.equal(w.detach(), numbers) and torch.equal(plain, numbers)
-    return same and w.requires_grad and not plain.requires_grad and w.grad is not None and bool((w.grad == 7).all())
+    requires = w.requires_grad and not plain.requires_grad
+    return same, requires, w.grad is not None and bool((w.grad == 7).all())
