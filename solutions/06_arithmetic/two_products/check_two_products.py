@@ -105,7 +105,7 @@ def check_lean(student, reference, rng):
     x, W, y = rng.normal(rows, 6), rng.normal(6, 5), rng.normal(rows, 5)
     uses_at_most(student.pair_scores, (x, W, y), bytes=400 * rows)
     inputs = lambda n: (torch.zeros(n, 6), torch.zeros(6, 5), torch.zeros(n, 5))  # noqa: E731
-    as_lean_as(student.pair_scores, reference.pair_scores, inputs, size=8_000, at_most=30)
+    as_lean_as(student.pair_scores, reference.pair_scores, inputs, size=8_000, at_most=100)
 
 
 @check("C7", share=2, try_this=POWERS)
