@@ -6,6 +6,7 @@ import torch
 from grader.check import (
     changed,
     check,
+    does_not_call,
     gradients,
     is_instance,
     is_tensor,
@@ -149,6 +150,7 @@ def check_no_loop(student, rng):
     """No loop over rows or elements"""
     few, many = rng.whole(0, 9, 4, 5, dtype=torch.float32), rng.whole(0, 9, 400, 50, dtype=torch.float32)
     for function in (student.between, student.count_between):
+        does_not_call(function, "tolist", "unbind")
         no_loop(function, (few, 2.0, 6.0), (many, 2.0, 6.0))
     no_loop(student.replace_between_, (few, 2.0, 6.0, 0.0), (many, 2.0, 6.0, 0.0))
     no_loop(student.hide_future, (rng.normal(4, 4),), (rng.normal(200, 200),))
