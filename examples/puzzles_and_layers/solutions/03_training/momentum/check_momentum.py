@@ -14,17 +14,17 @@ def check_kind(student):
 def check_steps(student, probe, rng):
     """Five steps beside PyTorch's own"""
     w, gradients = rng.normal(4, 3), [rng.normal(4, 3) for _ in range(5)]
-    (yours,) = probe.stepped(student.Momentum, [w], [[gradient] for gradient in gradients], 0.1, 0.8)
+    (actual,) = probe.stepped(student.Momentum, [w], [[gradient] for gradient in gradients], 0.1, 0.8)
     own = w.clone().requires_grad_()
     optimizer = torch.optim.SGD([own], lr=0.1, momentum=0.8)
     for own.grad in gradients:
         optimizer.step()
-    same_values(yours, own.detach(), "w after five steps")
+    same_values(actual, own.detach(), "w after five steps")
 
 
 @check("C3", share=2, try_this="a parameter whose grad is None, beside one that has a gradient")
 def check_without_gradient(student, probe, rng):
     """A parameter that nothing used"""
     used, unused = rng.normal(3), rng.normal(2)
-    yours, _ = probe.stepped(student.Momentum, [unused, used], [[None, torch.ones(3)]], 0.1, 0.5)
-    same_values(yours, unused, "a parameter without a gradient")
+    actual, _ = probe.stepped(student.Momentum, [unused, used], [[None, torch.ones(3)]], 0.1, 0.5)
+    same_values(actual, unused, "a parameter without a gradient")
