@@ -38,7 +38,7 @@ class Student:
             raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":
             return named(connection, name)
-        return connection.ask("get", [named(connection, ""), name], f"{connection.owner} `{name}`")
+        return connection.ask("get", [named(connection, ""), name], f"{connection.owner} `{name}`", name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a name of the module, in the worker."""

@@ -1,8 +1,8 @@
-r"""Has numbers and modules where functions are asked.
+r"""Has numbers and modules where functions are expected.
 
 ---
 exercise: double
-verdicts: {all: error}
+verdicts: {all: error|crashed}
 """
 
 import math
