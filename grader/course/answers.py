@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.course.files import WrongEntry, read_yaml, validated
+from grader.course.files import WrongEntry, parse_yaml, validated
 from grader.course.layout import SHARED, WRONG_FILE, is_entry
 from grader.course.starter import is_untouched
 from grader.model import Exercise, Submission
@@ -92,7 +92,11 @@ def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
 
 def wrong_files(exercise: Exercise) -> list[Path]:
     """The files in which the wrong answers are written."""
-    return list(dict.fromkeys(path.parent if is_entry(path) else path for path in exercise.wrong))
+    return list(dict.fromkeys(map(_file_of, exercise.wrong)))
+
+
+def _file_of(path: Path) -> Path:
+    return path.parent if is_entry(path) else path
 
 
 def read_answer(exercise: Exercise, path: Path) -> Answer:
@@ -101,9 +105,15 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     Raises:
         CourseError: what it keeps is not in the reference, or it writes that itself, or it lacks another name.
     """
+    reference = exercise.reference.read_text(encoding="utf-8") if exercise.reference is not None else None
+    return _answer(path, _file_of(path).read_bytes(), reference)
+
+
+# The diagnosis of each submission needs all wrong answers of an exercise: from equal texts, each is made once.
+@functools.lru_cache(maxsize=4096)
+def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     if is_entry(path):
-        return _read_entry(exercise, path)
-    source = path.read_bytes()
+        return _of_entry(path, source, reference)
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -112,7 +122,7 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     lines = [*_LINE.finditer(doc)]
     words = {line["key"]: [word.strip() for word in line["words"].split(",")] for line in reversed(lines)}
     if names := words.get("keeps"):
-        source = source.rstrip() + b"\n" + "".join(_from_reference(exercise, path, tree, names)).encode()
+        source = source.rstrip() + b"\n" + "".join(_from_reference(reference, path, tree, names)).encode()
         # A NameError is caught by any check, so it would look like the mistake that is meant.
         if unknown := sorted(_undefined(source.decode())):
             raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
@@ -128,17 +138,17 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     )
 
 
-def _read_entry(exercise: Exercise, path: Path) -> Answer:
-    """Read an answer of `wrong.yaml`: the reference with what the entry has in its place."""
+def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
+    """An answer of `wrong.yaml`: the reference with what the entry has in its place."""
     where = f"{WRONG_FILE}: {path.name}"
-    data, found = _read_file(path.parent, path.parent.stat().st_mtime_ns)
+    data, found = _entries(content)
     problems = list(found)
     entry = validated(data.get(path.name), where, WrongEntry, problems) if data else None
     if entry is None:
         raise CourseError("; ".join(problems))
-    if exercise.reference is None:
+    if reference is None:
         raise CourseError(f"{where}: there is no reference to change")
-    text = exercise.reference.read_text(encoding="utf-8")
+    text = reference
     for old, new in entry.replace.items():
         if (count := text.count(old)) != 1:
             raise CourseError(f"{where}: replace: the reference has {old!r} {count} times; it must be there once")
@@ -154,11 +164,10 @@ def _read_entry(exercise: Exercise, path: Path) -> Answer:
 
 
 @functools.lru_cache(maxsize=64)
-def _read_file(file: Path, changed_ns: int) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """A file as a mapping, with its problems; read again when it has changed."""
-    del changed_ns
+def _entries(content: bytes) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The content of a `wrong.yaml` as a mapping, with its problems."""
     problems: list[str] = []
-    return read_yaml(file, file.name, problems), tuple(problems)
+    return parse_yaml(content, WRONG_FILE, problems), tuple(problems)
 
 
 def _with_definitions(text: str, code: str) -> str:
@@ -187,11 +196,10 @@ def _lines_of(node: ast.stmt) -> tuple[int, int]:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)]), node.end_lineno or node.lineno
 
 
-def _from_reference(exercise: Exercise, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
+def _from_reference(text: str | None, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
     """The imports that the kept names need, then the text of each in the reference."""
-    if exercise.reference is None:
+    if text is None:
         raise CourseError(f"{path.name}: keeps: there is no reference to keep anything of")
-    text = exercise.reference.read_text(encoding="utf-8")
     reference = ast.parse(text)
     theirs, own = dict(_definitions(reference)), dict(_definitions(tree))
     for name in names:

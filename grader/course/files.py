@@ -164,11 +164,18 @@ class _Loader(_Safe):  # type: ignore[misc]
 def read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
     """A file as a mapping; None where it is not one, with the problem added."""
     try:
-        # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
-        data = yaml.load(path.read_bytes(), _Loader)  # noqa: S506  a subclass of the safe loader
+        content = path.read_bytes()
     except OSError as error:
         problems.append(f"{shown_as}: cannot be read ({error.strerror})")
         return None
+    return parse_yaml(content, shown_as, problems)
+
+
+def parse_yaml(content: bytes, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
+    """The content of a file as a mapping; None where it is not one, with the problem added."""
+    try:
+        # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
+        data = yaml.load(content, _Loader)  # noqa: S506  a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
