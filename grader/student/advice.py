@@ -61,12 +61,11 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
 def side_effects(exercise: Exercise) -> Iterator[str]:
     """What the sandbox does with files that the student's code writes, and with programs that it starts."""
     try:
-        tree = ast.parse(exercise.starter.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        calls = [node for node in ast.walk(ast.parse(exercise.starter.read_bytes())) if isinstance(node, ast.Call)]
+        writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
+        starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `unparse` recurses, too
         return
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
-    starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
     if writes:
         yield f"Line {writes[0]} of {exercise.file_name} writes a file. The sandbox of grade discards it."
     if starts:
