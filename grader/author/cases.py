@@ -173,10 +173,9 @@ class Case:
 
     def work(self, course: Course, setup: Setup, *, with_tries: bool = False) -> Work:
         """The same for the scheduler; `with_tries` if somebody reads what a student would read."""
-        plan = RunPlan(
-            course, [self.exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries
-        )
-        return Work(plan, self.exercise, self.submission())
+        exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
+        plan = RunPlan(course, [exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries)
+        return Work(plan, exercise, self.submission())
 
     @property
     def is_known(self) -> bool:

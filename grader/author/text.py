@@ -12,6 +12,7 @@ from grader.course.starter import starter_digest
 from grader.course.topics import Coverage
 from grader.lint import findings
 from grader.model import Check, Course, Exercise
+from grader.model.score import is_void
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
@@ -65,6 +66,8 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     for name in exercise.values:
         if name not in {*rules, *(check.id.split("[")[0] for check in checks)}:
             yield f"{where}: values: there is no check or rule {name}; name a check without check_, or a rule"
+    void = (name for name in exercise.void if not any(is_void(check.id, (name,)) for check in checks))
+    yield from (f"{where}: void: there is no check {name}; name a check without check_" for name in void)
     yield from _check_problems(exercise, checks)
     yield from _shown_check_problems(exercise)
 

@@ -1,54 +1,85 @@
-"""The folder of a batch's results: the journal as reports and a gradebook, what could not be matched, and regrades."""
+"""The folder of a batch's results: the journal as reports and a gradebook, and what could not be matched."""
 
 from __future__ import annotations
 
 import csv
 import errno
 import hashlib
+import heapq
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
-from grader.batch.journal import Journal
+from grader.batch.journal import Journal, Noted
+from grader.batch.overrides import unused
+from grader.batch.policy import ROSTER, Rules
 from grader.grading.plan import RunPlan
 from grader.grading.submission import report_for
 from grader.intake.handed import Unmatched
-from grader.model import Course, GradedExercise, Report
+from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
+from grader.model.score import counted
 from grader.report.gradebook import GradebookRow, gradebook_csv
+from grader.report.people import missing_of, people_in
 from grader.report.safe import for_csv
 from grader.report.schema import report_json
 
-_REPORTS = "reports"
-_GRADEBOOK = "gradebook.csv"
+REPORTS = "reports"
+GRADEBOOK = "gradebook.csv"
 UNMATCHED = "unmatched.csv"
 _FEEDBACK = "feedback"
 _OVERVIEW = "report.html"
 _LONGEST_NAME = 200
 _SHORTENED = 40
+_SHOWN = 5
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
-def report_of(plan: RunPlan, journal: Journal, author: str, authors: tuple[str, ...], digest: str) -> Report | None:
+def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
     """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
-    results = {row.exercise: journal.result(row.result) for row in journal.current(author)}
+    results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
     rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
-    return report_for(plan, author, authors, digest, at, graded, (saved.confinement for _, saved in rows))
+    # As the checks alone judge it.
+    raw = {one.id: saved.outcomes.graded(replace(one, void=())).score.earned for one, saved in rows}
+    levels = (saved.confinement for _, saved in rows)
+    report = report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels)
+    return rules.applied(report, raw, noted)
 
 
-def reports(plan: RunPlan, journal: Journal) -> Iterator[Report]:
+def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
     """The reports of all submissions that were ever graded, by name, one after another."""
-    for author, authors, digest in sorted(journal.submissions()):
-        if report := report_of(plan, journal, author, authors, digest):
+    for noted in journal.submissions():
+        if report := report_of(plan, journal, noted, rules):
             yield report
+
+
+def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
+    """Sentences about overrides that do not fit, and about who is not on the roster, or not among the submissions."""
+    noted = journal.submissions()
+    named = (one for one in noted if any(row.is_for(one) for row in rules.overrides))
+    found = [report for one in named if (report := report_of(plan, journal, one, rules))]
+    yield from unused(rules.overrides, found)
+    if (people := rules.people) is None:
+        return
+    authors = [name for one in noted for name in one.members]
+    if absent := sum(1 for _ in missing_of(people, authors)):
+        yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
+    if unknown := [name for name in authors if people.person_of(name) is None]:
+        names = f"{', '.join(unknown[:_SHOWN])}{' and others' if len(unknown) > _SHOWN else ''}"
+        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {names}"
+    if people.unread:
+        yield (
+            f"The roster has {counted(len(people.unread), 'time')} such as {people.unread[0]!r}, which cannot be read: "
+            "export it once more with English as your language in Moodle."
+        )
 
 
 class Out:
@@ -65,7 +96,7 @@ class Out:
         self.path = path
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (path / _REPORTS).mkdir(exist_ok=True)
+            (path / REPORTS).mkdir(exist_ok=True)
         except OSError as error:
             raise CourseError(f"--out: {path} cannot be made ({error.strerror}); name another folder") from None
         if not os.access(path, os.W_OK | os.X_OK):
@@ -76,17 +107,33 @@ class Out:
 
         The gradebook is removed first, as it would contradict the new report.
         """
-        path = self.path / _REPORTS / f"{_file_name(report.author)}.json"
+        path = self.path / REPORTS / f"{_file_name(report.author)}.json"
         text = report_json(report, staff=staff)
         if path.is_file() and path.read_bytes() == text:
             return
-        (self.path / _GRADEBOOK).unlink(missing_ok=True)
+        (self.path / GRADEBOOK).unlink(missing_ok=True)
         write_whole(path, text)
 
-    def write_gradebook(self, plan: RunPlan, journal: Journal) -> None:
-        """Write what counts of everybody."""
-        rows = map(GradebookRow.of, reports(plan, journal))
-        write_whole(self.path / _GRADEBOOK, gradebook_csv([exercise.id for exercise in plan.exercises], rows))
+    def write_gradebook(self, plan: RunPlan, journal: Journal, rules: Rules) -> None:
+        """Write what counts of everybody, and of those on the roster who handed nothing in."""
+        rows: Iterable[GradebookRow] = map(GradebookRow.of, reports(plan, journal, rules))
+        if rules.people:
+            authors = [name for noted in journal.submissions() for name in noted.members]
+            absent = missing_of(rules.people, authors)
+            nothing = (GradebookRow.absent(person.author, plan.exercises) for person in absent)
+            rows = heapq.merge(rows, sorted(nothing, key=_first_author), key=_first_author)
+        write_whole(self.path / GRADEBOOK, gradebook_csv([exercise.id for exercise in plan.exercises], rows))
+
+    def save_roster(self, file: Path) -> None:
+        """Copy a roster, so that later runs and commands know it.
+
+        Raises:
+            CourseError: it cannot be read.
+        """
+        people_in(file)
+        place = self.path / ROSTER
+        if not (place.exists() and file.samefile(place)):
+            write_whole(place, file.read_bytes())
 
     def write_page(self, text: str, author: str | None = None) -> Path:
         """Write the page of an author, or that of the class; give its place.
@@ -112,6 +159,10 @@ class Out:
             write_whole(path, text.getvalue())
         else:
             path.unlink(missing_ok=True)
+
+
+def _first_author(row: GradebookRow) -> str:
+    return row.authors[0]
 
 
 def page_of(author: str) -> str:
@@ -143,79 +194,3 @@ def no_room_reported(out: Path) -> Iterator[None]:
             f"{error.filename or out}: {error.strerror}; make room, then run the same command again: what was graded "
             "is saved"
         ) from None
-
-
-@dataclass(frozen=True)
-class CheckChange:
-    """A check with another ending: what it was and what it is, each as a verdict and hundredths of a point.
-
-    None means that there was no such check, or that it is gone.
-    """
-
-    id: str
-    before: tuple[str, int] | None
-    after: tuple[str, int] | None
-
-
-@dataclass(frozen=True)
-class Change:
-    """One exercise of an author that was graded again.
-
-    Attributes:
-        author: whose.
-        before: as it was graded before.
-        after: as it was graded now.
-        why: it was graded again.
-        checks: those with another ending.
-    """
-
-    author: str
-    before: GradedExercise
-    after: GradedExercise
-    why: str
-    checks: Sequence[CheckChange]
-
-
-@dataclass(frozen=True)
-class Diff:
-    """What the last run changed that graded anything again.
-
-    Attributes:
-        at: when that run began; "" if there was none.
-        changes: everything that was graded again, by author and in the order of the course.
-    """
-
-    at: str
-    changes: Sequence[Change]
-
-
-def last_regrade(course: Course, journal: Journal) -> Diff:
-    """Compare what counts with what it replaced, in the last run in which anything was replaced.
-
-    Lower scores that did not count because of `never_lower` are compared with those that count.
-    """
-    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
-    rows += [(row, row.result, number) for number, row in journal.not_counted()]
-    if not rows:
-        return Diff("", ())
-    run = max(row.run for row, _, _ in rows)
-    places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
-    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
-    changes = []
-    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
-        exercise = course.exercises[places[row.exercise]]
-        old, new = journal.result(earlier), journal.result(later)
-        before, after = old.outcomes.graded(exercise), new.outcomes.graded(exercise)
-        why = old.key.why_not(new.key)
-        if later != row.result:
-            why = f"{why}; not counted, because of --never-lower"
-        changes.append(Change(row.author, before, after, why, tuple(_checks(before, after))))
-    return Diff(journal.started(run), changes)
-
-
-def _checks(before: GradedExercise, after: GradedExercise) -> Iterator[CheckChange]:
-    old = {row.check.id: (row.outcome.verdict.value, row.score.earned) for row in before.checks}
-    new = {row.check.id: (row.outcome.verdict.value, row.score.earned) for row in after.checks}
-    for id in dict.fromkeys((*new, *old)):
-        if old.get(id) != new.get(id):
-            yield CheckChange(id, old.get(id), new.get(id))

@@ -34,8 +34,10 @@ _OTHER_SHARDS_S = 10.0
 
 _OF_A_SHARD = re.compile(r"journal-\d+-of-\d+\.sqlite")
 _TABLES = """
-CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, options TEXT NOT NULL);
-CREATE TABLE submissions (author TEXT PRIMARY KEY, authors TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, options TEXT NOT NULL, handin TEXT);
+CREATE TABLE submissions (
+    author TEXT PRIMARY KEY, authors TEXT NOT NULL, digest TEXT NOT NULL, at TEXT NOT NULL, late INTEGER NOT NULL
+);
 CREATE TABLE current (
     author TEXT NOT NULL, exercise TEXT NOT NULL, result INTEGER NOT NULL, replaces INTEGER, run INTEGER NOT NULL,
     PRIMARY KEY (author, exercise)
@@ -74,6 +76,22 @@ class Current:
     run: int
 
 
+@dataclass(frozen=True, order=True)
+class Noted:
+    """A submission that was ever graded; of its files there is a digest alone."""
+
+    author: str
+    authors: tuple[str, ...]
+    digest: str
+    at: str = ""
+    late: bool = False
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Whose it is."""
+        return self.authors or (self.author,)
+
+
 class Journal(Store):
     """An open journal; see `open_journal`."""
 
@@ -81,19 +99,26 @@ class Journal(Store):
         super().__init__(connection, Keys())
         self._root = Path()
 
-    def begin(self, options: str, root: Path) -> None:
+    def begin(self, options: str, root: Path, handin: str | None = None) -> None:
         """Begin a run; what is written from now on belongs to it.
 
         Args:
             options: of the run, for people.
             root: the folder of all submissions.
+            handin: the id of the hand-in that is graded, or None.
         """
-        self.run = self.insert("INSERT INTO runs (started, options) VALUES (?, ?)", (now(), options))
+        values = (now(), options, handin)
+        self.run = self.insert("INSERT INTO runs (started, options, handin) VALUES (?, ?, ?)", values)
         self._root = root
 
     def started(self, run: int) -> str:
         """When a run began."""
         return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
+
+    def handin(self) -> str | None:
+        """The hand-in that the last run graded."""
+        rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
+        return rows[0][0] if rows else None
 
     def save(self, work: Work, result: Result) -> int | None:
         """Write every result down; with its module, if it lost points like no known wrong answer."""
@@ -113,18 +138,17 @@ class Journal(Store):
             (as_bytes(author), exercise, result, self.run),
         )
 
-    def note_submission(self, author: str, authors: Sequence[str], digest: str) -> None:
+    def note_submission(self, noted: Noted) -> None:
         """Note whose a submission is."""
         self.execute(
-            "INSERT INTO submissions VALUES (CAST(? AS TEXT), ?, ?) ON CONFLICT DO UPDATE SET"
-            " authors = excluded.authors, digest = excluded.digest",
-            (as_bytes(author), json.dumps(list(authors)), digest),
+            "INSERT OR REPLACE INTO submissions VALUES (CAST(? AS TEXT), ?, ?, ?, ?)",
+            (as_bytes(noted.author), json.dumps(noted.authors), noted.digest, noted.at, noted.late),
         )
 
-    def submissions(self) -> list[tuple[str, tuple[str, ...], str]]:
-        """Each submission that was ever graded: its author, its authors, its digest."""
-        rows = self.execute("SELECT author, authors, digest FROM submissions")
-        return [(author, tuple(json.loads(authors)), digest) for author, authors, digest in rows]
+    def submissions(self) -> list[Noted]:
+        """Each submission that was ever graded, by name."""
+        rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
+        return sorted(Noted(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
     def current(self, author: str | None = None) -> list[Current]:
         """Which results count, of one author or of all."""
@@ -161,9 +185,9 @@ class Journal(Store):
             mine = set() if authors is None else {row.exercise for row in self.current(author)}
             for one in (one for one in other.current(author) if one.exercise not in mine):
                 self.let_count(author, one.exercise, known[_identity(other.result(one.result))])
-        for author, names, digest in other.submissions():
-            if authors is None or author in authors:
-                self.note_submission(author, names, digest)
+        for noted in other.submissions():
+            if authors is None or noted.author in authors:
+                self.note_submission(noted)
         for row in other.execute("SELECT * FROM traces"):
             self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", row)
 
@@ -219,7 +243,7 @@ def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
 
 @contextmanager
 def open_run(
-    out: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str]
+    out: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str], handin: str | None = None
 ) -> Iterator[tuple[Journal, bytes]]:
     """The journal that a run writes, which has begun, and the secret of the batch.
 
@@ -229,12 +253,13 @@ def open_run(
         options: what the journal says of this run.
         root: the folder of all submissions.
         authors: the names of the submissions that are graded.
+        handin: the id of the hand-in that is graded, or None.
 
     Raises:
         CourseError: another process has it.
     """
     with open_journal(out, file=_file(shard)) as journal:
-        journal.begin(options, root)
+        journal.begin(options, root, handin)
         if shard is None:
             _take_in_shards(out, journal)
             secret = secret_in(out / _SECRET_FILE)

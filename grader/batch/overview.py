@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from grader.batch.book import UNMATCHED, page_of, reports
 from grader.batch.journal import Journal
+from grader.batch.policy import Rules
 from grader.grading.diagnosis import BOTH
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
@@ -45,7 +46,7 @@ class Class:
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
         plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(plan, journal):
+        for report in reports(plan, journal, Rules.read(out, course, journal.handin())):
             self._add(report)
             on_report(report)
         self.groups = grouped(self._unexplained)
@@ -61,7 +62,7 @@ class Class:
                 self._unexplained.append((graded.exercise, Unexplained.of(author, numbers[id], graded)))
             for note in graded.notes:
                 self._notes.setdefault((author, note), []).append(graded.exercise.number)
-            open_ = dict.fromkeys(row.outcome.verdict for row in graded.checks if not row.outcome.verdict.decided)
+            open_ = dict.fromkeys(row.verdict for row in graded.checks if not row.verdict.decided)
             self._open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(page_of(author)))
@@ -96,7 +97,7 @@ class Class:
         """
         if group.why_not:
             raise ValueError(group.why_not)
-        people = {author: (author, *authors) for author, authors, _ in self._journal.submissions()}
+        people = {noted.author: (noted.author, *noted.authors) for noted in self._journal.submissions()}
         why = "the journal has none of its files; run the batch once more with --rerun all"
         for saved in self._members(group):
             if saved.text is not None:

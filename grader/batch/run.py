@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import Out, no_room_reported, report_of, reports
-from grader.batch.journal import Journal, Shard, open_run
+from grader.batch.book import Out, no_room_reported, notes_of, report_of, reports
+from grader.batch.journal import Journal, Noted, Shard, open_run
+from grader.batch.policy import Rules
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.outcomes import is_broken
@@ -69,6 +70,7 @@ class Summary:
         stale: how many results of others are of other checks.
         unmatched: how many rows unmatched.csv has.
         unread: by author, why it could not be read, by a fault of ours.
+        notes: sentences about overrides and the roster.
     """
 
     graded: int = 0
@@ -79,6 +81,7 @@ class Summary:
     stale: int = 0
     unmatched: int = 0
     unread: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def grade_batch(
@@ -92,6 +95,7 @@ def grade_batch(
     engine: OpenEngine | None = None,
     on_book: OnBook = lambda reports: None,
     on_wait: OnWait = lambda done, total: None,
+    roster: Path | None = None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -107,9 +111,10 @@ def grade_batch(
         engine: opens what grades in their place, such as a cluster.
         on_book: receives at the end what counts of everybody, also of those who were graded earlier.
         on_wait: called while it goes on.
+        roster: a table of everybody in the class; None for that of an earlier run.
 
     Raises:
-        CourseError: another batch works in `out`, or it cannot be written.
+        CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     place = Out(out)
@@ -117,10 +122,14 @@ def grade_batch(
         own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
         intake = replace(intake, handed=own, unmatched=())
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
-    with no_room_reported(out), open_run(out, shard, options, intake.root, authors) as (journal, secret):
+    if roster is not None:
+        place.save_roster(roster)
+    rules = Rules.read(out, plan.course, plan.handin)
+    run = open_run(out, shard, options, intake.root, authors, plan.handin)
+    with no_room_reported(out), run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
-        batch = _Batch(plan, intake, place, order, journal, on_report, on_wait)
+        batch = _Batch(plan, intake, place, order, journal, rules, on_report, on_wait)
         if engine is not None:
             opened = engine(replace(plan, exercises=batch.chosen))
         else:
@@ -132,14 +141,15 @@ def grade_batch(
             except (KeyboardInterrupt, GraderError):
                 if shard is None:
                     with suppress(OSError):
-                        place.write_gradebook(plan, journal)
+                        place.write_gradebook(plan, journal, rules)
                 raise
             batch.look_over()
             if shard is None:
-                place.write_gradebook(plan, journal)
+                place.write_gradebook(plan, journal, rules)
                 place.write_unmatched(batch.unmatched)
         if shard is None:
-            on_book(reports(plan, journal))
+            on_book(reports(plan, journal, rules))
+            batch.summary.notes += notes_of(plan, journal, rules)
     return batch.summary
 
 
@@ -157,6 +167,7 @@ class _InProgress:
 
     Attributes:
         number: its place in the class.
+        handed: what its author handed in.
         submissions: the one that counts, then earlier attempts.
         waiting: its works of which there is no result yet.
         repeated: its works that are repeated at the end.
@@ -165,6 +176,7 @@ class _InProgress:
     """
 
     number: int
+    handed: Handed
     submissions: list[Submission]
     waiting: set[Work] = field(default_factory=set)
     repeated: set[Work] = field(default_factory=set)
@@ -181,6 +193,7 @@ class _Batch:
     place: Out
     order: Order
     journal: Journal
+    rules: Rules
     on_report: OnReport
     on_wait: OnWait
     summary: Summary = field(default_factory=Summary)
@@ -218,7 +231,7 @@ class _Batch:
             number += 1
             if not submissions:
                 continue
-            own = _InProgress(number, submissions)
+            own = _InProgress(number, handed, submissions)
             works = {
                 Work(self.plan, exercise, submission): (own, attempt)
                 for attempt, submission in enumerate(submissions)
@@ -261,9 +274,12 @@ class _Batch:
 
     def _finish(self, own: _InProgress) -> None:
         """Let the results count, and write the report, if anything was graded yet; report it when it is final."""
-        self._count(own)
         submission = own.submissions[0]
-        report = report_of(self.plan, self.journal, submission.author, tuple(submission.authors), submission.digest)
+        authors = tuple(submission.authors)
+        noted = Noted(submission.author, authors, submission.digest, own.handed.at, own.handed.late)
+        self.journal.note_submission(noted)
+        self._count(own)
+        report = report_of(self.plan, self.journal, noted, self.rules)
         if report is not None:
             self.place.write_report(report, staff=self.order.staff)
             if own.is_new and not own.repeated:
@@ -272,7 +288,6 @@ class _Batch:
     def _count(self, own: _InProgress) -> None:
         """Let the best result of each exercise count; of equal ones the first, which is the latest."""
         submission, journal = own.submissions[0], self.journal
-        journal.note_submission(submission.author, submission.authors, submission.digest)
         current = {row.exercise: row for row in journal.current(submission.author)}
         for id, rows in own.results.items():
             number, graded = max((rows[attempt] for attempt in sorted(rows)), key=lambda row: row[1].score.earned)

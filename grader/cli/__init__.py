@@ -49,6 +49,7 @@ GROUPS = {
         "report": "report:report_command",
         "diff": "report:diff_command",
         "export": "report:export_command",
+        "term": "report:term_command",
         "gather": "report:gather_command",
         "release": "author:release_command",
     },

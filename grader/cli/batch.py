@@ -46,6 +46,11 @@ _SHOWN = 3
 )
 @click.option("--shard", metavar="I/N", help="Grade only every N-th submission, from the I-th on.")
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    help="Everybody in the class: Canvas's gradebook, a Moodle grading worksheet, or a CSV file.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the results are.")
 @options.course
 @options.staff
@@ -63,6 +68,7 @@ def batch_command(
     cluster: str | None,
     shard: str | None,
     layout: str | None,
+    roster: Path | None,
     quiet: bool,
     course_folder: Path | None,
     staff: bool,
@@ -93,7 +99,7 @@ def batch_command(
         details(intake.title())
         wanted = _authors(intake, authors)
         order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
-        summary = _graded(plan, intake, out, order, engine or lanes, details)
+        summary = _graded(plan, intake, out, order, engine or lanes, details, roster)
     say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
     say.prose(
         *(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again." for item in broken)
@@ -101,7 +107,15 @@ def batch_command(
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngine | int | None, say: Say) -> Summary:
+def _graded(
+    plan: RunPlan,
+    intake: Intake,
+    out: Path,
+    order: Order,
+    by: OpenEngine | int | None,
+    say: Say,
+    roster: Path | None,
+) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
@@ -123,7 +137,12 @@ def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngi
     pace = Pace(say, "what was inconclusive is measured again, alone")
     try:
         return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
+            *(plan, intake, out, order, on_report),
+            slots=slots,
+            engine=engine,
+            on_book=on_book,
+            on_wait=pace,
+            roster=roster,
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
@@ -233,6 +252,7 @@ def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
         yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
     if summary.unmatched:
         yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
+    yield from summary.notes
     for id, whose in summary.broken.items():
         names = ", ".join(whose[:_SHOWN])
         more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""

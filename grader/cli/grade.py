@@ -216,7 +216,7 @@ def _write(report: Report, json_path: str | None, html_path: str | None, say: Sa
 
 def exit_status(report: Report, *, passed: bool | None = None) -> int:
     """The exit status of a run; whether it passed may be decided by another policy than full marks."""
-    verdicts = {row.outcome.verdict.value for graded in report.exercises for row in graded.checks}
+    verdicts = {row.verdict.value for graded in report.exercises for row in graded.checks}
     if verdicts & {"broken", "inconclusive"}:
         return UNDECIDED
     total = report.score

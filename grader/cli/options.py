@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,33 +123,43 @@ def confinement(default: str | None, shown: str | bool = True, purpose: str = _C
     return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
 
 
-def _format_file(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Each `F=FILE` as a format and the file that it is written to."""
+LMS = ("canvas", "moodle")
+"""Formats for a whole class; what is written is another program's file, with scores filled in."""
+
+
+def _format_file(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Each `F=FILE` as a format and the file that it is written to; "" for the file that is filled in."""
     from grader.course.files import suggestion
     from grader.report.export.formats import FORMATS
 
     pairs = []
     for value in values:
         name, equals, path = value.partition("=")
-        if name not in FORMATS:
-            raise click.BadParameter(f"there is no format {name!r}{suggestion(name, list(FORMATS))}")
+        if name not in FORMATS and name not in more:
+            raise click.BadParameter(f"there is no format {name!r}{suggestion(name, [*FORMATS, *more])}")
+        if name in more and not equals:
+            pairs.append((name, ""))
+            continue
         if not equals or not path:
             raise click.BadParameter(f"say where it goes: {name}=FILE, or {name}=- for standard output")
         pairs.append((name, path))
     return pairs
 
 
-def formats(*, required: bool = False) -> Decorator:
-    """Formats to write, each with its file."""
+def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
+    """Formats to write, each with its file; `more` are formats of a class, of which FILE may be left out."""
+    of_class = f", and for a class {' or '.join(more)}" if more else ""
     return click.option(
         "--format",
         "formats",
         metavar="F=FILE",
-        callback=_format_file,
+        callback=partial(_format_file, more=more),
         multiple=True,
         required=required,
         help="Write the report in a format: junit, gradescope, prairielearn, classroom, classroom50, markdown, and for "
-        "a job's log github, gitlab, log. FILE may be - for standard output. May be given several times.",
+        f"a job's log github, gitlab, log{of_class}. FILE may be - for standard output. May be given several times.",
     )
 
 

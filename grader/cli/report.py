@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,17 +12,19 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, terminal_width, write_file
+from grader.cli.printing import Say, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.report.safe import filled, prose
 
 if TYPE_CHECKING:
+    from grader.batch.diff import Change
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
     from grader.grading.unexplained import Group
     from grader.model import Course
     from grader.report.export.items import Visibility
+    from grader.report.export.lms import Filled
 
 _FEW = 5
 _STEPS = (
@@ -130,44 +133,169 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
 @click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
 @options.course
 def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
-    """Show what the last regrade into OUT changed. For each author and check: the score before, after, and why."""
-    from grader.batch.book import last_regrade
+    """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
+
+    For each author and check: the score before, after, and why.
+    """
+    from grader.batch.book import notes_of
+    from grader.batch.diff import decided, last_regrade
     from grader.batch.journal import open_journal
-    from grader.report.gradebook import changed_check, changed_exercise
+    from grader.batch.policy import Rules
+    from grader.grading.plan import RunPlan
+    from grader.model.messages import Setup, Start
 
     course, say = options.course_here(course_folder), Say()
+    plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
     with open_journal(out, new=False) as journal:
+        rules = Rules.read(out, course, journal.handin())
         diff = last_regrade(course, journal)
-    if not diff.at:
+        by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
+    changed = [change for change in diff.changes if change.is_one]
+    _say_changes(say, diff.changes if every else changed)
+    if diff.at:
+        again = counted(len(diff.changes), "exercise")
+        say(f"Graded again on {diff.at}: {again}, {len(changed)} with another result.")
+    else:
         say("Nothing was graded again yet: every score is the first one.")
-        return
-    changed = [change for change in diff.changes if change.checks]
-    for change in diff.changes if every else changed:
+    if by_staff:
+        say("", "By staff, as checks give it and as it counts:")
+        _say_changes(say, by_staff)
+    say.prose(*notes)
+
+
+def _say_changes(say: Say, changes: Sequence[Change]) -> None:
+    from grader.report.gradebook import changed_check, changed_exercise
+
+    for change in changes:
         before, after = change.before.score.earned, change.after.score.earned
         say(changed_exercise(change.author, change.after.exercise.number, before, after, change.why))
         for check in change.checks:
             say(changed_check(check.id, check.before, check.after))
-    again = counted(len(diff.changes), "exercise")
-    say(f"Graded again on {diff.at}: {again}, {len(changed)} with another result.")
 
 
 @click.command("export")
-@click.argument("report", metavar="REPORT", type=click.Path(path_type=Path))
-@options.formats(required=True)
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.formats(required=True, more=options.LMS)
+@click.option("--into", type=click.Path(path_type=Path), help="The file downloaded from Canvas or Moodle, to fill in.")
+@click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
+@click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
+@click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
+@options.course
 @options.points
 @options.hidden
-def export_command(report: Path, formats: tuple[tuple[str, str], ...], points: bool | None, hidden: Visibility) -> None:
-    """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`."""
+def export_command(
+    reports: tuple[Path, ...],
+    formats: tuple[tuple[str, str], ...],
+    into: Path | None,
+    column: str,
+    scales: bool,
+    zeros: bool,
+    course_folder: Path | None,
+    points: bool | None,
+    hidden: Visibility,
+) -> None:
+    """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`.
+
+    For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
+    """
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
     from grader.report.schema import read_report
 
-    options = Options(environ=os.environ, points=points is not False, hidden=hidden)
-    read = read_report(report)
     say = Say(quiet=any(place == "-" for _, place in formats))
+    of_class = [(name, place) for name, place in formats if name in options.LMS]
+    if of_class and (len(formats) > 1 or into is None):
+        raise CourseError(f"--format {of_class[0][0]} stands alone, with --into FILE, which the platform gave")
+    if of_class:
+        assert into is not None
+        ((kind, place),) = of_class
+        _fill_in(say, reports, kind, place, into, column, course_folder, scales=scales, zeros=zeros)
+        return
+    if len(reports) > 1:
+        raise CourseError("name one report; several folders are for --format canvas and --format moodle")
+    read = read_report(reports[0])
+    settings = Options(environ=os.environ, points=points is not False, hidden=hidden)
     for name, place in formats:
-        write_format(name, place, read, options)
+        write_format(name, place, read, settings)
         say(f"wrote {place}")
+
+
+def _fill_in(
+    say: Say,
+    outs: Sequence[Path],
+    kind: str,
+    place: str,
+    into: Path,
+    column: str,
+    course_folder: Path | None,
+    *,
+    scales: bool,
+    zeros: bool,
+) -> None:
+    """Fill in the file of an LMS, and say who has no score there."""
+    from grader.batch.term import column_of, handin_of, marks_in, with_grace
+    from grader.report.export.lms import fill
+    from grader.report.table import Table
+
+    if column and len(outs) > 1:
+        raise CourseError("--column is for one OUT; of several, course.yaml names the columns: handins, column")
+    marks = [marks_in(out) for out in outs]
+    course = options.course_here(course_folder)
+    if len(marks) > 1:
+        marks = with_grace(marks, course)
+    titles = [column or (handin.column if (handin := handin_of(course, one)) else "") for one in marks]
+    if kind == "moodle" and not column:
+        titles = [""] * len(marks)  # a worksheet is of one assignment
+    table = Table(into)
+    done = fill(table, kind, [column_of(*pair) for pair in zip(marks, titles, strict=True)], scales=scales, zeros=zeros)
+    if place == "-":
+        sys.stdout.buffer.write(table.content())
+    else:
+        write_file(Path(place) if place else into, table.content(), "--format")
+    for line in _lines_about(done, place or str(into), zeros=zeros):
+        if place == "-":
+            print_error(line)
+        else:
+            say.prose(line)
+
+
+def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
+    """What was filled in, and who has no score there."""
+    replaced = f", {done.replaced} of them in place of another score" if done.replaced else ""
+    yield f"{counted(done.filled, 'score')} filled in{replaced}: {where}"
+    for names, why in (
+        (done.undecided, "undecided, left as it was"),
+        (done.locked, "excused or locked on the platform, left as it was"),
+        (done.over, "has more points than Moodle's maximum grade, which was filled in"),
+        (done.unknown, "not in the file, or it could be several people's: enter it by hand"),
+    ):
+        yield from (f"{name}: {why}" for name in names)
+    if done.absent and not zeros:
+        yield f"{counted(done.absent, 'person')} in the file handed in nothing, left as it was; --zeros gives 0."
+
+
+@click.command("term")
+@click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", default="term.csv", show_default=True, type=click.Path(path_type=Path), help="The table.")
+@options.course
+def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
+    """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
+    from grader.batch.term import handin_of, marks_in, term, term_csv, term_lines
+
+    course, say = options.course_here(course_folder), Say()
+    marks = [marks_in(out) for out in outs]
+    rows = term(marks, course)
+    ids = [handin.id for one in marks if (handin := handin_of(course, one))]
+    write_file(to, term_csv(rows, ids), "--to")
+    say(*term_lines(rows, ids))
+    alone = [row.uid for row in rows if sum(score is not None for score in row.scores.values()) == 1]
+    if len(ids) > 1 and alone:
+        names = f"{', '.join(alone[:_FEW])}{' and others' if len(alone) > _FEW else ''}"
+        say.prose(
+            f"{counted(len(alone), 'person')} handed in only one of these: {names}. If a name differs from hand-in to "
+            "hand-in, give each batch its --roster."
+        )
+    say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
 
 
 @click.command("gather")

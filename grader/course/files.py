@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -24,12 +33,37 @@ CheckName = Annotated[str, Field(pattern=r"^\w+(\[.+\])?$")]
 Count = Annotated[int, Field(gt=0)]
 
 
-class _Strict(BaseModel):
+def _moment(value: object) -> object:
+    """A date as the end of that day, in ISO 8601 or as YAML reads it."""
+    if isinstance(value, str):
+        try:
+            value = datetime.datetime.fromisoformat(value) if len(value) > len("2026-03-01") else _day(value)
+        except ValueError:
+            raise ValueError("expected a date such as 2026-03-01 or 2026-03-01 23:59") from None
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime.combine(value, datetime.time(23, 59, 59))
+    return value
+
+
+def _day(text: str) -> datetime.date:
+    return datetime.date.fromisoformat(text)
+
+
+Moment = Annotated[datetime.datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string"})]
+AuthorName = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
+Percent = Annotated[float, Field(ge=0, le=100, multiple_of=0.01)]
+Points = Annotated[float, Field(ge=0, multiple_of=0.01)]
+Natural = Annotated[int, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    """What knows its keys, and refuses others."""
+
     # A misspelt key would otherwise be left out in silence, and a limit be the default's.
     model_config = ConfigDict(extra="forbid")
 
 
-class LimitsEntry(_Strict):
+class LimitsEntry(Strict):
     """Limits that differ from the defaults; the units are in the names."""
 
     load_s: Positive | None = None
@@ -44,15 +78,15 @@ class LimitsEntry(_Strict):
     processes: Count | None = None
 
 
-class WithheldEntry(_Strict):
+class WithheldEntry(Strict):
     """What a released copy says of the hidden checks that it does not have."""
 
-    checks: Annotated[int, Field(ge=0)]
-    shares: Annotated[int, Field(ge=0)]
-    points: Annotated[float, Field(ge=0, multiple_of=0.01)] = 0.0
+    checks: Natural
+    shares: Natural
+    points: Points = 0.0
 
 
-class ExerciseFile(_Strict):
+class ExerciseFile(Strict):
     """exercise.yaml."""
 
     number: Annotated[str, Field(pattern=r"^[0-9]{2}-[0-9]{1,2}$")]
@@ -67,14 +101,15 @@ class ExerciseFile(_Strict):
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
     values: list[Name] = []
-    caps: dict[RuleName, Annotated[float, Field(ge=0, multiple_of=0.01)]] = {}
+    caps: dict[RuleName, Points] = {}
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
-    counters: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = {}
+    counters: dict[str, dict[str, Natural]] = {}
     retyped: list[str] = []
+    void: list[CheckName] = []
 
 
-class ModuleEntry(_Strict):
+class ModuleEntry(Strict):
     """One module in course.yaml."""
 
     folder: Name
@@ -82,29 +117,45 @@ class ModuleEntry(_Strict):
     exercises: list[Name]
 
 
-class HandInEntry(_Strict):
+class HandInEntry(Strict):
     """One hand-in in course.yaml."""
 
     id: Name
     title: Annotated[str, Field(min_length=1)]
     exercises: Annotated[list[Name], Field(min_length=1)]
-    due: datetime.datetime | datetime.date | str | None = None
+    due: Moment | None = None
     weight: Positive = 1.0
     column: str | None = None
+    extra: list[Name] = []
+    drop: Natural = 0
+    extensions: dict[AuthorName, Moment] = {}
+    late_days: dict[AuthorName, Natural] = {}
 
 
-class CourseFile(_Strict):
+class PolicyEntry(Strict):
+    """What late work costs, and what does not count over the term."""
+
+    percent_a_day: Percent = 0.0
+    cap_percent: Percent = 100.0
+    slack_minutes: Natural = 0
+    grace_days: Natural = 0
+    drop: Natural = 0
+
+
+class CourseFile(Strict):
     """course.yaml."""
 
     title: Annotated[str, Field(min_length=1)]
     requires: str | None = None
     modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
+    timezone: str | None = None
+    policy: PolicyEntry = PolicyEntry()
     attempts: Literal["latest", "best"] = "latest"
     limits: LimitsEntry = LimitsEntry()
 
 
-class TopicEntry(_Strict):
+class TopicEntry(Strict):
     """One topic, with the source documents that it comes from."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -120,7 +171,7 @@ class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     """topics.yaml: a name or an entry for each id."""
 
 
-class WrongEntry(_Strict):
+class WrongEntry(Strict):
     """One wrong answer in wrong.yaml: it has either key of the last two, or both."""
 
     says: Annotated[str, Field(min_length=1)]

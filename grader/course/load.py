@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-import datetime
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from grader.course.files import CourseFile, ExerciseFile, LimitsEntry, read_file, suggestion
+from grader.course.files import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, PolicyEntry, read_file, suggestion
 from grader.course.layout import (
     COURSE_FILE,
     SHARED,
@@ -27,7 +28,7 @@ from grader.course.layout import (
     staff_root,
     starter_copy,
 )
-from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
 
 _MOST_DATA_MB = 16
@@ -56,18 +57,10 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     for entry in file.modules:
         loaded = {id: _load_exercise(root, Places(entry.folder, id), limits, faults) for id in entry.exercises}
         modules.append(Module(entry.folder, entry.title, tuple(item for item in loaded.values() if item is not None)))
-    handins = tuple(
-        HandIn(
-            id=entry.id,
-            title=entry.title,
-            exercises=tuple(entry.exercises),
-            due=entry.due.isoformat() if isinstance(entry.due, datetime.date) else entry.due,
-            weight=entry.weight,
-            column=entry.column or entry.title,
-        )
-        for entry in file.handins
-    )
-    course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts)
+    zone = _zone(file.timezone, problems)
+    handins = tuple(_handin(entry, zone, problems) for entry in file.handins)
+    policy, timezone = _policy(file.policy), file.timezone or ""
+    course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts, policy=policy, timezone=timezone)
     # What no file shows by itself: ids and numbers that must be unique, names that must exist.
     problems += _doubled(file)
     for key, problem in _cross_problems(file, course):
@@ -135,6 +128,7 @@ def _load_exercise(
         shared=shared_code(root),
         values=tuple(file.values),
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
+        void=tuple(file.void),
         mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
     )
 
@@ -187,6 +181,49 @@ def contract_lines(source: str) -> dict[str, str]:
         else:
             current = None
     return rules
+
+
+def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
+    """The time zone of a name; None, with the problem added, if there is none."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, KeyError):
+        problems.append(f"{COURSE_FILE}: timezone: there is no time zone {name!r}; write one such as Europe/Berlin")
+    return None
+
+
+def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:
+    where = f"{COURSE_FILE}: handins.{entry.id}"
+
+    def moment(value: datetime, key: str) -> datetime:
+        if value.tzinfo is None and zone is None:
+            problems.append(f"{where}.{key}: this time has no time zone; add  timezone: Europe/Berlin  or yours")
+        return value if value.tzinfo else value.replace(tzinfo=zone)
+
+    for id in entry.extra:
+        if id not in entry.exercises:
+            hint = suggestion(id, entry.exercises)
+            problems.append(f"{where}.extra: {id} is not an exercise of this hand-in{hint}")
+    counted = len(set(entry.exercises) - set(entry.extra))
+    if entry.drop >= counted:
+        problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
+    return HandIn(
+        id=entry.id,
+        title=entry.title,
+        exercises=tuple(entry.exercises),
+        due=moment(entry.due, "due") if entry.due else None,
+        weight=entry.weight,
+        column=entry.column or entry.title,
+        extra=tuple(entry.extra),
+        drop=entry.drop,
+        extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},
+        late_days=entry.late_days,
+    )
+
+
+def _policy(entry: PolicyEntry) -> Policy:
+    percents = round(entry.percent_a_day * 100), round(entry.cap_percent * 100)
+    return Policy(*percents, entry.slack_minutes, entry.grace_days, entry.drop)
 
 
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.model import Check, Exercise, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
-from grader.model.score import hold_back, score
+from grader.model.score import hold_back, is_void, score
+
+VOID = "this check is void: everybody gets its points"
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,25 @@ def graded_from(
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
     rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
-    rows, held_by = hold_back(rows, exercise.values, exercise.caps, withheld=exercise.withheld.checks > 0)
+    # A void check says nothing: neither that a value is right, nor that it is wrong.
+    void = {row.check.id: _void(row) for row in rows if is_void(row.check.id, exercise.void)}
+    judged = [row for row in rows if row.check.id not in void]
+    judged, held_by = hold_back(judged, exercise.values, exercise.caps, withheld=exercise.withheld.checks > 0)
+    by_id = {row.check.id: row for row in judged} | void
+    rows = [by_id[row.check.id] for row in rows]
     total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
     left_out = tuple(row for row in rows if row.check.id not in ran)
     rows = [row for row in rows if row.check.id in ran]
-    verdicts = {row.outcome.verdict for row in rows}
+    verdicts = {row.verdict for row in rows}
     # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
     all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
     state = "done" if all_passed else "started"
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
+
+
+def _void(row: GradedCheck) -> GradedCheck:
+    possible = row.score.possible
+    return replace(row, score=Score(possible, possible), set_by=VOID)
 
 
 def graded_so_far(
@@ -111,12 +123,12 @@ def lost(exercise: Exercise, why: str) -> GradedExercise:
 
 def is_inconclusive(graded: GradedExercise) -> bool:
     """Whether a check was inconclusive, so that to repeat it may decide it."""
-    return any(row.outcome.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
+    return any(row.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
 def is_broken(graded: GradedExercise) -> bool:
-    """Whether a check is broken, which is not its author's fault."""
-    return any(row.outcome.verdict is Verdict.BROKEN for row in graded.checks)
+    """Whether a check is broken, which is not its author's fault, and staff has not decided on its points."""
+    return any(row.verdict is Verdict.BROKEN for row in graded.checks)
 
 
 def lost_points(graded: GradedExercise) -> bool:

@@ -9,6 +9,9 @@ from pathlib import Path, PurePosixPath
 from grader.model import Exercise
 from grader.model.score import counted
 
+LATE = "handed in late, as Canvas says"
+"""The note of what Canvas marks as late; it does not say how late."""
+
 METADATA = ("submission_metadata.yml", "submission_metadata.yaml")
 """The file of Gradescope's export that says whose each submission is."""
 
@@ -41,12 +44,16 @@ class Handed:
         authors: whose it is: a row of the gradebook each.
         parts: its files and folders.
         note: what else the download says of it, such as that it was late; or "".
+        at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
+        late: whether the platform says that it was late.
     """
 
     key: str
     authors: tuple[str, ...]
     parts: tuple[Part, ...]
     note: str = ""
+    at: str = ""
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,4 +131,7 @@ def grouped(rows: Sequence[tuple[str, Part, str]], others: Sequence[str] = ()) -
     for key, part, note in rows:
         parts.setdefault(key, []).append(part)
         notes.setdefault(key, {}).update({note: None} if note else {})
-    return [Handed(key, (key,), tuple(own), "; ".join(notes.get(key, ()))) for key, own in parts.items()]
+    return [
+        Handed(key, (key,), tuple(own), "; ".join(said := notes.get(key, {})), late=LATE in said)
+        for key, own in parts.items()
+    ]

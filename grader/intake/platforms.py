@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import yaml
 
 from grader.intake.archive import archive_suffix, is_archive
 from grader.intake.contents import is_packed
-from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
+from grader.intake.handed import ALL_OF_IT, LATE, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
+
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
 
 Row = tuple[str, Part, str]
 """Whose something is, what it is, and a note or ""."""
@@ -69,20 +73,43 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
     unmatched = [_nobodys(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
-    latest: dict[str, tuple[str, tuple[str, ...]]] = {}  # in which folder, whose
-    for name, row in sorted(metadata.items(), key=lambda item: str(item[1].get("created_at", ""))):
+    latest: dict[str, tuple[str, tuple[str, ...], str]] = {}  # in which folder, whose, when
+    for name, row in sorted(metadata.items(), key=lambda item: _created(item[1])):
         people = [_person(person) for person in row.get("submitters") or []]
         authors = tuple(sorted({person for person in people if person})) or (name,)
         key = "+".join(authors)
         if key in latest:
             unmatched.append(Unmatched(latest[key][0], key, "an earlier attempt; the latest counts"))
-        latest[key] = name, authors
+        latest[key] = name, authors, _created(row)
     # An author whose folder is missing has a row all the same.
     unmatched += [
-        Unmatched(name, key, "it is not in the export") for key, (name, _) in latest.items() if name not in folders
+        Unmatched(name, key, "it is not in the export") for key, (name, *_) in latest.items() if name not in folders
     ]
     parts = {name: (Part(folder),) for name, folder in folders.items()}
-    return [Handed(key, authors, parts.get(name, ())) for key, (name, authors) in latest.items()], unmatched
+    handed = [Handed(key, authors, parts.get(name, ()), at=at) for key, (name, authors, at) in latest.items()]
+    return handed, unmatched
+
+
+def _created(row: dict[str, Any]) -> str:
+    """When a submission was made, in ISO 8601; Ruby may have written it as an object."""
+    made = row.get("created_at", "")
+    made = _symbols(made).get("utc", "") if isinstance(made, dict) else made
+    return _iso(made if isinstance(made, datetime) else str(made))
+
+
+def _iso(time: datetime | str) -> str:
+    """A time that a platform wrote, in ISO 8601: in UTC, if it names a zone; "" if it is not one."""
+    try:
+        if isinstance(time, str):
+            if (match := _STAMP.match(time.strip())) is None:
+                return ""
+            day, clock, zone = match.groups()
+            time = datetime.fromisoformat(f"{day} {clock}{zone if zone[:1] in ('+', '-') else ''}")
+            if zone and time.tzinfo is None:
+                time = time.replace(tzinfo=ZoneInfo("UTC" if zone == "Z" else zone))
+        return (time.astimezone(UTC) if time.tzinfo else time).isoformat()
+    except (ValueError, KeyError, OSError):
+        return ""
 
 
 def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
@@ -156,7 +183,7 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
 
 def _of_canvas(item: Path) -> Row | Unmatched:
     if not item.is_dir() and (parsed := _canvas_name(item.name)):
-        note = "handed in late, as Canvas says" if parsed["late"] else ""
+        note = LATE if parsed["late"] else ""
         return f"{parsed['name']}_{parsed['user']}", Part(item, PurePosixPath(parsed["file"])), note
     if page := _PAGE.fullmatch(item.name):
         author = f"{page['name']}_{page['user']}" if page["user"] else ""
@@ -171,6 +198,7 @@ CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, lambda items, _: _b
 # nbgrader: `submitted/<author>/<assignment>/`, with the time of each in a file.
 
 _TIME = "timestamp.txt"
+_LONGEST_TIME = 100
 
 
 def _fits_nbgrader(items: Sequence[Path]) -> bool:
@@ -181,8 +209,15 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
     handed = []
     for item in (item for item in items if item.is_dir()):
         inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
-        handed.append(Handed(item.name, (item.name,), tuple(Part(path, PurePosixPath(path.name)) for path in inner)))
+        parts = tuple(Part(path, PurePosixPath(path.name)) for path in inner)
+        times = [_iso(_first(path)) for path in item.glob(f"*/{_TIME}") if path.is_file() and not path.is_symlink()]
+        handed.append(Handed(item.name, (item.name,), parts, at=max(times, default="")))
     return handed, [_nobodys(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
+
+
+def _first(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.readline(_LONGEST_TIME)
 
 
 NBGRADER = Layout("nbgrader", "nbgrader's submitted folder", _fits_nbgrader, _read_nbgrader)

@@ -12,9 +12,9 @@ errors    faults of ours and of the course, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
-from grader.model.course import Broken, Course, Exercise, HandIn, Limits, Module, Withheld
+from grader.model.course import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.picture import Picture
-from grader.model.report import Environment, GradedCheck, GradedExercise, Place, Report, Score, Submission
+from grader.model.report import Environment, FinalScore, GradedCheck, GradedExercise, Place, Report, Score, Submission
 
 __all__ = [
     "BROKEN_MESSAGE",
@@ -27,6 +27,7 @@ __all__ = [
     "Device",
     "Environment",
     "Exercise",
+    "FinalScore",
     "GradedCheck",
     "GradedExercise",
     "HandIn",
@@ -35,6 +36,7 @@ __all__ = [
     "Outcome",
     "Picture",
     "Place",
+    "Policy",
     "Report",
     "Score",
     "Speed",

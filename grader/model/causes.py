@@ -40,8 +40,8 @@ class Told:
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Told:
         """Those of an exercise that was graded."""
-        decided = [row for row in rows if row.outcome.verdict.decided]
-        lost = sorted((row for row in decided if row.outcome.verdict is not Verdict.PASSED), key=_rank)
+        decided = [row for row in rows if row.verdict.decided]
+        lost = sorted((row for row in decided if row.verdict is not Verdict.PASSED), key=_rank)
         cause = lost[0] if lost else None
         same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
         rest = [row for row in lost[1:] if row not in same]
@@ -51,8 +51,8 @@ class Told:
             tuple(same),
             tuple(row for row in rest if row not in unwritten),
             tuple(unwritten),
-            tuple(row for row in rows if not row.outcome.verdict.decided),
-            tuple(row for row in decided if row.outcome.verdict is Verdict.PASSED),
+            tuple(row for row in rows if not row.verdict.decided),
+            tuple(row for row in decided if row.verdict is Verdict.PASSED),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 
@@ -88,6 +89,7 @@ class Exercise:
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
         caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
+        void: ids of checks whose points everybody gets who handed in an answer.
     """
 
     id: str
@@ -121,6 +123,7 @@ class Exercise:
     mistakes: Path | None = None
     values: tuple[str, ...] = ()
     caps: Mapping[str, int] = field(default_factory=dict)
+    void: tuple[str, ...] = ()
 
     @property
     def file_name(self) -> str:
@@ -144,14 +147,50 @@ class Module:
 
 @dataclass(frozen=True)
 class HandIn:
-    """A named set of exercises with a due date, a weight and an LMS column."""
+    """A named set of exercises with a due date, a weight and an LMS column.
+
+    Attributes:
+        id: as it is typed.
+        title: for people.
+        exercises: their ids.
+        due: with a time zone.
+        weight: in the term.
+        column: its title in the gradebook of an LMS.
+        extra: the exercises whose points are extra credit.
+        drop: how many of an author's lowest exercises do not count.
+        extensions: by author, another due date.
+        late_days: by author, the days late, where nothing else says it.
+    """
 
     id: str
     title: str
     exercises: tuple[str, ...]
-    due: str | None
+    due: datetime | None
     weight: float
     column: str
+    extra: tuple[str, ...] = ()
+    drop: int = 0
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    late_days: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What late work costs, and what does not count over the term.
+
+    Attributes:
+        percent_a_day: hundredths of a percent of the points, for each day late.
+        cap_percent: the most that late work costs, likewise.
+        slack_minutes: how long after the due date work is on time.
+        grace_days: days late that cost nothing, over the whole term.
+        drop: how many of an author's lowest hand-ins do not count.
+    """
+
+    percent_a_day: int = 0
+    cap_percent: int = 100_00
+    slack_minutes: int = 0
+    grace_days: int = 0
+    drop: int = 0
 
 
 @dataclass(frozen=True)
@@ -180,6 +219,8 @@ class Course:
         handins: they may name exercises that cannot.
         broken: the exercises that cannot.
         attempts: which of several files of one exercise counts: "latest" or "best".
+        policy: what late work costs.
+        timezone: of times that name none; "" if course.yaml has no such time.
     """
 
     title: str
@@ -188,6 +229,8 @@ class Course:
     handins: tuple[HandIn, ...]
     broken: tuple[Broken, ...] = ()
     attempts: str = "latest"
+    policy: Policy = Policy()
+    timezone: str = ""
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:

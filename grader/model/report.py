@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.model.check import Check, Outcome, Speed
+from grader.model.check import Check, Outcome, Speed, Verdict
 from grader.model.course import Exercise
 
 
@@ -94,12 +94,21 @@ class GradedCheck:
         outcome: its outcome.
         score: the points that count.
         held_back: points that it earned and that do not count: no value was right, or a rule caps the exercise.
+        set_by: why staff gave these points in place of what the outcome earns, or "".
     """
 
     check: Check
     outcome: Outcome
     score: Score
     held_back: int = 0
+    set_by: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """How it counts: as its outcome says, unless staff gave its points."""
+        if not self.set_by:
+            return self.outcome.verdict
+        return Verdict.PASSED if self.score.earned == self.score.possible else Verdict.FAILED
 
     @property
     def speed(self) -> Sequence[Speed]:
@@ -132,6 +141,7 @@ class GradedExercise:
             same for everybody; "" where no value shows that.
         held_by: the rule that caps the points of the exercise, or None. If checks hold points back without such a
             rule, no value was right.
+        set_by: why staff gave the exercise these points in place of those of its checks, or "".
     """
 
     exercise: Exercise
@@ -147,6 +157,7 @@ class GradedExercise:
     notes: tuple[str, ...] = ()
     behaviour: str = ""
     held_by: str | None = None
+    set_by: str = ""
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:
@@ -200,6 +211,33 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class FinalScore:
+    """What the course's policy and staff's decisions make of a score; in hundredths of a point.
+
+    Attributes:
+        raw: what was earned, without extra credit and what staff changed.
+        override: what staff's decisions add to that or take from it.
+        bonus: earned as extra credit.
+        penalty: what late work costs.
+        final: what counts; None while points are undecided.
+        possible: full marks, without extra credit and what is dropped.
+        late_days: how late it was; None if nothing says it.
+        grace_days: how many of these cost nothing.
+        explained: all of it in one line.
+    """
+
+    raw: int
+    override: int
+    bonus: int
+    penalty: int
+    final: int | None
+    possible: int
+    late_days: int | None
+    grace_days: int
+    explained: str
+
+
+@dataclass(frozen=True)
 class Report:
     """One submission, graded; of a group, `author` names the group and `authors` are those in it."""
 
@@ -211,6 +249,7 @@ class Report:
     exercises: tuple[GradedExercise, ...]
     environment: Environment
     authors: tuple[str, ...] = ()
+    policy: FinalScore | None = None
 
     @property
     def score(self) -> Score:

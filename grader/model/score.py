@@ -100,6 +100,11 @@ def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
     return limited
 
 
+def is_void(check: str, void: Sequence[str]) -> bool:
+    """Whether everybody gets the points of a check; a check with parameters is also named without them."""
+    return check in void or check.split("[")[0] in void
+
+
 def in_points(hundredths: int) -> float:
     """Points as a number for JSON and tables; exact to the hundredth."""
     return hundredths / 100

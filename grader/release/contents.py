@@ -36,8 +36,8 @@ _WIDTH = 110
 _IGNORED = ".grade/\n.ipynb_checkpoints/\n__pycache__/\n.venv/\n"
 """What git is to leave out of a student's repository."""
 
-_STAFFS_KEYS = {"column", "weight"}
-"""What a hand-in says to staff: where its points go, and what they weigh."""
+_STAFFS_KEYS = {"column", "weight", "extensions", "late_days"}
+"""What a hand-in says to staff: where its points go, what they weigh, and who may be late."""
 
 Files = dict[str, bytes]
 """A copy: contents by path, as it is typed with slashes."""
@@ -100,6 +100,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
         if fact.withheld.checks:
             # These may name hidden checks, and hold nothing back where some checks are withheld.
             data.pop("values", None)
+            data.pop("void", None)
             data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
         if fact.counters:
             data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.model import Exercise, GradedExercise, Report, Score, Verdict
+from grader.model import Exercise, FinalScore, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
 from grader.report.overview import ExerciseTally, GroupRow, Overview
 from grader.report.safe import cut, filled, for_csv, for_terminal, prose
-from grader.report.schema import ReportFile
+from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import VERDICTS, score_text
 
 _CELL = 7
@@ -28,7 +28,7 @@ _SIGNS = {
 _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70
-_LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started")
+_LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained")
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
@@ -49,7 +49,7 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
             yield f"{row}{score_text(report.score):>16}  {for_terminal(author, one_line=True)}"
-        verdicts.update(row.outcome.verdict for graded in report.exercises for row in graded.checks)
+        verdicts.update(row.verdict for graded in report.exercises for row in graded.checks)
     if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
@@ -62,9 +62,14 @@ def cell_text(graded: GradedExercise | None) -> str:
     """Points, or a sign where there is nothing to give points for."""
     if graded is None:
         return _NEVER
-    if not graded.handed_in:
+    if not _counts(graded):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else points_text(graded.score.earned)
+
+
+def _counts(graded: GradedExercise | ExerciseEntry) -> bool:
+    """Whether there is anything to give points for: a file, or staff's decision."""
+    return graded.handed_in or bool(graded.set_by)
 
 
 def overview_lines(overview: Overview, width: int) -> Iterator[str]:
@@ -143,6 +148,7 @@ class GradebookRow:
         earned: hundredths of a point by exercise, of those that were graded.
         missing: exercises of which no file was handed in.
         blank: exercises that were handed in as they were given out.
+        policy: what counts in the end, where that is not what was earned.
     """
 
     authors: tuple[str, ...]
@@ -150,24 +156,34 @@ class GradebookRow:
     earned: Mapping[str, int]
     missing: frozenset[str]
     blank: frozenset[str]
+    policy: FinalScore | None = None
+
+    @classmethod
+    def absent(cls, author: str, exercises: Sequence[Exercise]) -> GradebookRow:
+        """That of somebody who handed in nothing."""
+        possible = sum(exercise.points for exercise in exercises)
+        missing = frozenset(exercise.id for exercise in exercises)
+        return cls((author,), Score(0, possible), dict.fromkeys(missing, 0), missing, frozenset())
 
     @classmethod
     def of(cls, report: Report) -> GradebookRow:
         """That of a report."""
-        rows = [(row.exercise.id, row.score.earned, row.handed_in, row.state) for row in report.exercises]
-        return cls._of(report.authors or (report.author,), report.score, rows)
+        rows = [(row.exercise.id, row.score.earned, _counts(row), row.state) for row in report.exercises]
+        return cls._of(report.authors or (report.author,), report.score, rows, report.policy)
 
     @classmethod
     def read(cls, report: ReportFile) -> GradebookRow:
         """That of a report that was read from a file."""
-        rows = [(row.id, row.score.exact.earned, row.handed_in, row.state) for row in report.exercises]
-        return cls._of(report.members, report.score.exact, rows)
+        rows = [(row.id, row.score.exact.earned, _counts(row), row.state) for row in report.exercises]
+        return cls._of(report.members, report.score.exact, rows, report.policy.exact if report.policy else None)
 
     @classmethod
-    def _of(cls, authors: tuple[str, ...], score: Score, rows: list[tuple[str, int, bool, str]]) -> GradebookRow:
-        missing = frozenset(id for id, _, handed_in, _ in rows if not handed_in)
+    def _of(
+        cls, authors: tuple[str, ...], score: Score, rows: list[tuple[str, int, bool, str]], policy: FinalScore | None
+    ) -> GradebookRow:
+        missing = frozenset(id for id, _, counts, _ in rows if not counts)
         untouched = frozenset(id for id, _, _, state in rows if state == "not_started")
-        return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing)
+        return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing, policy)
 
 
 def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
@@ -187,12 +203,15 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
     for row in rows:
         total = row.score
         decided = not total.undecided and len(row.earned) == len(ids)
+        final = row.policy.final if row.policy else total.earned
+        late = row.policy.late_days if row.policy else None
         cells = [
             *(points_text(row.earned[id]) if id in row.earned and id not in row.missing else "" for id in ids),
             *map(points_text, (total.earned, total.possible, total.undecided)),
-            "",
-            points_text(total.earned) if decided else "",
+            "" if late is None else late,
+            points_text(final) if decided and final is not None else "",
             *(for_csv(" ".join(id for id in ids if id in some)) for some in (row.missing, row.blank)),
+            for_csv(row.policy.explained) if row.policy else "",
         ]
         writer.writerows([for_csv(author), *cells] for author in row.authors)
     return text.getvalue()

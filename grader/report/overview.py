@@ -122,7 +122,7 @@ class ExerciseTally:
         self.blank += graded.state == "not_started"
         self.full += graded.score.earned == graded.score.possible
         for row in graded.checks:
-            self.tallies.setdefault(row.check.id, CheckTally(row.check)).verdicts[row.outcome.verdict] += 1
+            self.tallies.setdefault(row.check.id, CheckTally(row.check)).verdicts[row.verdict] += 1
         for mistake in mistakes:
             self.sentences.setdefault(mistake, []).append(author)
 

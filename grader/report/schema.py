@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
-from grader.model import Check, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
+from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import write_whole
 from grader.model.score import held_text, in_points
@@ -77,6 +77,7 @@ class CheckEntry:
     earned: Points
     possible: Points
     held_back: Points = 0.0
+    set_by: str = ""
     message: str
     detail: str = ""
     seconds: Points | None = None
@@ -101,6 +102,7 @@ class CheckEntry:
             earned=in_points(row.score.earned),
             possible=in_points(row.score.possible),
             held_back=in_points(row.held_back),
+            set_by=row.set_by,
             message=outcome.message,
             detail=outcome.detail if staff or check.shown else "",
             seconds=row.seconds,
@@ -116,10 +118,10 @@ class CheckEntry:
     def graded(self) -> GradedCheck:
         """The check as grading made it, as far as the report says."""
         possible = _exact(self.possible)
-        score = Score(_exact(self.earned), possible, 0 if self.verdict.decided else possible)
+        score = Score(_exact(self.earned), possible, 0 if self.verdict.decided or self.set_by else possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         outcome = Outcome(self.id, self.verdict, self.message, self.detail, self.seconds or 0.0, cause=self.cause)
-        return GradedCheck(check, outcome, score, _exact(self.held_back))
+        return GradedCheck(check, outcome, score, _exact(self.held_back), self.set_by)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +140,7 @@ class ExerciseEntry:
     withheld: PartEntry
     left_out: PartEntry = PartEntry(checks=0, points=0)
     held_by: str | None = None
+    set_by: str = ""
     diagnosis: str | None = None
     hints: tuple[str, ...] = ()
     limits: Mapping[str, Points] = field(default_factory=dict)
@@ -161,6 +164,7 @@ class ExerciseEntry:
             withheld=PartEntry(checks=exercise.withheld.checks, points=in_points(graded.withheld_points)),
             left_out=PartEntry(checks=len(graded.left_out), points=in_points(graded.left_out_score.possible)),
             held_by=graded.held_by,
+            set_by=graded.set_by,
             diagnosis=graded.diagnosis,
             hints=exercise.hints,
             limits=vars(exercise.limits),
@@ -180,6 +184,51 @@ class ExerciseEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FinalEntry:
+    """What counts in the end; `final` is null while points are undecided, `late_days` if nothing says them."""
+
+    raw: Points
+    late_days: Count | None
+    penalty: Points
+    override: Points
+    bonus: Points
+    final: Points | None
+    possible: Points
+    grace_days: Count = 0
+    explained: str = ""
+
+    @classmethod
+    def of(cls, score: FinalScore) -> Self:
+        """The entry for this score."""
+        return cls(
+            raw=in_points(score.raw),
+            penalty=in_points(score.penalty),
+            override=in_points(score.override),
+            bonus=in_points(score.bonus),
+            final=None if score.final is None else in_points(score.final),
+            possible=in_points(score.possible),
+            late_days=score.late_days,
+            grace_days=score.grace_days,
+            explained=score.explained,
+        )
+
+    @property
+    def exact(self) -> FinalScore:
+        """The same in hundredths of a point."""
+        return FinalScore(
+            raw=_exact(self.raw),
+            penalty=_exact(self.penalty),
+            override=_exact(self.override),
+            bonus=_exact(self.bonus),
+            final=None if self.final is None else _exact(self.final),
+            possible=_exact(self.possible),
+            late_days=self.late_days,
+            grace_days=self.grace_days,
+            explained=self.explained,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportFile:
     """One graded submission. Of a group, `author` is the name of the group, and `authors` are its members."""
 
@@ -191,7 +240,7 @@ class ReportFile:
     digest: str
     graded_at: str
     score: ScoreEntry
-    policy: Mapping[str, Any] | None = None
+    policy: FinalEntry | None = None
     exercises: tuple[ExerciseEntry, ...]
     environment: Mapping[str, str | Count | Points | Flag | None]
 
@@ -212,6 +261,7 @@ class ReportFile:
             digest=report.digest,
             graded_at=report.graded_at,
             score=ScoreEntry.of(report.score),
+            policy=FinalEntry.of(report.policy) if report.policy else None,
             exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
             environment=vars(report.environment),
         )

@@ -138,7 +138,7 @@ class _Page:
     def first(self, line: Line) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
         row = line.rows[0]
-        verdict = line.verdict if line.text else row.outcome.verdict
+        verdict = line.verdict if line.text else row.verdict
         word, colour = VERDICTS[verdict] if verdict else ("", None)
         word = click.style(f"{word:<7}", fg=colour)
         rules = for_terminal(rules_of(line.rows), one_line=True)

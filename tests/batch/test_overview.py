@@ -12,7 +12,7 @@ from support import COURSES, FORK, InLane, WarmGrade
 
 from grader.author.cases import cases_of
 from grader.author.judge import judge
-from grader.batch.journal import open_journal
+from grader.batch.journal import Noted, open_journal
 from grader.batch.overview import Class
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
@@ -59,7 +59,7 @@ class Graded:
         plan = RunPlan(self.course, [exercise], setup)
         with open_journal(self.out) as journal:
             journal.begin("test", self.out / "in")
-            journal.note_submission(author, (), submission.digest)
+            journal.note_submission(Noted(author, (), submission.digest))
             works = [Work(plan, exercise, submission)]
             *_, finished = schedule(works, InLane(self.lane, Known(setup)), journal)
             assert finished.id is not None

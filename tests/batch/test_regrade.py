@@ -12,7 +12,7 @@ from batch.pretend import PretendClass
 from click.testing import CliRunner
 from support import COURSES
 
-from grader.batch.book import CheckChange, last_regrade
+from grader.batch.diff import CheckChange, last_regrade
 from grader.batch.journal import open_journal
 from grader.batch.run import Order, Summary
 from grader.cli import main

@@ -103,8 +103,10 @@ def _items(exercise: ExerciseEntry) -> Iterator[Item]:
 
 
 def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool) -> Item:
-    verdict, score, text = row.verdict, row.graded.score, row.message
+    verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind = Kind.PASSED if verdict is Verdict.PASSED else Kind.LOST if verdict.decided else Kind.OPEN
+    if row.set_by:
+        text = f"{row.set_by}\n{text}".strip()
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
     if exercise.held and (is_cause or row.held_back):

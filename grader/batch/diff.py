@@ -1,0 +1,110 @@
+"""What a regrade changed, and what staff decided: of each author and check the score before and after, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from grader.batch.book import report_of
+from grader.batch.journal import Journal
+from grader.batch.overrides import decisions
+from grader.batch.policy import Rules
+from grader.grading.plan import RunPlan
+from grader.model import Course, GradedExercise
+
+
+@dataclass(frozen=True)
+class CheckChange:
+    """A check with another ending: what it was and what it is, each as a verdict and hundredths of a point.
+
+    None means that there was no such check, or that it is gone.
+    """
+
+    id: str
+    before: tuple[str, int] | None
+    after: tuple[str, int] | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """One exercise of an author that was graded again.
+
+    Attributes:
+        author: whose.
+        before: as it was graded before.
+        after: as it was graded now.
+        why: it was graded again.
+        checks: those with another ending.
+    """
+
+    author: str
+    before: GradedExercise
+    after: GradedExercise
+    why: str
+    checks: Sequence[CheckChange]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything is another result."""
+        return bool(self.checks) or self.before.score != self.after.score
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What the last run changed that graded anything again.
+
+    Attributes:
+        at: when that run began; "" if there was none.
+        changes: everything that was graded again, by author and in the order of the course.
+    """
+
+    at: str
+    changes: Sequence[Change]
+
+
+def last_regrade(course: Course, journal: Journal) -> Diff:
+    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+
+    Lower scores that did not count because of `never_lower` are compared with those that count.
+    """
+    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
+    rows += [(row, row.result, number) for number, row in journal.not_counted()]
+    if not rows:
+        return Diff("", ())
+    run = max(row.run for row, _, _ in rows)
+    places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
+    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
+    changes = []
+    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
+        exercise = course.exercises[places[row.exercise]]
+        old, new = journal.result(earlier), journal.result(later)
+        before, after = old.outcomes.graded(exercise), new.outcomes.graded(exercise)
+        why = old.key.why_not(new.key)
+        if later != row.result:
+            why = f"{why}; not counted, because of --never-lower"
+        changes.append(Change(row.author, before, after, why, tuple(_checks(before, after))))
+    return Diff(journal.started(run), changes)
+
+
+def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
+    """Compare what checks give with what staff made of it, by overrides and void checks."""
+    alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
+    for noted in journal.submissions():
+        report = report_of(plan, journal, noted, rules)
+        if report is None or not (rows := list(decisions(report))):
+            continue
+        judged = report_of(alone, journal, noted, Rules.none(plan.course))
+        assert judged is not None
+        for before, after in zip(judged.exercises, report.exercises, strict=True):
+            why = dict.fromkeys(why for graded, _, why in rows if graded is after)
+            change = Change(noted.author, before, after, "; ".join(why), tuple(_checks(before, after)))
+            if change.is_one:
+                yield change
+
+
+def _checks(before: GradedExercise, after: GradedExercise) -> Iterator[CheckChange]:
+    old = {row.check.id: (row.verdict.value, row.score.earned) for row in before.checks}
+    new = {row.check.id: (row.verdict.value, row.score.earned) for row in after.checks}
+    for id in dict.fromkeys((*new, *old)):
+        if old.get(id) != new.get(id):
+            yield CheckChange(id, old.get(id), new.get(id))

@@ -1,0 +1,146 @@
+"""Points that staff gives by hand: `overrides.csv` in the folder of results. It survives each regrade.
+
+A row gives the points of one check, or of a whole exercise where `check` is empty, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from grader.batch.journal import Noted
+from grader.course.files import Points, Strict, suggestion, validated
+from grader.model import Course, GradedCheck, GradedExercise, Report, Score
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+from grader.report.safe import for_csv
+from grader.report.table import Table
+
+OVERRIDES = "overrides.csv"
+
+
+class _Row(Strict):
+    """A row of the file."""
+
+    author: Annotated[str, Field(min_length=1)]
+    exercise: Annotated[str, Field(min_length=1)]
+    check: str = ""
+    points: Points
+    why: Annotated[str, Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Override:
+    """Points that staff gives.
+
+    Attributes:
+        line: where it stands in the file.
+        author: of the submission, or one of its group.
+        exercise: the id.
+        check: its id; "" for the whole exercise.
+        points: hundredths of a point.
+        why: a sentence.
+    """
+
+    line: int
+    author: str
+    exercise: str
+    check: str
+    points: int
+    why: str
+
+    def is_for(self, report: Report | Noted) -> bool:
+        """Whether a submission or its report is that of its author."""
+        return any(self.author in (name, for_csv(name)) for name in (report.author, *report.authors))
+
+    def problem(self, report: Report) -> str:
+        """Why it cannot be applied to its author's report, or ""."""
+        graded = next((one for one in report.exercises if one.exercise.id == self.exercise), None)
+        if graded is None:
+            return f"{self.exercise} was not graded for {self.author}"
+        possible = graded.score.possible
+        if self.check:
+            rows = {row.check.id: row for row in graded.checks}
+            if self.check not in rows:
+                hint = suggestion(self.check, list(rows)) if rows else "; no check ran, so leave the column check empty"
+                return f"{self.exercise} has no check {self.check} for {self.author}{hint}"
+            possible = rows[self.check].score.possible
+        return f"{points_text(self.points)} is more than {points_text(possible)} points" * (self.points > possible)
+
+
+def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
+    """The overrides in a folder of results; none if it has no such file.
+
+    Raises:
+        CourseError: rows of the file are wrong; it lists them all.
+    """
+    path = out / OVERRIDES
+    if not path.is_file():
+        return ()
+    table, problems = Table(path), list[str]()
+    names = {name: exercise.id for exercise in course.exercises for name in (exercise.id, exercise.number)}
+    made: dict[tuple[str, str, str], Override] = {}
+    for row, line in zip(table.rows[1:], table.lines[1:], strict=True):
+        where = f"{path}: line {line}"
+        cells = dict(zip(table.header, (cell.strip() for cell in row), strict=False))
+        cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
+        read = validated({name: cell for name, cell in cells.items() if name}, where, _Row, problems)
+        exercise = cells.get("exercise", "")
+        if exercise and exercise not in names:
+            problems.append(f"{where}: exercise: there is no {exercise}{suggestion(exercise, list(names))}")
+        if read is None or exercise not in names:
+            continue
+        check = read.check.removeprefix("check_")
+        one = Override(line, read.author, names[exercise], check, round(read.points * 100), read.why)
+        first = made.setdefault((one.author, one.exercise, one.check), one)
+        if first is not one:
+            problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
+    if problems:
+        raise CourseError(*problems)
+    return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word
+
+
+def overridden(report: Report, overrides: Sequence[Override]) -> Report:
+    """The report with the points that staff gave its author; rows that do not fit change nothing."""
+    for one in overrides:
+        if one.is_for(report) and not one.problem(report):
+            rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
+            report = replace(report, exercises=tuple(rows))
+    return report
+
+
+def _set(graded: GradedExercise, one: Override) -> GradedExercise:
+    if not one.check:
+        return replace(graded, score=Score(one.points, graded.score.possible), withheld_points=0, set_by=one.why)
+
+    def given(row: GradedCheck) -> GradedCheck:
+        if row.check.id != one.check:
+            return row
+        return replace(row, score=Score(one.points, row.score.possible), held_back=0, set_by=one.why)
+
+    checks = tuple(map(given, graded.checks))
+    change = [(new.score, old.score) for new, old in zip(checks, graded.checks, strict=True)]
+    earned = graded.score.earned + sum(new.earned - old.earned for new, old in change)
+    undecided = graded.score.undecided + sum(new.undecided - old.undecided for new, old in change)
+    return replace(graded, checks=checks, score=Score(earned, graded.score.possible, undecided))
+
+
+def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
+    """What staff decided in a report: the exercise, the id of the check or "", and why."""
+    for graded in report.exercises:
+        if graded.set_by:
+            yield graded, "", graded.set_by
+        yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
+
+
+def unused(overrides: Sequence[Override], reports: Sequence[Report]) -> Iterator[str]:
+    """A sentence for each row that fits no report."""
+    for one in overrides:
+        own = [report for report in reports if one.is_for(report)]
+        why = one.problem(own[0]) if own else f"no submission is by {one.author}"
+        if why:
+            yield f"{OVERRIDES}: line {one.line} does not count: {why}"

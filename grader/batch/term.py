@@ -1,0 +1,251 @@
+"""The hand-ins of a term joined: grace days over all of them, the lowest ones dropped, weights, one total.
+
+Only reports are read. A person is called the same in all hand-ins if the rosters say so, or the names of submissions.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from grader.batch.book import GRADEBOOK, REPORTS
+from grader.batch.overrides import OVERRIDES
+from grader.batch.policy import ROSTER, late_text, penalty
+from grader.course.files import suggestion
+from grader.model import Course, FinalScore, HandIn
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+from grader.report.export.lms import Column
+from grader.report.people import missing_of, people_in
+from grader.report.safe import for_csv, for_terminal
+from grader.report.schema import ReportFile, read_report
+
+_WHOLE = 100_00
+_CELL = 9
+_NOTHING, _UNDECIDED = "-", "?"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The final scores of a hand-in.
+
+    Attributes:
+        out: the folder of results that they come from.
+        handin: the id, or None.
+        scores: by author; those of a group each have one.
+        uids: by author, what the person is called in all hand-ins.
+        absent: what those on the roster are called who handed in nothing.
+    """
+
+    out: Path
+    handin: str | None
+    scores: Mapping[str, FinalScore]
+    uids: Mapping[str, str]
+    absent: Sequence[str]
+
+
+def marks_in(out: Path) -> Marks:
+    """The final scores in a folder of results.
+
+    Raises:
+        CourseError: it has none, or overrides that are not in them yet.
+    """
+    book, overrides = out / GRADEBOOK, out / OVERRIDES
+    if not book.is_file():
+        raise CourseError(f"{out} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end")
+    changed = [path.name for path in (overrides, out / ROSTER) if _is_newer(path, book)]
+    if changed:
+        raise CourseError(
+            f"{out / changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing"
+        )
+    reports = [read_report(path) for path in sorted((out / REPORTS).glob("*.json"))]
+    if not reports:
+        raise CourseError(f"{out} has no reports; run  grade batch  again")
+    ids = {exercise.id for report in reports for exercise in report.exercises}
+    scores = {who: _final(report, ids) for report in reports for who in report.members}
+    people = people_in(out / ROSTER) if (out / ROSTER).is_file() else None
+    uids = {who: people.uid_of(who) if people else who for who in scores}
+    absent = [people.uid(person) for person in missing_of(people, scores)] if people else []
+    return Marks(out, reports[0].handin, scores, uids, absent)
+
+
+def column_of(marks: Marks, title: str) -> Column:
+    """The final scores of a hand-in for the column of an LMS, which has one number of points for everybody."""
+    most = max(score.possible for score in marks.scores.values())
+    scores = {
+        # Of exercises with different points, different ones may have been dropped.
+        who: score.final if score.final is None else round(Fraction(score.final * most, score.possible))
+        for who, score in marks.scores.items()
+    }
+    return Column(title, most, scores)
+
+
+def _is_newer(path: Path, other: Path) -> bool:
+    return path.is_file() and path.stat().st_mtime_ns > other.stat().st_mtime_ns
+
+
+def _final(report: ReportFile, ids: set[str]) -> FinalScore:
+    total = report.score.exact
+    if report.policy:
+        final = report.policy.exact
+    else:
+        decided = None if total.undecided else total.earned
+        final = FinalScore(total.earned, 0, 0, 0, decided, total.possible, None, 0, "")
+    # Of an exercise that was never graded nobody knows.
+    return final if {exercise.id for exercise in report.exercises} == ids else replace(final, final=None)
+
+
+def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
+    """The hand-ins with each person's grace days used up in the order of the due dates."""
+    left: dict[str, int] = {}
+    done: dict[int, Marks] = {}
+    order = sorted(range(len(marks)), key=lambda place: _due(handin_of(course, marks[place])))
+    for place in order:
+        one, scores = marks[place], dict[str, FinalScore]()
+        for author, score in one.scores.items():
+            uid, days = one.uids[author], score.late_days or 0
+            rest = left.get(uid, course.policy.grace_days)
+            used = min(days, rest)
+            left[uid] = rest - used
+            of = score.raw + score.override + score.bonus
+            cost = penalty(of, days - used, course.policy)
+            final = None if score.final is None else of - cost
+            scores[author] = replace(score, grace_days=used, penalty=cost, final=final)
+        done[place] = replace(one, scores=scores)
+    return [done[place] for place in range(len(marks))]
+
+
+def _due(handin: HandIn | None) -> tuple[bool, float]:
+    """Those without a due date last."""
+    due = handin.due if handin else None
+    return due is None, due.timestamp() if due else 0.0
+
+
+def handin_of(course: Course, marks: Marks) -> HandIn | None:
+    """The hand-in that a folder has results of."""
+    return next((item for item in course.handins if item.id == marks.handin), None)
+
+
+@dataclass(frozen=True)
+class TermRow:
+    """One person's term.
+
+    Attributes:
+        uid: what the person is called.
+        scores: by hand-in; None where nothing was handed in, which counts as 0.
+        dropped: the ids of hand-ins that do not count.
+        total: hundredths of a percent; None while points are undecided.
+        explained: all of it in one line.
+    """
+
+    uid: str
+    scores: Mapping[str, FinalScore | None]
+    dropped: tuple[str, ...]
+    total: int | None
+    explained: str
+
+
+def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
+    """Each person's term, by name.
+
+    Raises:
+        CourseError: a folder has no hand-in of the course, or two have the same.
+    """
+    handins = [_known(course, one) for one in marks]
+    twice = [one.id for place, one in enumerate(handins) if one in handins[:place]]
+    if twice:
+        raise CourseError(f"two of these folders have results of the hand-in {twice[0]}; name one of them")
+    by_uid: dict[str, dict[str, FinalScore]] = {uid: {} for one in marks for uid in one.absent}
+    for handin, one in zip(handins, with_grace(marks, course), strict=True):
+        for author, score in one.scores.items():
+            by_uid.setdefault(one.uids[author], {})[handin.id] = score
+    return [_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid)]
+
+
+def _known(course: Course, marks: Marks) -> HandIn:
+    handin = handin_of(course, marks)
+    if handin is None:
+        known = [item.id for item in course.handins]
+        name = f"the hand-in {marks.handin}" if marks.handin else "no hand-in"
+        raise CourseError(f"{marks.out} has results of {name}{suggestion(marks.handin or '', known)}")
+    return handin
+
+
+def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> TermRow:
+    part = {one.id: _part(scores.get(one.id)) for one in handins}
+    lowest = sorted(handins, key=lambda one: part[one.id])[: min(course.policy.drop, len(handins) - 1)]
+    counts = [one for one in handins if one not in lowest]
+    weights = {one.id: Fraction(str(one.weight)) for one in counts}
+    total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / sum(weights.values())
+    undecided = any(score.final is None for score in scores.values())
+    in_all = None if undecided else int(total * _WHOLE + Fraction(1, 2))
+    dropped = tuple(one.id for one in lowest)
+    rows = {one.id: scores.get(one.id) for one in handins}
+    return TermRow(uid, rows, dropped, in_all, "; ".join(_parts(rows, handins, dropped, course)))
+
+
+def _part(score: FinalScore | None) -> Fraction:
+    return Fraction(score.final or 0, score.possible) if score else Fraction(0)
+
+
+def _parts(
+    rows: Mapping[str, FinalScore | None], handins: Sequence[HandIn], dropped: Sequence[str], course: Course
+) -> Iterator[str]:
+    """How the total comes about, hand-in by hand-in."""
+    for one in handins:
+        score = rows[one.id]
+        if score is None:
+            text = "not handed in"
+        elif score.final is None:
+            text = "undecided"
+        else:
+            text = f"{points_text(score.final)} of {points_text(score.possible)}"
+            text += f", {late_text(score, course.policy)}" if score.late_days else ""
+        text += ", dropped" if one.id in dropped else ""
+        yield f"{one.id}: {text}" + (f", weight {one.weight:g}" if one.weight != 1 and one.id not in dropped else "")
+
+
+def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
+    """The same for a terminal; names come last."""
+    width = max(_CELL, *(len(id) + 2 for id in handins))
+    yield "".join(f"{id:>{width}}" for id in handins) + f"{'total':>{_CELL}}  author"
+    for row in rows:
+        cells = [_NOTHING if score is None else _points(score) for score in (row.scores[id] for id in handins)]
+        total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
+        line = (
+            "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {for_terminal(row.uid, one_line=True)}"
+        )
+        yield line
+    yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
+
+
+def _points(score: FinalScore) -> str:
+    return _UNDECIDED if score.final is None else points_text(score.final)
+
+
+def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
+    """The term as a table: a column for each hand-in, and the total in percent.
+
+    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["author", *handins, "late_days", "grace_days", "total", "explained"])
+    for row in rows:
+        there = [score for score in row.scores.values() if score]
+        finals = [score.final if score else None for score in (row.scores[id] for id in handins)]
+        writer.writerow(
+            [
+                for_csv(row.uid),
+                *("" if final is None else points_text(final) for final in finals),
+                sum(score.late_days or 0 for score in there),
+                sum(score.grace_days for score in there),
+                "" if row.total is None else points_text(row.total),
+                for_csv(row.explained),
+            ]
+        )
+    return text.getvalue()

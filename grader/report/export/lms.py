@@ -1,0 +1,175 @@
+"""Final scores in the gradebook of Canvas or the grading worksheet of Moodle that somebody downloaded.
+
+Only cells of the hand-in's column change, and only those of people whose score is decided. Every other byte stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.course.files import suggestion
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+from grader.report.people import People, Person
+from grader.report.table import Table
+
+LMS = ("canvas", "moodle")
+
+_POINTS_POSSIBLE = "points possible"
+_READ_ONLY = "(read only)"
+_EXCUSED = "EX"
+_GRADE, _MAXIMUM, _CHANGEABLE = "grade", "maximum grade", "grade can be changed"
+_WITH_COMMA = re.compile(r"-?\d+,\d+")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Column:
+    """The scores of a hand-in.
+
+    Attributes:
+        title: of its column; "" for the one that is called as the platform calls it.
+        possible: full marks, in hundredths of a point.
+        scores: hundredths of a point by author; None while they are undecided.
+    """
+
+    title: str
+    possible: int
+    scores: Mapping[str, int | None]
+
+
+@dataclass
+class Filled:
+    """What was done with a table; authors are named where nothing was.
+
+    Attributes:
+        filled: cells that have a score now.
+        replaced: those among them that had another one.
+        undecided: authors whose score is undecided.
+        unknown: authors who are not in the table, or could be several people in it.
+        locked: authors whose cell the platform does not let one change.
+        over: authors who got the most that the platform takes, and have more.
+        absent: how many people in the table have no score.
+    """
+
+    filled: int = 0
+    replaced: int = 0
+    undecided: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    locked: list[str] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    absent: int = 0
+
+
+def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
+    """Fill in the columns of hand-ins.
+
+    Args:
+        table: the open file, which is changed in memory.
+        kind: "canvas" or "moodle".
+        columns: the scores of each hand-in.
+        scales: whether scores are scaled, where the platform has another number of points.
+        zeros: whether people without a submission get 0.
+
+    Raises:
+        CourseError: the file is not of this kind, lacks a column, or has other points for it.
+    """
+    people = People(table)
+    if people.kind != kind:
+        expected = "Student, ID, Section" if kind == "canvas" else "Identifier, Full name, Grade"
+        raise CourseError(f"{table.path} is not a {kind.title()} file: expected columns such as {expected}")
+    done = Filled()
+    for column in columns:
+        place = _place(table, kind, column.title)
+        _fill(table, kind, people, column, place, done, scales=scales, zeros=zeros)
+    return done
+
+
+def _place(table: Table, kind: str, title: str) -> int:
+    """Where a column stands."""
+    titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
+    wanted = title or _GRADE.title()
+    for names in (table.header, titles):
+        same = [place for place, name in enumerate(names) if name.casefold() == wanted.casefold()]
+        if len(same) == 1:
+            return same[0]
+        if same:
+            raise CourseError(
+                f"{table.path} has {len(same)} columns {wanted}; name one with its number: --column 'TITLE (NUMBER)'"
+            )
+    hint = suggestion(wanted, titles[1:])
+    remedy = "name it with --column, or as  column  of the hand-in in course.yaml"
+    raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
+
+
+def _fill(
+    table: Table, kind: str, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool
+) -> None:
+    owners: dict[Person, list[str]] = {}
+    for author in column.scores:
+        person = people.person_of(author)
+        if person is None:
+            done.unknown.append(author)
+        else:
+            owners.setdefault(person, []).append(author)
+    if zeros and done.unknown:
+        raise CourseError(
+            f"--zeros: {', '.join(done.unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
+        )
+    comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
+    for person in people.persons:
+        authors = owners.get(person, [])
+        most = _maximum(table, kind, person.row, place)
+        if len({column.scores[author] for author in authors}) > 1:
+            done.unknown += authors  # of several submissions staff must choose
+            continue
+        if not authors:
+            done.absent += 1
+        score = column.scores[authors[0]] if authors else 0
+        if _is_locked(table, kind, person.row, place):
+            done.locked += authors
+        elif score is None:
+            done.undecided += authors
+        elif authors or zeros:
+            points = _scaled(table, column, score, most, scales=scales)
+            if kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
+                points = most
+                done.over += authors
+            text = points_text(points)
+            before = table.cell(person.row, place)
+            done.filled += 1
+            done.replaced += bool(_NUMBER.fullmatch(before)) and float(before.replace(",", ".")) != float(text)
+            table.put(person.row, place, text.replace(".", ",") if comma else text)
+
+
+def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
+    if most is None or most == column.possible:
+        return score
+    if not scales:
+        ours, theirs = points_text(column.possible), points_text(most)
+        raise CourseError(
+            f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
+            "points on the platform, or add --scale"
+        )
+    return (2 * score * most + column.possible) // (2 * column.possible)
+
+
+def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:
+    """The points of a column, in hundredths, as the platform has them."""
+    if kind == "canvas":
+        lines = [line for line in range(1, len(table.rows)) if _POINTS_POSSIBLE in table.cell(line, 0).casefold()]
+        text = table.cell(lines[0], place) if lines else ""
+        if _READ_ONLY in text:
+            raise CourseError(f"{table.path}: Canvas ignores the column {table.header[place]}, which is read only")
+    else:
+        text = next((table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == _MAXIMUM), "")
+    return round(float(text.replace(",", ".")) * 100) if _NUMBER.fullmatch(text) else None
+
+
+def _is_locked(table: Table, kind: str, row: int, place: int) -> bool:
+    if kind == "canvas":
+        return table.cell(row, place).upper() == _EXCUSED
+    changeable = (table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == _CHANGEABLE)
+    return next(changeable, "").casefold() == "no"

@@ -1,0 +1,196 @@
+"""Who is in a class: the rows of Canvas's gradebook, of a Moodle grading worksheet, or of a table made by hand.
+
+A submission is named by its platform, and a row has a number, a name, a login. A row is found only if exactly one fits:
+of two students of one name, the number decides, or nothing does.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from grader.report.table import Table
+
+_TEST_STUDENT = "Student, Test"
+"""Canvas has a student of this name in each course, who is nobody."""
+
+_NUMBERED = re.compile(r"(.*)_(\d+)")
+"""How Canvas and Moodle name a submission: somebody's name, and a number."""
+
+_PARTICIPANT = re.compile(r"(\D+?)\s*(\d+)")
+_MOODLES_FIRST, _FEW = 4, 4
+_HANDED_IN = "last modified (submission)"
+_TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M %p", "%d %B %Y, %I:%M %p")
+"""How Moodle writes a time, if its language is English."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A row of the table.
+
+    Attributes:
+        row: its place there.
+        author: the name that this person's submission would have.
+        uid: what is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
+        number: by which the platform knows the person, or "".
+        keys: what can stand for the person: its cells, and other spellings of its name.
+        at: when the person handed in, in ISO 8601; "" if the table does not say it.
+    """
+
+    row: int
+    author: str
+    uid: str
+    number: str
+    keys: frozenset[str]
+    at: str = ""
+
+    @cached_property
+    def squashed(self) -> frozenset[str]:
+        """The keys without blanks and signs, as platforms write names into those of files."""
+        return frozenset(map(_squashed, self.keys))
+
+
+class People:
+    """The persons of a table.
+
+    Args:
+        table: the open file.
+
+    Attributes:
+        kind: "canvas", "moodle" or "plain".
+        persons: in the order of the table.
+        unread: times that cannot be read.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.kind = _kind(table)
+        self.unread: list[str] = []
+        rows = range(1, len(table.rows))
+        made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
+        self.persons = [person for row in rows if (person := made(table, row)) is not None]
+        self._by_key = _index((key, person) for person in self.persons for key in person.keys)
+        self._by_squashed = _index((key, person) for person in self.persons for key in person.squashed)
+        self._by_uid = _index((person.uid, person) for person in self.persons)
+        self._by_number = _index((person.number, person) for person in self.persons if person.number)
+
+    def person_of(self, author: str) -> Person | None:
+        """The one person that the author of a submission can be; None if there is none, or more than one."""
+        if person := _only(self._by_key, _folded(author)):
+            return person
+        name = author
+        if numbered := _NUMBERED.fullmatch(author):
+            name, number = numbered[1], numbered[2]
+            by_number = self._by_number if self.kind != "plain" else self._by_key
+            # A number alone may be anything's; with the name, it is the platform's.
+            if (person := _only(by_number, number)) and _squashed(name) in person.squashed:
+                return person
+        return _only(self._by_squashed, _squashed(name))
+
+    def uid_of(self, author: str) -> str:
+        """What the author of a submission is called in all hand-ins of a term."""
+        person = self.person_of(author)
+        return self.uid(person) if person else author
+
+    def uid(self, person: Person) -> str:
+        """The same of a person; of two with the same name, each has a number."""
+        return person.uid if _only(self._by_uid, person.uid) else person.author
+
+    def _of_canvas(self, table: Table, row: int) -> Person | None:
+        header = table.header
+        name, number = table.cell(row, 0), table.cell(row, header.index("ID"))
+        if not number or name == _TEST_STUDENT:  # lines about the columns have no number
+            return None
+        cells = [table.cell(row, column) for column in range(header.index("Section"))]
+        author = f"{_squashed(name)}_{number}"
+        return Person(row, author, author, number, _keys(name, cells))
+
+    def _of_moodle(self, table: Table, row: int) -> Person | None:
+        participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
+        if participant is None:
+            return None
+        header = [title.casefold() for title in table.header]
+        count = header.index("status") if "status" in header else _MOODLES_FIRST
+        blind = count == 1
+        name = participant[1] if blind else table.cell(row, 1)
+        at = self._time(table.cell(row, header.index(_HANDED_IN))) if _HANDED_IN in header else ""
+        cells = [table.cell(row, column) for column in range(count)]
+        author = f"{name}_{participant[2]}"
+        uid = author if blind else next((cell for cell in cells if "@" in cell), name)
+        return Person(row, author, uid, participant[2], _keys(name, [*cells, participant[1]]), at)
+
+    def _of_plain(self, table: Table, row: int) -> Person | None:
+        cells = [cell.strip() for cell in table.rows[row]]
+        if not cells[0]:
+            return None
+        # First and last name may be two columns.
+        both = [name for one, other in pairwise(cells) for name in (f"{one} {other}", f"{other} {one}")]
+        return Person(row, cells[0], cells[0], "", _keys("", [*cells, *both]))
+
+    def _time(self, text: str) -> str:
+        if not text or text == "-":
+            return ""
+        for form in _TIMES:
+            try:
+                return datetime.strptime(text, form).isoformat()
+            except ValueError:
+                continue
+        self.unread.append(text)
+        return ""
+
+
+def people_in(path: Path) -> People:
+    """The people of a file.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    return People(Table(path))
+
+
+def _kind(table: Table) -> str:
+    header = table.header
+    if "Student" in header[0] and {"ID", "Section"} <= set(header):
+        return "canvas"
+    firsts = [_PARTICIPANT.fullmatch(row[0].strip()) for row in table.rows[1:]]
+    # In another language the titles differ, and so does the word before the number; it is the same in all rows.
+    alike = len({first[1] if first else "" for first in firsts}) == 1 and all(firsts)
+    is_moodle = header[0] == "Identifier" or (alike and len(header) > _FEW)
+    return "moodle" if is_moodle else "plain"
+
+
+def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
+    last, comma, first = name.partition(",")
+    swapped = f"{first.strip()} {last.strip()}" if comma else ""
+    return frozenset(_folded(text) for text in (name, swapped, *cells) if text.strip())
+
+
+def _index(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, set[Person]]:
+    index: dict[str, set[Person]] = {}
+    for key, person in pairs:
+        index.setdefault(key, set()).add(person)
+    return index
+
+
+def _only(index: Mapping[str, set[Person]], key: str) -> Person | None:
+    persons = index.get(key, set()) if key else set()
+    return next(iter(persons)) if len(persons) == 1 else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _squashed(text: str) -> str:
+    return "".join(char for char in _folded(text) if char.isalnum())
+
+
+def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
+    """Those of whom nothing was handed in."""
+    there = {person for author in authors if (person := people.person_of(author))}
+    return (person for person in people.persons if person not in there)
