@@ -25,7 +25,15 @@ from screen import screen_svg
 
 import grader.check
 from grader.cli import COMMANDS, main
-from grader.course.files import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry
+from grader.course.files import (
+    CourseFile,
+    ExerciseFile,
+    HandInEntry,
+    LimitsEntry,
+    ModuleEntry,
+    PolicyEntry,
+    WithheldEntry,
+)
 from grader.course.load import load_course
 from grader.course.names import find_exercises
 
@@ -213,7 +221,9 @@ def test_ports_are_those_of_the_example() -> None:
         assert text in (ROOT / title).read_text(encoding="utf-8"), title
 
 
-@pytest.mark.parametrize("model", [CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, WithheldEntry])
+@pytest.mark.parametrize(
+    "model", [CourseFile, ExerciseFile, HandInEntry, LimitsEntry, ModuleEntry, PolicyEntry, WithheldEntry]
+)
 def test_guide_names_every_key(model: type[CourseFile]) -> None:
     """Each key of the YAML files stands in one of the guide's YAML blocks."""
     yaml = "".join(text for kind, _, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")) if kind == "yaml")

@@ -64,9 +64,12 @@ def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
 def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     """Sentences about overrides that do not fit, and about who is not on the roster, or not among the submissions."""
     noted = journal.submissions()
-    named = (one for one in noted if any(row.is_for(one) for row in rules.overrides))
-    found = [report for one in named if (report := report_of(plan, journal, one, rules))]
+    called = {one: rules.names(one) for one in noted}
+    meant = {row.author for row in rules.overrides}
+    named = [one for one in noted if called[one] & meant]
+    found = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
     yield from unused(rules.overrides, found)
+    yield from rules.unknown(frozenset().union(*called.values()))
     if (people := rules.people) is None:
         return
     authors = [name for one in noted for name in one.members]

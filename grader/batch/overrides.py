@@ -5,19 +5,18 @@ A row gives the points of one check, or of a whole exercise where `check` is emp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from grader.batch.journal import Noted
 from grader.course.files import Points, Strict, suggestion, validated
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
-from grader.report.safe import for_csv
+from grader.report.people import folded
 from grader.report.table import Table
 
 OVERRIDES = "overrides.csv"
@@ -39,7 +38,7 @@ class Override:
 
     Attributes:
         line: where it stands in the file.
-        author: of the submission, or one of its group.
+        author: of the submission, or one of its group; folded.
         exercise: the id.
         check: its id; "" for the whole exercise.
         points: hundredths of a point.
@@ -52,10 +51,6 @@ class Override:
     check: str
     points: int
     why: str
-
-    def is_for(self, report: Report | Noted) -> bool:
-        """Whether a submission or its report is that of its author."""
-        return any(self.author in (name, for_csv(name)) for name in (report.author, *report.authors))
 
     def problem(self, report: Report) -> str:
         """Why it cannot be applied to its author's report, or ""."""
@@ -95,7 +90,7 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
         if read is None or exercise not in names:
             continue
         check = read.check.removeprefix("check_")
-        one = Override(line, read.author, names[exercise], check, round(read.points * 100), read.why)
+        one = Override(line, folded(read.author), names[exercise], check, round(read.points * 100), read.why)
         first = made.setdefault((one.author, one.exercise, one.check), one)
         if first is not one:
             problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
@@ -104,10 +99,10 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
     return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word
 
 
-def overridden(report: Report, overrides: Sequence[Override]) -> Report:
-    """The report with the points that staff gave its author; rows that do not fit change nothing."""
+def overridden(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
+    """The report of whom these names mean with the points that staff gave; rows that do not fit change nothing."""
     for one in overrides:
-        if one.is_for(report) and not one.problem(report):
+        if one.author in names and not one.problem(report):
             rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
             report = replace(report, exercises=tuple(rows))
     return report
@@ -134,13 +129,14 @@ def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
     for graded in report.exercises:
         if graded.set_by:
             yield graded, "", graded.set_by
-        yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
+        else:
+            yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
 
 
-def unused(overrides: Sequence[Override], reports: Sequence[Report]) -> Iterator[str]:
-    """A sentence for each row that fits no report."""
+def unused(overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]]) -> Iterator[str]:
+    """A sentence for each row that fits none of the reports, which come with the names of their authors."""
     for one in overrides:
-        own = [report for report in reports if one.is_for(report)]
+        own = [report for names, report in reports if one.author in names]
         why = one.problem(own[0]) if own else f"no submission is by {one.author}"
         if why:
             yield f"{OVERRIDES}: line {one.line} does not count: {why}"

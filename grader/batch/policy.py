@@ -5,7 +5,7 @@ The score that checks give stays as it is beside it. Without anything of this a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,10 +13,12 @@ from zoneinfo import ZoneInfo
 
 from grader.batch.journal import Noted
 from grader.batch.overrides import Override, decisions, overridden, read_overrides
+from grader.course.layout import COURSE_FILE
 from grader.grading.outcomes import VOID
 from grader.model import Course, FinalScore, GradedExercise, HandIn, Policy, Report
 from grader.model.score import counted, points_text
-from grader.report.people import People, Person, people_in
+from grader.report.people import People, Person, folded, people_in
+from grader.report.safe import for_csv
 
 ROSTER = "roster.csv"
 """The copy of the last roster, in the folder of results."""
@@ -38,20 +40,20 @@ class Lateness:
     why: str = ""
 
 
-def lateness(noted: Noted, at: str, course: Course, handin: HandIn) -> Lateness:
+def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
     """How late a submission was.
 
     Args:
-        noted: the submission.
+        names: of its authors, folded.
         at: when it was handed in, in ISO 8601; "" if nothing says it.
         course: says how long after the due date work is on time, and the zone of times without one.
         handin: says until when it was due, for everybody and for some.
+        is_late: whether its platform says that it was late.
     """
-    names = (noted.author, *noted.authors)
-    known = [handin.late_days[name] for name in names if name in handin.late_days]
+    known = [days for name, days in handin.late_days.items() if folded(name) in names]
     if known:
         return Lateness(max(known), "as the course says")
-    longer = [handin.extensions[name] for name in names if name in handin.extensions]
+    longer = [until for name, until in handin.extensions.items() if folded(name) in names]
     due = max(longer, default=handin.due)
     if at and due:
         time = datetime.fromisoformat(at)
@@ -62,7 +64,7 @@ def lateness(noted: Noted, at: str, course: Course, handin: HandIn) -> Lateness:
         over = time.astimezone(UTC) - due.astimezone(UTC)
         is_late = over > timedelta(minutes=course.policy.slack_minutes)
         return Lateness(-(-over // _DAY) if is_late else 0, when)
-    if noted.late and not longer:
+    if is_late and not longer:
         return Lateness(1, "its platform does not say by how much: 1 day counts")
     return Lateness(None)
 
@@ -101,12 +103,29 @@ class Rules:
 
     def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
         """The report with what staff and the policy make of it; `raw` are the points of its checks by exercise."""
-        report, late = overridden(report, self.overrides), Lateness(None)
+        names, late = self.names(noted), Lateness(None)
+        report = overridden(report, self.overrides, names)
         if self.handin is not None:
             persons = [self.person_of(name) for name in noted.members]
             at = max((person.at for person in persons if person), default="") or noted.at
-            late = lateness(noted, at, self.course, self.handin)
+            late = lateness(names, at, self.course, self.handin, is_late=noted.late)
         return with_policy(report, raw, late, self.course, self.handin)
+
+    def names(self, noted: Noted) -> frozenset[str]:
+        """What means the authors of a submission, folded: as in the gradebook, and as on the roster."""
+        names = (noted.author, *noted.authors)
+        own = frozenset(folded(text) for name in names for text in (name, for_csv(name)))
+        persons = [person for name in noted.members if (person := self.person_of(name))]
+        return own.union(*(self.people.names_of(person) for person in persons)) if self.people else own
+
+    def unknown(self, names: Collection[str]) -> Iterator[str]:
+        """A sentence for each name of the hand-in in course.yaml that means nobody."""
+        on_roster = [self.people.names_of(person) for person in self.people.persons] if self.people else []
+        known = frozenset(names).union(*on_roster)
+        if (handin := self.handin) is not None:
+            typed = {"extensions": handin.extensions, "late_days": handin.late_days}
+            for key, name in ((key, name) for key, own in typed.items() for name in own if folded(name) not in known):
+                yield f"{COURSE_FILE}: handins.{handin.id}.{key}: nobody is called {name}"
 
     def person_of(self, author: str) -> Person | None:
         """Who on the roster an author is; None without a roster, too."""

@@ -261,7 +261,8 @@ def _sentence(item: Any, kind: type[BaseModel]) -> str:
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), known)}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
-    return f"{where}: {item['msg'][0].lower()}{item['msg'][1:]} (it is {item['input']!r})"
+    said = item["msg"].removeprefix("Value error, ")
+    return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
 
 
 def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -184,12 +184,12 @@ def contract_lines(source: str) -> dict[str, str]:
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
-    """The time zone of a name; None, with the problem added, if there is none."""
+    """The time zone of a name, or any, with the problem added, if there is none; None without a name."""
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):
         problems.append(f"{COURSE_FILE}: timezone: there is no time zone {name!r}; write one such as Europe/Berlin")
-    return None
+        return UTC
 
 
 def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> HandIn:

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from grader.model.errors import CourseError
 from grader.report.table import Table
 
 _TEST_STUDENT = "Student, Test"
@@ -81,7 +82,7 @@ class People:
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None if there is none, or more than one."""
-        if person := _only(self._by_key, _folded(author)):
+        if person := _only(self._by_key, folded(author)):
             return person
         name = author
         if numbered := _NUMBERED.fullmatch(author):
@@ -91,6 +92,10 @@ class People:
             if (person := _only(by_number, number)) and _squashed(name) in person.squashed:
                 return person
         return _only(self._by_squashed, _squashed(name))
+
+    def names_of(self, person: Person) -> frozenset[str]:
+        """What means this person and no other, folded."""
+        return frozenset(key for key in person.keys if _only(self._by_key, key)) | {folded(person.author)}
 
     def uid_of(self, author: str) -> str:
         """What the author of a submission is called in all hand-ins of a term."""
@@ -148,9 +153,12 @@ def people_in(path: Path) -> People:
     """The people of a file.
 
     Raises:
-        CourseError: it cannot be read.
+        CourseError: it cannot be read, or has nobody in it.
     """
-    return People(Table(path))
+    people = People(Table(path))
+    if not people.persons:
+        raise CourseError(f"{path} names nobody; expected a line with titles, then a line for each person")
+    return people
 
 
 def _kind(table: Table) -> str:
@@ -167,7 +175,7 @@ def _kind(table: Table) -> str:
 def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
     last, comma, first = name.partition(",")
     swapped = f"{first.strip()} {last.strip()}" if comma else ""
-    return frozenset(_folded(text) for text in (name, swapped, *cells) if text.strip())
+    return frozenset(folded(text) for text in (name, swapped, *cells) if text.strip())
 
 
 def _index(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, set[Person]]:
@@ -182,12 +190,13 @@ def _only(index: Mapping[str, set[Person]], key: str) -> Person | None:
     return next(iter(persons)) if len(persons) == 1 else None
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A name without what may differ where it is typed again: case, blanks, and ways to write a letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _squashed(text: str) -> str:
-    return "".join(char for char in _folded(text) if char.isalnum())
+    return "".join(char for char in folded(text) if char.isalnum())
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:

@@ -97,10 +97,13 @@ class PretendClass:
         seconds: float = 0,
         slots: int = 1,
         engine: OpenEngine | None = None,
+        handin: str | None = None,
+        roster: Path | None = None,
         **order: Any,
     ) -> Summary:
         """Grade; `jobs` and `compared` then have what was run here, and `told` whose reports were new."""
-        plan = RunPlan(self.course, exercises or self.course.exercises, Setup(Start.FORK, least=Level.FULL))
+        setup = Setup(Start.FORK, least=Level.FULL)
+        plan = RunPlan(self.course, exercises or self.course.exercises, setup, handin)
         self.jobs, self.compared, self.told = [], [], []
 
         def on_report(report: Report, number: int, total: int) -> None:
@@ -119,7 +122,7 @@ class PretendClass:
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = Order(**order)
-            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine)
+            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine, roster=roster)
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

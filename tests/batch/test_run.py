@@ -58,7 +58,7 @@ def test_gradebook(graded: Path) -> None:
     """One row for each author, points by exercise; a name that looks like a formula is quoted."""
     table = rows(graded)
     assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
-    last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started"]
+    last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained"]
     assert list(table["ada"]) == ["author", "double", "total", *last]
     assert (table["ada"]["double"], table["ada"]["total"], table["ada"]["final"]) == ("10", "5", "15")
     assert (table["bo"]["double"], table["bo"]["total"]) == ("0", "")

@@ -55,11 +55,12 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
             "final",
             "not_handed_in",
             "not_started",
+            "explained",
         ],
-        ["'=bo", "3", "", "", "3", "10", "1", "", "", "", ""],
-        ["ada", "9.5", "10", "", "19.5", "20", "0", "", "", "", ""],
-        ["cy", "", "0", "4", "4", "20", "0", "", "", "", ""],
-        ["di", "", "0", "4", "4", "20", "0", "", "", "", ""],
+        ["'=bo", "3", "", "", "3", "10", "1", "", "", "", "", ""],
+        ["ada", "9.5", "10", "", "19.5", "20", "0", "", "", "", "", ""],
+        ["cy", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
+        ["di", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
     ]
     assert ran.output.startswith(f"4 authors are in {out}\nnot counted, as a later report has the same author: ")
     assert "run1/report.json\n" in ran.output
