@@ -271,7 +271,7 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
     ):
         yield from (f"{name}: {why}" for name in names)
     if done.absent and not zeros:
-        yield f"{counted(done.absent, 'cell')} of people who handed in nothing stay as they were; --zeros fills in 0."
+        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was; --zeros fills in 0."
 
 
 @click.command("term")

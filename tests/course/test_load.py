@@ -166,3 +166,29 @@ def test_released_copy_knows_what_is_withheld(course: Path) -> None:
     assert load_course(course).exercises[0].withheld.checks == 0
     shutil.rmtree(course / "solutions")
     assert load_course(course).exercises[0].withheld.shares == 3
+
+
+def test_policy(course: Path) -> None:
+    """Times get the course's zone; a date is the end of its day; everything that is wrong is told at once."""
+    path = course / "course.yaml"
+    change(path, "exercises: [double]\n", "exercises: [double, total]\n    due: 2026-03-01\n    extra: [total]\n")
+    assert problems(course) == [
+        "course.yaml: handins.week1.due: this time has no time zone; add  timezone: Europe/Berlin  or yours"
+    ]
+    change(path, "title: A tiny", "timezone: Europe/Berlin\npolicy: {percent_a_day: 12.5}\ntitle: A tiny")
+    loaded = load_course(course)
+    assert str(loaded.handins[0].due) == "2026-03-01 23:59:59+01:00"
+    assert (loaded.policy.percent_a_day, loaded.policy.cap_percent) == (1250, 10000)
+    change(path, "Europe/Berlin", "Europe/Berln")
+    change(path, "extra: [total]", "extra: [totl]\n    drop: 2\n    extensions: {ada: 2026-03-02 10:00}")
+    assert problems(course) == [
+        "course.yaml: timezone: there is no time zone 'Europe/Berln'; write one such as Europe/Berlin",
+        "course.yaml: handins.week1.extra: totl is not an exercise of this hand-in; did you mean total?",
+        "course.yaml: handins.week1.drop: 2 of 2 exercises cannot be dropped; keep at least one",
+    ]
+    change(path, "2026-03-01", "1.3.2026")
+    change(path, "12.5", "120")
+    assert problems(course) == [
+        "course.yaml: handins.0.due: expected a date such as 2026-03-01 or 2026-03-01 23:59 (it is '1.3.2026')",
+        "course.yaml: policy.percent_a_day: input should be less than or equal to 100 (it is 120)",
+    ]

@@ -238,3 +238,30 @@ def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> No
     with taken_in(tmp_path, tiny.exercises) as intake:
         why = [row.why for row in intake.unmatched if row.author == "bo@x.org"]
         assert why == ["a row each of several submissions counts: ada@x.org+bo@x.org, bo@x.org"]
+
+
+def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
+    """Gradescope and nbgrader say it, each in its own way; Canvas says only what was late."""
+    (tmp_path / "g" / "submission_1").mkdir(parents=True)
+    (tmp_path / "g" / "submission_1" / "double.py").write_text("ada")
+    (tmp_path / "g" / "submission_metadata.yml").write_text(METADATA)
+    for author, at in {"ada": "2026-01-01 10:00:00.5 America/New_York", "bo": "2026-01-01 10:00", "cy": "soon"}.items():
+        (tmp_path / "n" / author / "hw").mkdir(parents=True)
+        (tmp_path / "n" / author / "hw" / "timestamp.txt").write_text(at)
+    (tmp_path / "c").mkdir()
+    for name in ("ada_LATE_1_2_double.py", "bo_3_4_double.py"):
+        (tmp_path / "c" / name).write_text("x")
+    times = {}
+    for folder in "gnc":
+        with taken_in(tmp_path / folder, tiny.exercises) as intake:
+            times |= {f"{folder} {one.key}": (one.at, one.late) for one in intake.handed}
+    assert times == {
+        "g ada@x.org+bo@x.org": ("2026-01-01T10:00:00+00:00", False),
+        "g 18": ("2026-01-01T11:00:00+00:00", False),
+        "g dee": ("", False),
+        "n ada": ("2026-01-01T15:00:00+00:00", False),
+        "n bo": ("2026-01-01T10:00:00", False),
+        "n cy": ("", False),
+        "c ada_1": ("", True),
+        "c bo_3": ("", False),
+    }
