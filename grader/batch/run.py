@@ -42,6 +42,7 @@ class Order:
         best: whether the best of several attempts counts, and not the latest.
         staff: whether its reports are for staff, with detail of hidden checks.
         shard: the part of the class that is graded; None for all of it.
+        roster: a table of everybody in the class; None for that of an earlier run.
     """
 
     only: Collection[str] = ()
@@ -51,6 +52,7 @@ class Order:
     best: bool = False
     staff: bool = False
     shard: Shard | None = None
+    roster: Path | None = None
 
     def again(self, graded: GradedExercise) -> bool:
         """Whether an exercise is graded again though nothing changed."""
@@ -95,7 +97,6 @@ def grade_batch(
     engine: OpenEngine | None = None,
     on_book: OnBook = lambda reports: None,
     on_wait: OnWait = lambda done, total: None,
-    roster: Path | None = None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -111,21 +112,15 @@ def grade_batch(
         engine: opens what grades in their place, such as a cluster.
         on_book: receives at the end what counts of everybody, also of those who were graded earlier.
         on_wait: called while it goes on.
-        roster: a table of everybody in the class; None for that of an earlier run.
 
     Raises:
         CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     place = Out(out)
-    if (shard := order.shard) is not None:
-        own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
-        intake = replace(intake, handed=own, unmatched=())
+    intake, shard = _own_part(intake, order.shard), order.shard
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
-    if roster is not None:
-        place.save_roster(roster)
-    rules = Rules.read(out, plan.course, plan.handin)
-    run = open_run(out, shard, options, intake.root, authors, plan.handin)
+    rules, run = _rules(plan, place, order), open_run(out, shard, options, intake.root, authors, plan.handin)
     with no_room_reported(out), run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
@@ -151,6 +146,21 @@ def grade_batch(
             on_book(reports(plan, journal, rules))
             batch.summary.notes += notes_of(plan, journal, rules)
     return batch.summary
+
+
+def _own_part(intake: Intake, shard: Shard | None) -> Intake:
+    """What a shard grades; all of it without one."""
+    if shard is None:
+        return intake
+    own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
+    return replace(intake, handed=own, unmatched=())
+
+
+def _rules(plan: RunPlan, place: Out, order: Order) -> Rules:
+    """What makes final scores of the results; read before anything is graded."""
+    if order.roster is not None:
+        place.save_roster(order.roster)
+    return Rules.read(place.path, plan.course, plan.handin)
 
 
 def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:

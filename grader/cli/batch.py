@@ -98,8 +98,9 @@ def batch_command(
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(intake.title())
         wanted = _authors(intake, authors)
-        order = Order(named, wanted, rerun or "", never_lower, (attempts or course.attempts) == "best", staff, part)
-        summary = _graded(plan, intake, out, order, engine or lanes, details, roster)
+        best = (attempts or course.attempts) == "best"
+        order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster)
+        summary = _graded(plan, intake, out, order, engine or lanes, details)
     say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
     say.prose(
         *(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again." for item in broken)
@@ -107,15 +108,7 @@ def batch_command(
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded(
-    plan: RunPlan,
-    intake: Intake,
-    out: Path,
-    order: Order,
-    by: OpenEngine | int | None,
-    say: Say,
-    roster: Path | None,
-) -> Summary:
+def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngine | int | None, say: Say) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
@@ -137,12 +130,7 @@ def _graded(
     pace = Pace(say, "what was inconclusive is measured again, alone")
     try:
         return grade_batch(
-            *(plan, intake, out, order, on_report),
-            slots=slots,
-            engine=engine,
-            on_book=on_book,
-            on_wait=pace,
-            roster=roster,
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace

@@ -243,6 +243,8 @@ def _fill_in(
     course = options.course_here(course_folder)
     if len(marks) > 1:
         marks = with_grace(marks, course)
+    elif course.policy.grace_days and len(course.handins) > 1:
+        print_error("grace days that other hand-ins used up are unknown here; name the folders of all hand-ins")
     titles = [column or (handin.column if (handin := handin_of(course, one)) else "") for one in marks]
     if kind == "moodle" and not column:
         titles = [""] * len(marks)  # a worksheet is of one assignment

@@ -184,7 +184,7 @@ def contract_lines(source: str) -> dict[str, str]:
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
-    """The time zone of a name, or any, with the problem added, if there is none; None without a name."""
+    """The time zone of a name, or any if that name is wrong, with the problem added; None without a name."""
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):
@@ -197,7 +197,9 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
 
     def moment(value: datetime, key: str) -> datetime:
         if value.tzinfo is None and zone is None:
-            problems.append(f"{where}.{key}: this time has no time zone; add  timezone: Europe/Berlin  or yours")
+            problems.append(
+                f"{where}.{key}: this time has no time zone; add one for the course, such as  timezone: Europe/Berlin"
+            )
         return value if value.tzinfo else value.replace(tzinfo=zone)
 
     for id in entry.extra:

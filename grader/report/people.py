@@ -81,7 +81,7 @@ class People:
         self._by_number = _index((person.number, person) for person in self.persons if person.number)
 
     def person_of(self, author: str) -> Person | None:
-        """The one person that the author of a submission can be; None if there is none, or more than one."""
+        """The one person that the author of a submission can be; None unless exactly one fits."""
         if person := _only(self._by_key, folded(author)):
             return person
         name = author

@@ -73,7 +73,7 @@ class Table:
 def _text_of(path: Path) -> tuple[str, str]:
     try:
         if path.stat().st_size > _LARGEST:
-            raise CourseError(f"{path} is larger than {_LARGEST // 1_000_000} MB, which is no gradebook")
+            raise CourseError(f"{path} is larger than {_LARGEST // 1_000_000} MB; a gradebook is smaller")
         data = path.read_bytes()
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror}); name another file") from None

@@ -98,7 +98,6 @@ class PretendClass:
         slots: int = 1,
         engine: OpenEngine | None = None,
         handin: str | None = None,
-        roster: Path | None = None,
         **order: Any,
     ) -> Summary:
         """Grade; `jobs` and `compared` then have what was run here, and `told` whose reports were new."""
@@ -122,7 +121,7 @@ class PretendClass:
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = Order(**order)
-            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine, roster=roster)
+            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine)
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

@@ -169,7 +169,7 @@ def test_names_that_are_no_text(pretend: PretendClass) -> None:
     pretend.hand_in("\udcff=1+1", double="passed")
     pretend.grade()
     assert pretend.grade().graded == 0
-    assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,"]
+    assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,,"]
 
 
 def test_a_fault_of_ours_stops_nobody_else(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,7 +173,8 @@ def test_policy(course: Path) -> None:
     path = course / "course.yaml"
     change(path, "exercises: [double]\n", "exercises: [double, total]\n    due: 2026-03-01\n    extra: [total]\n")
     assert problems(course) == [
-        "course.yaml: handins.week1.due: this time has no time zone; add  timezone: Europe/Berlin  or yours"
+        "course.yaml: handins.week1.due: this time has no time zone; add one for the course, such as  "
+        "timezone: Europe/Berlin"
     ]
     change(path, "title: A tiny", "timezone: Europe/Berlin\npolicy: {percent_a_day: 12.5}\ntitle: A tiny")
     loaded = load_course(course)
