@@ -77,7 +77,6 @@ class CheckEntry:
     earned: Points
     possible: Points
     held_back: Points = 0.0
-    set_by: str = ""
     message: str
     detail: str = ""
     seconds: Points | None = None
@@ -87,6 +86,7 @@ class CheckEntry:
     cause: str = ""
     picture: Picture | None = None
     line: Count | None = None
+    set_by: str = ""
 
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
@@ -140,12 +140,12 @@ class ExerciseEntry:
     withheld: PartEntry
     left_out: PartEntry = PartEntry(checks=0, points=0)
     held_by: str | None = None
-    set_by: str = ""
     diagnosis: str | None = None
     hints: tuple[str, ...] = ()
     limits: Mapping[str, Points] = field(default_factory=dict)
     output: str = ""
     checks: tuple[CheckEntry, ...]
+    set_by: str = ""
 
     @classmethod
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:

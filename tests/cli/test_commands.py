@@ -110,6 +110,7 @@ def test_json_and_submission_and_seed(type_grade: WarmGrade, home: Path, tmp_pat
         "cause",
         "picture",
         "line",
+        "set_by",
     ]
     assert list(exercise["checks"][0]) == keys
     assert [row["held_back"] for row in exercise["checks"]] == [0.0, 1.7, 0.0, 1.7]
