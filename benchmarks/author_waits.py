@@ -3,7 +3,7 @@
     python benchmarks/author_waits.py EXERCISE [--course COURSE]
 
 Copies the course, watches the exercise, and saves its hidden checks, its reference and a wrong answer, some times each.
-Told are medians, in seconds and as parts of one `import torch` of the same machine at the same time.
+Causes are medians, in seconds and as parts of one `import torch` of the same machine at the same time.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.terminal import exercise_lines
@@ -81,7 +81,7 @@ class Met:
     @property
     def rule(self) -> str:
         """Under which rule its first message stands, or what stands for one."""
-        cause = Told.of(self.graded.checks).cause
+        cause = Causes.of(self.graded.checks).cause
         if cause is None:
             return ""
         special = cause.outcome.cause in ("load", "name", "signature") and cause.outcome.cause in self.mistake.rules
@@ -95,7 +95,7 @@ class Met:
     @property
     def sentence(self) -> str:
         """The first that is told of it."""
-        cause = Told.of(self.graded.checks).cause
+        cause = Causes.of(self.graded.checks).cause
         return cause.outcome.message.split("\n")[0] if cause is not None else "(nothing)"
 
 

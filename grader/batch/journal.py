@@ -189,7 +189,7 @@ class Journal(Store):
             if authors is None or noted.author in authors:
                 self.note_submission(noted)
         for row in other.execute("SELECT * FROM traces"):
-            self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", row)
+            self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 @contextmanager

@@ -84,8 +84,8 @@ def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requ
     with unchanged(*bases, what=say("what lies around {} in memory, or {} itself,", what, what)):
         function(*windows)
     if requiring:
-        kept = own_probe(function, "keeps_gradients", args, args, {})
-        require(kept is True, say("{} has another `requires_grad` or `grad` after the call", what))
+        unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
+        require(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))
     return result
 
 

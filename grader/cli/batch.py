@@ -228,8 +228,8 @@ def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     if summary.saved and not summary.graded:
         yield "Nothing was graded again: no submission and no check has changed since the last run."
     elif summary.saved:
-        now, kept = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
-        yield f"{now} graded now, {kept} graded before: nothing of those changed."
+        now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
+        yield f"{now} graded now, {before} graded before: nothing of those changed."
     if summary.changed:
         replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
         yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."

@@ -39,6 +39,9 @@ _ROOM_S = 2.0
 """How long is waited for room on the machine: namespaces that were left are counted for a while."""
 _LOOK_S = 0.05
 
+_FREE_GROUPS = 4
+"""So many groups of ended workers are ready for others: to make one and to remove it takes longer than a call."""
+
 _SERVER_GONE = "the worker server is gone"
 _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
@@ -103,6 +106,7 @@ class ForkStarter(Starter):
         super().__init__(root)
         self._server, self._groups = server, groups
         self._leaving: list[_Forked] = []
+        self._free: list[cgroup.Group] = []
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A fork of the server.
@@ -142,7 +146,7 @@ class ForkStarter(Starter):
     def _start(self, limits: Limits, *, spared: bool, simulates: bool) -> WorkerProcess | Refused:
         # Made from here: control groups are not seen behind the wall.
         memory, own = limits.memory_mb + _SLACK_MB, _worker_limits(limits)
-        group = None if self._groups is None else self._groups.make(memory, own.tasks)
+        group = self._group(memory, own.tasks)
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
@@ -163,7 +167,7 @@ class ForkStarter(Starter):
             for descriptor in (sink, *doors):
                 os.close(descriptor)
         if isinstance(message, Started):
-            life = _Forked(_pid_of(descriptors[0]), descriptors[0], status, self._leaving, group)
+            life = _Forked(_pid_of(descriptors[0]), descriptors[0], status, self._leaving, self._free, group)
             return WorkerProcess(Channel(SocketTransport(ours), _caps_of(limits)), life, folder, output, limits)
         for end in (status, ours):
             end.close()
@@ -177,12 +181,25 @@ class ForkStarter(Starter):
         output.unlink()
         return message
 
+    def _group(self, memory_mb: int, tasks: int) -> cgroup.Group | None:
+        """A control group with these limits: one that an ended worker has left, or a new one."""
+        if self._groups is None:
+            return None
+        for group in self._free:
+            if (group.memory_mb, group.tasks) == (memory_mb, tasks) and group.is_as_new():
+                self._free.remove(group)
+                return group
+        return self._groups.make(memory_mb, tasks)
+
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
         for life in self._leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
             if not life.has_left(GRACE_S):
                 life.leave()
+        for group in self._free:
+            with contextlib.suppress(OSError):
+                group.remove()
         self._server.close()
 
 
@@ -199,6 +216,7 @@ class _Forked(Life):
     pidfd: int
     status: socket.socket
     leaving: list[_Forked]
+    free: list[cgroup.Group]
     group: cgroup.Group | None = None
     _clean_up: Callable[[], None] | None = None
     _ended: Ended | None = None
@@ -245,9 +263,11 @@ class _Forked(Life):
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
             if self._clean_up is not None:
                 self._clean_up()
-        with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
-            if self.group is not None:
-                self.group.remove()
+        if self.group is not None:
+            self.free.append(self.group)
+            if len(self.free) > _FREE_GROUPS:
+                with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
+                    self.free.pop(0).remove()
 
     def ran_out_of_memory(self) -> bool:
         return self.group is not None and self.group.was_killed()

@@ -141,8 +141,8 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
 def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
     """An answer of `wrong.yaml`: the reference with what the entry has in its place."""
     where = f"{WRONG_FILE}: {path.name}"
-    data, found = _entries(content)
-    problems = list(found)
+    data, entry_problems = _entries(content)
+    problems = list(entry_problems)
     entry = validated(data.get(path.name), where, WrongEntry, problems) if data else None
     if entry is None:
         raise CourseError("; ".join(problems))

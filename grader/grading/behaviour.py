@@ -19,7 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.answers import Answer
@@ -53,11 +53,13 @@ class Trace:
         verdict: what became of it.
         story: a digest of what staff read of it, as far as that does not hang on how the code is written.
         has_value: whether a wrong number is in it.
+        same_for_all: whether its inputs are those of all authors; it ends like that with every seed.
     """
 
     verdict: Verdict
     story: str = ""
     has_value: bool = False
+    same_for_all: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
@@ -73,9 +75,10 @@ class Trace:
         elif category == COSTS:
             text = _COUNT.sub(_power, _OPERATIONS.sub("", text))
         # The last digits of a sum hang on the order in which it was made, and that is no mistake.
-        text = _FRACTION.sub(lambda found: f"{float(found[0]):.{_DIGITS}g}", text).strip()
+        text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-        return cls(outcome.verdict, digest, category != COSTS and bool(_NUMBER.search(text)))
+        has_value = category != COSTS and bool(_NUMBER.search(text))
+        return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
 
     @property
     def passed(self) -> bool:
@@ -131,8 +134,8 @@ def behaviour_of(traces: Traces) -> str:
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
 
-def _power(found: re.Match[str]) -> str:
-    return f"2^{int(found[0].replace(',', '')).bit_length()}"
+def _power(match: re.Match[str]) -> str:
+    return f"2^{int(match[0].replace(',', '')).bit_length()}"
 
 
 # -- names in code -----------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from grader.grading.behaviour import (
 )
 from grader.grading.store import Keys, Store, digest_of, machine_of
 from grader.model import Exercise, GradedExercise, Submission, Verdict
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.runner.lane import Lane
@@ -91,7 +91,11 @@ class Known:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
         costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
         traces: dict[str, Trace] = {}
-        # Costs hardly depend on the inputs: they are run with one seed, for all.
+        # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
+        if seed != SEEDS[0]:
+            first = self.traces(lane, answer, exercise, SEEDS[0], checks)
+            traces = {id: trace for id, trace in first.items() if trace.same_for_all}
+            checks = set(checks) - traces.keys()
         for wanted, inputs in ((set(checks) - costs, seed), (costs.intersection(checks), SEEDS[0])):
             parts = (self._keys.judge(exercise), self._machine, str(inputs))
             key = digest_of(answer.source, *(part.encode() for part in parts))
@@ -167,9 +171,8 @@ class _Task:
         self._passing = {id for id, trace in traces.items() if not trace.lost}
         self._failing = {id: trace for id, trace in traces.items() if trace.lost}
         self._ran: dict[int, Traces] = {}
-        if setup.seed_of(submission.author) == SEEDS[0]:
-            self._ran[SEEDS[0]] = self._failing
-        causes = Told.of(graded.checks)
+        self._ran_with = setup.seed_of(submission.author)
+        causes = Causes.of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def sentences(self) -> Iterator[tuple[str, list[str]]]:
@@ -272,10 +275,13 @@ class _Task:
     def run(self, seed: int) -> Traces:
         """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
         if seed not in self._ran:
+            has_seed = seed == self._ran_with
+            same = {id: trace for id, trace in self._failing.items() if has_seed or trace.same_for_all}
             costs = {id for id in self._failing if self._rows[id].check.category == COSTS and seed != SEEDS[0]}
-            same = _only(self.run(SEEDS[0]), costs) if costs else {}
-            again = self._failing.keys() - costs
-            self._ran[seed] = {**same, **traces_in(self._lane, self._exercise, self._files, seed, again)}
+            if costs - same.keys():
+                same |= _only(self.run(SEEDS[0]), costs)
+            again = self._failing.keys() - same.keys()
+            self._ran[seed] = same | traces_in(self._lane, self._exercise, self._files, seed, again)
         return self._ran[seed]
 
 

@@ -153,10 +153,10 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
     """A text in which lines of a module are named as lines of the notebook's cells."""
 
-    def named(found: re.Match[str]) -> str:
-        line = int(found[1])
+    def named(match: re.Match[str]) -> str:
+        line = int(match[1])
         if not 0 < line <= len(origins):
-            return found[0]
+            return match[0]
         cell, inner = origins[line - 1]
         return f"{label.format(cell)}, line {inner}"
 

@@ -59,9 +59,11 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS results_of ON results (author, exercise, files, seed);
 CREATE TABLE IF NOT EXISTS traces (
     key TEXT NOT NULL, check_id TEXT NOT NULL, verdict TEXT NOT NULL, story TEXT NOT NULL, has_value INTEGER NOT NULL,
+    same_for_all INTEGER NOT NULL,
     PRIMARY KEY (key, check_id)
 );
 """
+_TRACES_OF = "SELECT check_id, verdict, story, has_value, same_for_all FROM traces WHERE key = ?"
 _COLUMNS = "id, author, exercise, files, judge, seed, machine, mistakes, at, confinement, outcomes, path, text"
 
 
@@ -290,15 +292,15 @@ class Store:
         """How a known wrong answer ended in checks, by their ids, as far as that was found."""
         rows = []
         with suppress(sqlite3.OperationalError):  # it can be found again
-            rows = self.execute("SELECT check_id, verdict, story, has_value FROM traces WHERE key = ?", (key,))
-        return {id: Trace(Verdict(verdict), story, bool(has_value)) for id, verdict, story, has_value in rows}
+            rows = self.execute(_TRACES_OF, (key,))
+        return {id: Trace(Verdict(verdict), story, bool(value), bool(same)) for id, verdict, story, value, same in rows}
 
     def save_traces(self, key: str, traces: Traces) -> None:
         """Save how a known wrong answer ended."""
         with suppress(sqlite3.Error):  # it can be found again
             for id, trace in traces.items():
-                values = (key, id, trace.verdict.value, trace.story, trace.has_value)
-                self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", values)
+                values = (key, id, trace.verdict.value, trace.story, trace.has_value, trace.same_for_all)
+                self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def forget_oldest(self) -> None:
         """Keep a cache small."""

@@ -25,7 +25,7 @@ from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
 from grader.grading.diagnosis import can_diagnose
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
-from grader.model.causes import Told
+from grader.model.causes import Causes
 
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
@@ -89,10 +89,10 @@ def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
     return [row for row in graded.checks if row.verdict.decided and row.verdict is not Verdict.PASSED]
 
 
-def grouped(found: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
+def grouped(items: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
     """The groups, the largest first; of equal ones those of which a wrong answer can be made, by exercise."""
     by_key: dict[tuple[str, str], tuple[Exercise, list[Unexplained]]] = {}
-    for exercise, item in found:
+    for exercise, item in items:
         by_key.setdefault((exercise.id, item.key), (exercise, []))[1].append(item)
     digests = {key: hashlib.sha256("\0".join(key).encode()).hexdigest() for key in by_key}
     length = next(
@@ -204,7 +204,7 @@ def _caught_by(graded: GradedExercise) -> tuple[str, str]:
     rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
         raise ValueError("no check failed in a way that can be compared")
-    cause = Told.of(graded.checks).cause
+    cause = Causes.of(graded.checks).cause
     chosen = cause if cause in rows else rows[0]
     assert chosen is not None
     return chosen.check.id, chosen.check.contract

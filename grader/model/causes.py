@@ -18,7 +18,7 @@ _PLACE = re.compile(r"^ {4}\S.*, line \d+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Told:
+class Causes:
     """The checks of an exercise, in the order in which a reader needs them.
 
     Attributes:
@@ -38,7 +38,7 @@ class Told:
     passed: tuple[GradedCheck, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[GradedCheck]) -> Told:
+    def of(cls, rows: Sequence[GradedCheck]) -> Causes:
         """Those of an exercise that was graded."""
         decided = [row for row in rows if row.verdict.decided]
         lost = sorted((row for row in decided if row.verdict is not Verdict.PASSED), key=_rank)

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import GradedCheck, GradedExercise, Picture, Report
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.report import first_lines
 from grader.model.score import counted, points_text
 from grader.report import words
@@ -95,7 +95,7 @@ def _environment() -> Environment:
         "measured": _measured,
         "points_text": points_text,
         "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
-        "told_of": Told.of,
+        "causes_of": Causes.of,
         "verdicts": words.VERDICTS,
     }
     return environment

@@ -78,10 +78,10 @@ def cut(text: str, room: int) -> str:
     if columns(text) <= room:
         return text
     # Room for the dots.
-    kept = text[: room - 4]
-    while columns(kept) > room - 4:  # characters of two columns
-        kept = kept[:-1]
-    return f"{kept.rstrip()} ..."
+    shown = text[: room - 4]
+    while columns(shown) > room - 4:  # characters of two columns
+        shown = shown[:-1]
+    return f"{shown.rstrip()} ..."
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
@@ -111,7 +111,7 @@ def for_csv(text: str) -> str:
     first = unicodedata.normalize("NFKC", line).lstrip(" \t\"'")[:1]
     # Looked at as a spreadsheet may: full-width signs as plain ones, and behind what it leaves out.
     guard = "'" if text[:1] in ("\t", "\r", "\n") or (first and first in _LEADS_FORMULA) else ""
-    return guard + _AFTER_SEPARATOR.sub(lambda found: f"'{found[0]}", line)
+    return guard + _AFTER_SEPARATOR.sub(lambda match: f"'{match[0]}", line)
 
 
 def for_html(text: str) -> str:
@@ -157,8 +157,8 @@ def for_workflow_property(text: str) -> str:
     return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _visible(text: str, kept: str = "\n\t") -> str:
-    """Text in which all that cannot be seen is spelled out, except for the characters to be kept."""
+def _visible(text: str, allowed: str = "\n\t") -> str:
+    """Text in which all that cannot be seen is spelled out, except for the allowed characters."""
     if text.isascii() and text.isprintable():
         return text
     out: list[str] = []
@@ -170,7 +170,7 @@ def _visible(text: str, kept: str = "\n\t") -> str:
             marks += 1
             out.append(char if marks <= _MOST_MARKS else _spelled(char))
             continue
-        seen = char in kept or not (kind in _UNSEEN or char in _BLANK)
+        seen = char in allowed or not (kind in _UNSEEN or char in _BLANK)
         marks = 0 if seen and not char.isspace() else _MOST_MARKS
         out.append(char if seen else _spelled(char))
     return "".join(out)

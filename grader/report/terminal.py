@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.report import first_lines
 from grader.model.score import points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
@@ -51,7 +51,7 @@ def exercise_lines(
         drawing: how pictures are drawn.
     """
     page, exercise = _Page(width, drawing), graded.exercise
-    cause = Told.of(graded.checks).cause
+    cause = Causes.of(graded.checks).cause
     title = two_sides(f"{exercise.number} {exercise.title}", f"{score_text(score_here(graded))} points", width)
     yield from (click.style(line, bold=True) for line in title)
     for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(graded.checks):

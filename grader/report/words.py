@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.score import counted, held_text, points_text
 
 VERDICTS = {
@@ -117,7 +117,7 @@ class Line:
 
 def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
     """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
-    groups = Told.of(rows)
+    groups = Causes.of(rows)
     if groups.cause is not None:
         yield Line((groups.cause,), in_full=True)
     if count := len(groups.same):

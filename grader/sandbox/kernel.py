@@ -22,6 +22,8 @@ CLONE_NEWNET = 0x40000000
 OF_A_SET = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 """What a worker joins, besides the process namespace, in which it must be started."""
 
+CAP_SYS_ADMIN = 21
+
 MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MS_NOEXEC = 0x8
@@ -37,6 +39,8 @@ _MNT_DETACH = 2
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
 _SYS_MOUNT_SETATTR = 442  # the same on every architecture
+_HUGE_PAGE = 2 << 20
+_MADV_COLLAPSE = 25  # Linux 6.1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
@@ -131,6 +135,23 @@ def map_user_of(pid: int, inside: int, outside: int) -> None:
         Path(f"/proc/{pid}/{name}").write_text(f"{inside} {outside} 1", encoding="ascii")
 
 
+def collapse_pages(proc: int | None) -> None:
+    """Have the memory that was written to by now in huge pages: a fork copies one entry for each of them, not 512.
+
+    Args:
+        proc: a descriptor of a proc file system's folder, if /proc is none.
+    """
+    maps = os.open("self/maps" if proc is not None else "/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    with open(maps, encoding="ascii", errors="replace") as file:
+        rows = [line.split() for line in file]
+    for place, rights, *_, last in rows:
+        if rights == "rw-p" and (last == "0" or last == "[heap]"):  # no file's: then its inode is the last word
+            start, end = (int(text, 16) for text in place.split("-"))
+            # Page by page: what cannot be had (an older kernel, no memory in one piece) stays as it is.
+            for at in range(-(-start // _HUGE_PAGE) * _HUGE_PAGE, end - _HUGE_PAGE + 1, _HUGE_PAGE):
+                _LIBC.madvise(ctypes.c_void_p(at), ctypes.c_size_t(_HUGE_PAGE), _MADV_COLLAPSE)
+
+
 def take_small_pages() -> None:
     """Keep the huge pages that were inherited, and get no more: see PR_SET_THP_DISABLE in prctl(2)."""
     with contextlib.suppress(OSError):  # a kernel without huge pages
@@ -157,11 +178,17 @@ def own_proc_files() -> None:
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
-def drop_capabilities() -> None:
-    """Give up all capabilities, for ever; see capset(2)."""
+def drop_capabilities(*, but: int | None = None) -> None:
+    """Give up all capabilities, or all but one, for ever; see capset(2)."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+    bits = 0 if but is None else 1 << but
+    rest = (ctypes.c_uint32 * 6)(bits, bits)  # effective and permitted
+    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(rest)), "capset")
+
+
+def unmount(target: str) -> None:
+    """Take a mount off, with all that is in it once no process uses it."""
+    _check(_LIBC.umount2(target.encode(), _MNT_DETACH), f"umount2 {target}")
 
 
 def filter_system_calls(program: bytes) -> None:
@@ -170,11 +197,11 @@ def filter_system_calls(program: bytes) -> None:
     _check(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
 
 
-def close_all_but(*kept: int) -> None:
+def close_all_but(*wanted: int) -> None:
     """Close every descriptor from 3 on but these."""
     # The gaps between those that are kept; 0, 1 and 2 are each caller's own affair.
     start = 3
-    for descriptor in sorted(kept):
+    for descriptor in sorted(wanted):
         os.closerange(start, descriptor)
         start = max(start, descriptor + 1)
     os.closerange(start, _MOST_DESCRIPTORS)

@@ -28,7 +28,6 @@ _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""
 
 _REFUSED = 77
-_CAP_SYS_ADMIN = 21
 
 _WORLD = (
     kernel.CLONE_NEWNS
@@ -94,7 +93,7 @@ def _try_inner(plan: LaunchPlan) -> str:
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, told: int) -> NoReturn:
+def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -113,8 +112,8 @@ def _inner(plan: LaunchPlan, told: int) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        _first(plan, proc, told)
-    os.close(told)
+        _first(plan, proc, report)
+    os.close(report)
     os.waitpid(pid, 0)
     os._exit(0)
 
@@ -123,7 +122,7 @@ def _may_mount() -> bool:
     """Whether this is root with all its rights; in a container root may be no more than a name."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         effective = next((int(line.split()[1], 16) for line in file if line.startswith("CapEff")), 0)
-    return os.geteuid() == 0 and bool(effective >> _CAP_SYS_ADMIN & 1)
+    return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
 def _enter_as_root(view: View) -> None:
@@ -169,7 +168,7 @@ def _stranger() -> int:
     return last
 
 
-def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
+def _first(plan: LaunchPlan, proc: int, report: int) -> NoReturn:
     """Start the worker server, and make namespace sets for it until it ends."""
     # The kernel reaps the namespace sets, and whatever else is left to process 1.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -185,7 +184,7 @@ def _first(plan: LaunchPlan, proc: int, told: int) -> NoReturn:
             os.set_inheritable(descriptor, True)
         _become(plan, Launched(proc=proc, sets=theirs.fileno()))
     theirs.close()
-    os.close(told)
+    os.close(report)
     with contextlib.suppress(ConnectionError):
         while ours.recv(16):
             sets.hand_over(ours)

@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from grader.sandbox import kernel, seccomp
 from grader.sandbox.limits import WorkerLimits, address_space_of_self, limit_resources, tasks_of_user
@@ -56,6 +57,9 @@ class Sandbox:
         _live_in(folder)
         limit_resources(limits, self._memory, self._tasks)
         return folder
+
+    def use_once(self, pid: int) -> None:
+        """Give no other worker what this one was confined in."""
 
     def end(self, pid: int) -> None:
         """End a worker with everything that it started; or end what it left, if it has ended by itself.
@@ -117,38 +121,53 @@ class Full(Sandbox):
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
         # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
-        self._set_of: dict[int, int] = {}
-        self._set: int | None = None
+        self._set_of: dict[int, _Set] = {}
+        self._renewed: list[_Set] = []
+        self._own: _Set | None = None
 
     def fork(self) -> int:
-        """Fork into the process namespace of a new set."""
-        self._sets.send(b"set")
-        said, descriptors, _, _ = socket.recv_fds(self._sets, _REASON_BYTES, 1)
-        if not said:  # the launcher is gone, and with it everything that it made
-            sys.exit("the launcher has ended")
-        if not descriptors:
-            raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
-        (self._set,) = descriptors
+        """Fork into the process namespace of a set that is new, or renewed."""
+        self._own = self._renewed_set() or self._new_set()
         pid = 0
         try:
             # A process joins a process namespace by being started there; the rest of the set it can join itself.
-            kernel.setns(self._set, kernel.CLONE_NEWPID)
+            kernel.setns(self._own.process, kernel.CLONE_NEWPID)
             pid = os.fork()
         except OSError:
-            _end_set(self._set)
+            self._own.end()
             kernel.setns(self._here, kernel.CLONE_NEWPID)
             raise
         if pid:
             # Back to our own: once this namespace set has ended, nothing could be forked into its namespace.
             kernel.setns(self._here, kernel.CLONE_NEWPID)
-            self._set_of[pid] = self._set
+            self._set_of[pid] = self._own
         return pid
+
+    def _renewed_set(self) -> _Set | None:
+        """A set of which the last worker is gone with all that it left, if there is one by now."""
+        for one in list(self._renewed):
+            with contextlib.suppress(BlockingIOError):  # its last worker is just being taken apart
+                said = one.line.recv(16, socket.MSG_DONTWAIT)
+                self._renewed.remove(one)
+                if said:
+                    return one
+                one.end()
+        return None
+
+    def _new_set(self) -> _Set:
+        self._sets.send(b"set")
+        said, descriptors, _, _ = socket.recv_fds(self._sets, _REASON_BYTES, 2)
+        if not said:  # the launcher is gone, and with it everything that it made
+            sys.exit("the launcher has ended")
+        if not descriptors:
+            raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
+        return _Set(descriptors[0], socket.socket(fileno=descriptors[1]))
 
     def give_up_rights(self) -> None:
         """Join the rest of the set; then give up every privilege, all files but the interpreter's, and many calls."""
         os.setsid()
-        if self._set is not None:
-            kernel.setns(self._set, kernel.OF_A_SET)
+        if self._own is not None:
+            kernel.setns(self._own.process, kernel.OF_A_SET)
         # Joining a user namespace gave it all rights in there; no step from here on needs them.
         _give_up_privileges()
         _live_in(WORK)
@@ -164,11 +183,45 @@ class Full(Sandbox):
             seccomp.apply(self._alone)
         return WORK
 
+    def use_once(self, pid: int) -> None:
+        """Let its namespace set end with it."""
+        self._set_of[pid].serves_again = False
+
     def end(self, pid: int) -> None:
-        """End the namespace set, and all that is in it."""
-        first = self._set_of.pop(pid, None)
-        if first is not None:
-            _end_set(first)
+        """End all that is in the namespace set, and renew it."""
+        own = self._set_of.pop(pid, None)
+        if own is None:
+            return
+        try:
+            if own.serves_again:
+                own.line.send(b"renew")
+                self._renewed.append(own)
+                return
+        except OSError:  # it has ended
+            pass
+        own.end()
+
+
+@dataclass(eq=False)
+class _Set:
+    """A namespace set.
+
+    Attributes:
+        process: a descriptor of the process that holds it.
+        line: a socket, on which that process is told to renew the set, and says that it is renewed.
+        serves_again: whether it is renewed for another worker.
+    """
+
+    process: int
+    line: socket.socket
+    serves_again: bool = True
+
+    def end(self) -> None:
+        """End it: with process 1 the kernel ends all others in its namespace, wherever they hid."""
+        with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
+            signal.pidfd_send_signal(self.process, signal.SIGKILL)
+        os.close(self.process)
+        self.line.close()
 
 
 def _give_up_privileges() -> None:
@@ -176,13 +229,6 @@ def _give_up_privileges() -> None:
     kernel.forbid_new_privileges()
     kernel.forbid_tracing()
     kernel.die_with_parent()
-
-
-def _end_set(first: int) -> None:
-    # Process 1 of the namespace set; the kernel ends all others in its namespace, wherever they hid.
-    with contextlib.suppress(ProcessLookupError):  # it is gone, and they with it
-        signal.pidfd_send_signal(first, signal.SIGKILL)
-    os.close(first)
 
 
 def signals_to_itself_only(pid: int) -> bytes:

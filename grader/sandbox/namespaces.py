@@ -2,6 +2,10 @@
 
 The worker joins a set that is ready; so it pays neither for making it nor for a second fork, and a signal that ends it
 is seen as what it was. When the process that holds a set is ended, the kernel ends everything in the set with it.
+
+A set serves one worker at a time, and is renewed for the next: the process that holds it ends all others in it, and
+mounts a new private file system. A worker can leave nothing else: it has no system call for shared memory, queues or
+keys, and no sockets (`seccomp.RULES["alone"]`). A worker that may start processes has sockets, so its set is ended.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ _FILES = 8192
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 0x1
 _FAILED = 77
+_FIRST_LOOK_S = 0.0002
+_LAST_LOOK_S = 0.01
 
 AT_ONCE = 5
 """Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
@@ -44,7 +50,7 @@ Result = TypeVar("Result")
 
 
 class NamespaceSets:
-    """Makes namespace sets, one ahead of need, in the launcher.
+    """Makes namespace sets, in the launcher.
 
     Args:
         proc: a descriptor of a proc file system's folder.
@@ -54,7 +60,7 @@ class NamespaceSets:
         self._proc = proc
         # Names our own namespace for `setns`, with no proc file system in this root to name it by.
         self._here = os.pidfd_open(os.getpid())
-        self._ready: list[int] = []
+        self._ready: list[tuple[int, socket.socket]] = []
 
     def try_out(self) -> None:
         """Make the first ones: as many as may be needed at once.
@@ -72,59 +78,60 @@ class NamespaceSets:
                 raise OSError(error.errno, some) from None
 
     def hand_over(self, server: socket.socket) -> None:
-        """Give the server a namespace set, as a descriptor of its process, and make the next; or say why that fails.
+        """Give the server a namespace set: a descriptor of its process, and a socket to it; or say why that fails.
 
         Not waited for here: it is the server that hears of workers whose namespace sets can be ended.
         """
         try:
-            descriptor = self._ready.pop() if self._ready else self._make()
+            descriptor, line = self._ready.pop() if self._ready else self._make()
         except OSError as error:
             server.send(str(error).encode())
             return
-        socket.send_fds(server, [b"set"], [descriptor])
+        socket.send_fds(server, [b"set"], [descriptor, line.fileno()])
         os.close(descriptor)
-        # After the handing over, so that it is made while the server forks. One that cannot be had is not needed yet.
-        if not self._ready:
-            with contextlib.suppress(OSError):
-                self._ready.append(self._make())
+        line.close()
 
-    def _make(self) -> int:
-        """Start a namespace set, and wait until it is furnished; a descriptor of its process."""
+    def _make(self) -> tuple[int, socket.socket]:
+        """Start a namespace set, and wait until it is furnished."""
+        line, its_line = socket.socketpair()
         read, write = os.pipe()
         try:
             kernel.unshare(kernel.CLONE_NEWPID)  # for the next child, not for this process
             try:
                 pid = os.fork()
                 if pid == 0:
-                    self._hold_a_set(write)
+                    self._hold_a_set(write, its_line)
             finally:
                 # Back to our own: else the next fork would be into this namespace set.
                 kernel.setns(self._here, kernel.CLONE_NEWPID)
         except OSError:
             os.close(read)
+            line.close()
             raise
         finally:
             # Ours closed, so that reading ends when the namespace set has said its word, or died without one.
             os.close(write)
+            its_line.close()
         with os.fdopen(read, "rb") as pipe:
             said = pipe.read()
         if said == b"k":
-            return os.pidfd_open(pid)
+            return os.pidfd_open(pid), line
+        line.close()
         number, _, text = said.decode("utf-8", "replace").partition(" ")
         raise OSError(int(number) if number.isdecimal() else errno.ECHILD, text or "a namespace set ended at once")
 
-    def _hold_a_set(self, answer: int) -> NoReturn:
+    def _hold_a_set(self, answer: int, line: socket.socket) -> NoReturn:
         try:
             # What the launcher holds, the sockets to the server among them, is none of the namespace set's business.
-            kernel.close_all_but(answer, self._proc)
+            kernel.close_all_but(answer, self._proc, line.fileno())
             kernel.unshare(kernel.OF_A_SET)
             _furnish(self._proc)
             # Not before it has its final user: a change of user makes the kernel forget this.
             kernel.die_with_parent()
             os.write(answer, b"k")
             # The pipe, too: the other end reads until it is closed.
-            kernel.close_all_but()
-            _hold()
+            kernel.close_all_but(line.fileno())
+            _hold(line)
         except OSError as error:
             os.write(answer, f"{error.errno} {error.strerror}".encode())
         finally:
@@ -149,19 +156,35 @@ def _furnish(proc: int) -> None:
         fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
-def _hold() -> NoReturn:
-    """Keep the namespace set until this process is ended: give up all privileges, and wait.
+def _hold(line: socket.socket) -> None:
+    """Keep the namespace set until this process is ended; renew it for another worker at each word of the server's.
 
     The kernel reaps what is left to this process, since the launcher ignores SIGCHLD. The process stays traceable, or
-    no worker could join; what lives in the namespace set has no system call to trace with.
+    no worker could join; what lives in the namespace set has no system call to trace with, and cannot reach `line`.
     """
-    # It was root in here so as to furnish the place, and needs nothing of that to wait.
-    kernel.drop_capabilities()
+    # It was root in here so as to furnish the place. It needs one right of that, in this namespace set alone: to mount.
+    kernel.drop_capabilities(but=kernel.CAP_SYS_ADMIN)
     kernel.forbid_new_privileges()
     # Nothing may interrupt this process, which is ended by SIGKILL from outside.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    while word := line.recv(16):
+        _end_all()
+        kernel.unmount(view.PRIVATE)
+        view.mount_private(_DISK_MB, _FILES)
+        line.send(word)
+
+
+def _end_all() -> None:
+    """End every other process of this namespace, and wait until there is none."""
+    pause = _FIRST_LOOK_S
     while True:
-        signal.pause()
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        # A worker is there until the server has reaped it.
+        time.sleep(pause)
+        pause = min(2 * pause, _LAST_LOOK_S)
 
 
 def patiently(action: Callable[[], Result]) -> Result:

@@ -89,11 +89,12 @@ def _advice() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
 
 
 def _alone() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
-    """Rules for a worker that may have threads and no child processes."""
+    """Rules for a worker that may have threads, but neither child processes nor sockets, by which these would talk."""
     # EAGAIN, as where a limit on processes is met: Python tells that as an error that programs know.
     for name in ("fork", "vfork"):
         yield errno.EAGAIN, name, []
     yield errno.EAGAIN, "clone", [(0, "MASKED_EQ", _CLONE_THREAD, 0)]
+    yield errno.EPERM, "socket", []
 
 
 def _rootless() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:

@@ -138,9 +138,27 @@ class InputStream:
         So a check that draws from them has the same inputs with the same seed, after any other check.
         """
         # By their states: a seed has fewer bits, and that a check seeds one is noted.
-        torch.set_rng_state(twister_state(self._drawn(b"torch")))
-        np.random.set_state(("MT19937", np.frombuffer(self._drawn(b"numpy"), "<u4").astype(np.uint32), _WORDS, 0, 0.0))
-        random.setstate((3, (*np.frombuffer(self._drawn(b"python"), "<u4").tolist(), _WORDS), None))
+        torch.set_rng_state(self._of_torch())
+        np.random.set_state(("MT19937", self._of_numpy(), _WORDS, 0, 0.0))
+        random.setstate(self._of_python())
+
+    def are_others_untouched(self) -> bool:
+        """Whether nothing was drawn from these since."""
+        _, words, place, *_ = np.random.get_state(legacy=True)
+        return (
+            torch.equal(torch.get_rng_state(), self._of_torch())
+            and (place == _WORDS and np.array_equal(words, self._of_numpy()))
+            and random.getstate() == self._of_python()
+        )
+
+    def _of_torch(self) -> torch.Tensor:
+        return twister_state(self._drawn(b"torch"))
+
+    def _of_numpy(self) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        return np.frombuffer(self._drawn(b"numpy"), "<u4").astype(np.uint32)
+
+    def _of_python(self) -> tuple[int, tuple[int, ...], None]:
+        return 3, (*np.frombuffer(self._drawn(b"python"), "<u4").tolist(), _WORDS), None
 
     def _drawn(self, name: bytes) -> bytes:
         return hashlib.shake_256(self._key + name).digest(4 * _WORDS)

@@ -196,7 +196,7 @@ class CheckItem(pytest.Item):
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
         from grader.model import Verdict
-        from grader.model.causes import Told
+        from grader.model.causes import Causes
         from grader.report.safe import for_terminal
 
         row, graded = self._graded()
@@ -206,7 +206,7 @@ class CheckItem(pytest.Item):
                 _skip(f"{graded.exercise.file_name} is the unchanged starter")
             return
         # What cannot be judged is reported once: the check that is the cause fails, the others are skipped.
-        waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Told.of(graded.checks).cause
+        waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Causes.of(graded.checks).cause
         if not verdict.decided or waits:
             _skip(message or verdict.value.replace("_", " "))
         if graded.output:  # of all checks that ran; it is unknown which of them printed it

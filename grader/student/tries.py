@@ -15,7 +15,7 @@ from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedCheck
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -52,7 +52,7 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Callable[[
         open_lanes(plan.to_run(handed_in), setup, hidden=(course.root,), watch=running) as lanes,
     ):
         (graded,) = grade_submission(plan, handed_in, lanes, store).exercises
-    rows = Told.of(graded.checks)
+    rows = Causes.of(graded.checks)
     for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
         if lines := tuple(lines_of(row, exercise.id)):
             return Try(row, lines)

@@ -201,7 +201,7 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
     """Whether a call leaves `requires_grad` and `grad` of its tensor arguments: leaves with a gradient, and others."""
-    kept = True
+    same_grads = True
     for requires_grad in (True, False):
         fresh = [_requiring(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
         leaves = [arg for arg in fresh if isinstance(arg, torch.Tensor) and arg.is_leaf]
@@ -212,8 +212,8 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
             function(*fresh, **kwargs)
         for leaf, (requires, grad) in zip(leaves, before, strict=True):
             same = leaf.grad is None if grad is None else leaf.grad is not None and torch.equal(leaf.grad, grad)
-            kept = kept and same and leaf.requires_grad is requires
-    return kept
+            same_grads = same_grads and same and leaf.requires_grad is requires
+    return same_grads
 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

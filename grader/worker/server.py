@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import torch
 
 from grader import accelerator
-from grader.sandbox import messages
+from grader.sandbox import kernel, messages
 from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.messages import from_text, receive, send
 from grader.sandbox.trials import try_out
@@ -72,6 +72,8 @@ def run(host: int, launched: str) -> None:
     # Or the first collection in a worker would write to every page that objects of the server are on.
     gc.collect()
     gc.freeze()
+    if sys.platform == "linux":
+        kernel.collapse_pages(reached.proc)
     gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(socket.socket(fileno=host), sandbox, reached.refused).run()
 
@@ -167,6 +169,8 @@ class _Server:
         assert spare is not None
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
+        if wanted.limits.processes > 1:  # it may have sockets, and the kernel remembers of a socket where it was
+            self._sandbox.use_once(spare.pid)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()

@@ -2,7 +2,7 @@ r"""Puts links to other files and folders where a check's folder is, in the hope
 
 ---
 exercise: notes
-verdicts: {note: failed, names: passed}
+verdicts: {note: failed|crashed, names: passed}
 """
 
 import os

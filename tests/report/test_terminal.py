@@ -10,7 +10,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 
@@ -65,7 +65,7 @@ def test_points_that_do_not_count_are_told() -> None:
 
 def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
     """An error that each call meets stands under the first rule, whichever check ran first, by a shown one."""
-    told = Told.of(
+    told = Causes.of(
         [
             row("memory", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C10"),
             row("value", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C2"),
@@ -78,7 +78,7 @@ def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
 
 def test_wrong_values_are_told_before_what_only_a_hidden_check_raises() -> None:
     """An error with inputs that nobody may name teaches less than a wrong value that is shown."""
-    told = Told.of(
+    told = Causes.of(
         [
             row("speed", "failed", "performance", "a loop", rule="C1"),
             row("hidden", "crashed", "raised", "your `double` raised TypeError", shown=False, rule="C2"),
@@ -160,7 +160,7 @@ def test_a_known_mistake_is_told_once(every: bool) -> None:
 )
 def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, one: bool) -> None:
     """Checks that stop at the same error, kind or line are one row; another line or function is another cause."""
-    told = Told.of([first, second])
+    told = Causes.of([first, second])
     assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
 
 
@@ -168,10 +168,10 @@ def test_what_is_written_is_told_before_what_is_not() -> None:
     """Who has written one of two functions reads of that one; checks of the other are one row."""
     waits = row("second", "skipped", "raised", "your `b` is not written yet"), row("third", "skipped", "raised", "x")
     wrong = row("first", "failed", "values", "wrong value")
-    told = Told.of([*waits, wrong])
+    told = Causes.of([*waits, wrong])
     assert (told.cause, told.lost, told.unwritten) == (wrong, (), waits)
     assert "  skip    2 checks need code that is not written yet (C1)" in "\n".join(lines(*waits, wrong))
-    alone = Told.of(waits)
+    alone = Causes.of(waits)
     assert (alone.cause, alone.lost, alone.unwritten) == (waits[0], (), waits[1:])
 
 

@@ -215,6 +215,37 @@ def test_ranks_of_gloo_inside_one_worker(places: Callable[[Level], Place]) -> No
     assert places(Level.FULL).run(RANKS, processes=4).split() == ["3", "3", "3"]
 
 
+LEAVES = """
+    import os, socket, threading, time
+
+    def look():
+        return [sorted(os.listdir(folder)) for folder in (".", "..", "/tmp", "/dev/shm")]
+
+    def main():
+        seen = look()
+        for folder in (".", "/tmp", "/dev/shm"):
+            os.makedirs(f"{folder}/deep/er")
+            with open(f"{folder}/left", "w") as file:
+                file.write("left by another author")
+            os.chmod(f"{folder}/deep", 0)
+        threading.Thread(target=time.sleep, args=(60,)).start()
+        try:
+            socket.socket().bind(("127.0.0.1", 4321))
+        except OSError as error:
+            return [seen, type(error).__name__]
+        return [seen, "a socket"]
+"""
+
+
+def test_nothing_of_a_worker_is_left_for_the_next(places: Callable[[Level], Place]) -> None:
+    """A namespace set serves several workers. Each has empty folders, and none has a socket to be remembered by."""
+    place = places(Level.FULL)
+    clean = place.run(LEAVES)
+    assert clean[0][1:] == [["shm", "tmp", "work"], [], []]
+    assert clean[1] == "PermissionError"
+    assert [place.run(LEAVES) for _ in range(6)] == [clean] * 6
+
+
 @pytest.mark.parametrize("level", WALLS)
 def test_a_process_is_refused_as_an_exception(places: Callable[[Level], Place], level: Level) -> None:
     """Where it does not, starting one raises what the system raises, and the worker lives on."""

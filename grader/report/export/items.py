@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Literal
 
 from grader.model import Score, Verdict
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.errors import GraderError
 from grader.model.score import counted, points_text
 from grader.report.safe import for_terminal
@@ -78,7 +78,7 @@ def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[Exercise
 
 
 def _items(exercise: ExerciseEntry) -> Iterator[Item]:
-    cause = Told.of([row.graded for row in exercise.checks]).cause
+    cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row.graded is cause)
     checks, points = exercise.withheld.checks, exercise.withheld.exact
