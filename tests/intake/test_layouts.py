@@ -251,7 +251,7 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
     (tmp_path / "c").mkdir()
     for name in ("ada_LATE_1_2_double.py", "bo_3_4_double.py"):
         (tmp_path / "c" / name).write_text("x")
-    times = {}
+    times: dict[str, tuple[str, bool]] = {}
     for folder in "gnc":
         with taken_in(tmp_path / folder, tiny.exercises) as intake:
             times |= {f"{folder} {one.key}": (one.at, one.late) for one in intake.handed}
