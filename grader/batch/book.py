@@ -111,7 +111,7 @@ class Out:
         The gradebook is removed first, as it would contradict the new report.
         """
         path = self.path / REPORTS / f"{_file_name(report.author)}.json"
-        text = report_json(report, staff=staff)
+        text = report_json(report, staff=staff, indent=None)
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / GRADEBOOK).unlink(missing_ok=True)
