@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,12 @@ from grader.grading.plan import Finished, Result, RunPlan, Work
 from grader.grading.submission import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
+from grader.model.files import DRAFT
 from grader.report.export.formats import write_format
 from grader.report.export.items import Options, number
 from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
 from grader.report.export.platforms import classroom, in_base64
 from grader.report.schema import ReportFile, write_report
-
-_PUBLIC = "public"
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
@@ -110,7 +109,7 @@ class Platform:
             name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
             return cls(environ, github_log, name, _is_public(environ.get("GITHUB_EVENT_PATH")), root)
         if environ.get("GITLAB_CI") == "true":
-            is_public = environ.get("CI_PROJECT_VISIBILITY", _PUBLIC) == _PUBLIC
+            is_public = environ.get("CI_PROJECT_VISIBILITY") != "private"  # `internal` is for everybody with an account
             return cls(environ, gitlab_log, environ.get("CI_PROJECT_NAME", ""), is_public, root)
         return cls(environ, plain_log, "", False, root)
 
@@ -134,12 +133,10 @@ class Platform:
             GraderError: such a file cannot be written.
         """
         total = report.score.exact
-        values = {
-            "score": str(number(total.earned)),
-            "max_score": str(number(total.possible)),
-            "undecided": str(number(total.undecided)),
-            "passed": str(passed).lower(),
-        }
+        values = {"passed": str(passed).lower()}
+        if options.points:
+            points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
+            values = {name: str(number(hundredths)) for name, hundredths in points.items()} | values
         if with_result:
             values["result"] = in_base64(classroom(report, options))
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
@@ -221,6 +218,22 @@ def grade_checkout(
     return report
 
 
+def remove_earlier(places: Iterable[str]) -> None:
+    """Remove what lies where files will be written: a report that a student committed must never pass for ours.
+
+    Raises:
+        CourseError: one of them cannot be removed.
+    """
+    for place in places:
+        for path in (Path(place), Path(f"{place}{DRAFT}")):
+            if Path("/dev") in path.absolute().parents or not (path.is_file() or path.is_symlink()):
+                continue
+            try:
+                path.unlink()
+            except OSError as error:
+                raise CourseError(f"{path} was there before, and cannot be removed ({error.strerror})") from None
+
+
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
     """Write the JSON and every format that goes into a file.
 
@@ -230,6 +243,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
+            Path(json_path).parent.mkdir(parents=True, exist_ok=True)
             write_report(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
