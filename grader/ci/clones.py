@@ -21,7 +21,7 @@ TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
 
 _LINE = re.compile(
     r"(?:(?:https?://|ssh://)(?:[^/@]+@)?(?P<host>[\w.-]+(?::\d+)?)/|[\w.-]+@(?P<ssh>[\w.-]+):)?"
-    r"(?P<path>\w[\w.-]*(?:/\w[\w.-]*)+?)(?:\.git)?/?"
+    r"(?P<path>\w[\w.-]*(?:/\w[\w.-]*?)+)(?:\.git)?/?"
 )
 
 

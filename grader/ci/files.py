@@ -115,11 +115,12 @@ def package_here() -> str:
     Raises:
         CourseError: it was installed from a folder of this machine.
     """
-    here = metadata.distribution("tensorgrade")
-    origin = json.loads(here.read_text("direct_url.json") or "{}")
+    # In a checkout there may be a second description of the package, which does not say where it came from.
+    texts = (found.read_text("direct_url.json") for found in metadata.distributions(name="tensorgrade"))
+    origin = json.loads(next(filter(None, texts), "{}"))
     url = origin.get("url")
     if url is None:
-        return f"tensorgrade=={here.version}"
+        return f"tensorgrade=={metadata.version('tensorgrade')}"
     if vcs := origin.get("vcs_info"):
         return f"tensorgrade @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
     if url.endswith(".whl"):
