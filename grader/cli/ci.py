@@ -58,7 +58,7 @@ def _threshold_text(ctx: click.Context, param: click.Parameter, value: str | Non
 
 
 def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """A percentage; None for `never`, or if there is none."""
+    """A percentage; None for `never`, or where it was left out."""
     if value is None or value == NEVER:
         return None
     try:
