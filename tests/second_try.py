@@ -1,7 +1,7 @@
 """Runs pytest; what failed runs once more, alone, and the last line counts and names those tests.
 
-Hundreds of tests wait for processes: where a busy machine made one wait too long, it passes when it is run alone. A test
-that needs that is not good yet. Words go to pytest:
+Hundreds of tests wait for processes: where a busy machine made one wait too long, it passes when it is run alone. A
+test that needs that is not good yet. Words go to pytest:
 
     python tests/second_try.py -n auto tests/ci
 """

@@ -170,6 +170,7 @@ def grade_checkout(
     submission: Submission,
     write: Callable[[Report], None],
     on_exercise: Callable[[GradedExercise], None],
+    undo: Callable[[], None] = lambda: None,
 ) -> Report:
     """Grade a submission while nothing else of ours runs.
 
@@ -178,6 +179,7 @@ def grade_checkout(
         submission: the checkout.
         write: receives the report before anything ran, again and again as checks end, and at the end.
         on_exercise: receives each exercise of which checks were run.
+        undo: called if an error ends it before any check was run: what was written says that, and not why.
 
     Raises:
         StartError: a process of ours did not start.
@@ -211,9 +213,14 @@ def grade_checkout(
 
     write(report_of(plan, submission, []))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
-    with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
-        lanes.hear = hear
-        report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    try:
+        with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
+            lanes.hear = hear
+            report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    except GraderError:
+        if not any(one.graded.checks for one in latest.values()):
+            undo()
+        raise
     write(report)
     return report
 

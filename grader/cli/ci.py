@@ -124,7 +124,8 @@ def ci_command(
     from grader.report.export.items import Options
     from grader.report.schema import ReportFile
 
-    remove_earlier(place for place in (json_path, *(place for _, place in formats)) if place)
+    places = [place for place in (json_path, *(place for _, place in formats)) if place]
+    remove_earlier(places)
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
@@ -142,7 +143,8 @@ def ci_command(
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
-    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
+    undo = partial(remove_earlier, places)
+    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"), undo)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below is None else fail_below)
     for name, place in formats:

@@ -201,6 +201,21 @@ def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: 
         grade_checkout(plan, read_submission(tmp_path, [], "ada"), write, lambda graded: None)
 
 
+def test_an_error_leaves_no_files_that_hide_it(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would say that grading ended, and not why; the platform's own program then says so."""
+
+    def open_nothing(*args: object) -> None:
+        raise GraderError("no lane can be opened")
+
+    monkeypatch.setattr(lanes_module, "open_pool", open_nothing)
+    (tmp_path / "double.py").write_text(WRONG)
+    plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
+    submission = read_submission(tmp_path, tiny.exercises, "ada")
+    with pytest.raises(GraderError, match="no lane can be opened"):
+        grade_checkout(plan, submission, lambda report: None, lambda graded: None, lambda: undone.append(True))
+    assert undone == [True]
+
+
 @pytest.mark.parametrize(
     ("event", "public"),
     [

@@ -20,6 +20,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES
 
@@ -129,6 +130,45 @@ def test_scripts_of_workflows_are_read_by_a_shell(tiny: Course) -> None:
     scripts += [step["run"]["command"] for step in steps if "run" in step]
     for script in scripts:
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+GH = """#!/bin/sh
+case "$1 $2 $4" in
+"repo view "*) case "$3" in cs1/*) echo --points ;; *) echo --no-points ;; esac ;;
+"issue list cs1/ada") echo 7 ;;
+"issue list cs1/gone") exit 1 ;;
+"issue list "*) ;;
+*) echo "$@" >>log; grep -o '[0-9.]* of [0-9.]* points\\|not shown here' feedback.md >>log ;;
+esac
+"""
+"""Stands in for GitHub's own program: `cs1` is private, ada has an issue, and `cs1/gone` cannot be reached."""
+
+
+def test_feedback_is_an_issue_of_each_student(tiny: Course, tmp_path: Path) -> None:
+    """Which is edited the next time; a public repository gets no points; who gets none is named, and the job fails."""
+    step = next(
+        step for step in workflow("github-class", tiny)["jobs"]["grade"]["steps"] if step["name"] == "Return feedback"
+    )
+    folders = {"cs1--ada": "cs1/ada", "cs1--gone": "cs1/gone", "cs2--bo": "cs2/bo"}
+    rows = "".join(f"{folder},{repository},c,t\n" for folder, repository in folders.items())
+    (tmp_path / "submissions.csv").write_text(f"folder,repository,commit,at\n{rows}")
+    (tmp_path / "out" / "reports").mkdir(parents=True)
+    for folder in folders:
+        (tmp_path / "out" / "reports" / f"{folder}.json").write_text(report(folder, {"a": 3}))
+    put_programs(tmp_path / "bin")
+    (tmp_path / "bin" / "gh").write_text(GH)
+    (tmp_path / "bin" / "gh").chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "TITLE": "Grades: week1"}
+    command = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
+    ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "wrote feedback.md")
+    assert "::error::cs1/gone got no feedback\n" in ran.stdout
+    assert (tmp_path / "log").read_text().splitlines() == [
+        "issue edit 7 --repo cs1/ada --body-file feedback.md",
+        "3 of 10 points",
+        "issue create --repo cs2/bo --title Grades: week1 --body-file feedback.md",
+        "not shown here",
+    ]
 
 
 def test_prairielearn_has_a_question(tiny: Course) -> None:
