@@ -82,8 +82,8 @@ def test_a_public_job_on_gitlab(tmp_path: Path) -> None:
     words = ("ci", "double", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
     formats = ("gradescope=gradescope.json", "junit=junit.xml", "codequality=quality.json", "markdown=page.md")
     gitlab = {"GITLAB_CI": "true", "CI_PROJECT_VISIBILITY": "internal", "CI_PROJECT_DIR": str(tmp_path)}
-    words = (*words, *(f"--format={format}" for format in formats))
-    ran = run_grade(*words, cwd=tmp_path, env={**os.environ, **gitlab, "GITHUB_OUTPUT": str(tmp_path / "output")})
+    typed = (*words, *(f"--format={format}" for format in formats))
+    ran = run_grade(*typed, cwd=tmp_path, env={**os.environ, **gitlab, "GITHUB_OUTPUT": str(tmp_path / "output")})
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert re.search(
         r"\x1b\[0Ksection_start:\d+:grade_0\[collapsed=true\][\r\n]\x1b\[0K01-1 Double it: started\n", ran.stdout
@@ -98,7 +98,7 @@ def test_a_public_job_on_gitlab(tmp_path: Path) -> None:
     assert (tmp_path / "output").read_text() == "passed=false\n"
     (row,) = json.loads((tmp_path / "quality.json").read_text())
     assert row["location"] == {"path": "double.py", "lines": {"begin": 6}}
-    ran = run_grade(*words, "--no-points", cwd=tmp_path)
+    ran = run_grade(*typed, "--no-points", cwd=tmp_path)
     assert (ran.returncode, "consists of points, which --no-points leaves out" in ran.stderr) == (2, True)
 
 
