@@ -118,7 +118,7 @@ def clone_class(repositories: Sequence[Repository], folder: Path, until: datetim
         except OSError as error:
             raise CourseError(f"git cannot be run ({error.strerror}); install it") from None
         rows.append((one.folder, one.path, commit, at))
-        yield f"{one.path}: {f'{commit[:12]} of {at}' if commit else 'no commit until then'}"
+        yield f"{one.path}: {f'{commit[:12]} of {at}' if commit else 'no commit'}"
     with folder.with_name(f"{folder.name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("folder", "repository", "commit", "at"), *rows])
     if problems:

@@ -327,8 +327,8 @@ def clone_command(names: Path, folder: Path, handin: str | None, course_folder: 
     server = server_of(os.environ)
     repositories = read_class(names, server)
     chosen = options.handin_of(options.course_here(course_folder), handin) if handin is not None else None
-    at = until or (chosen.due if chosen else None)
+    at = moment(until) if until else chosen.due if chosen else None
     say = Say()
-    for line in clone_class(repositories, folder, moment(at) if at else None, server):
+    for line in clone_class(repositories, folder, at, server):
         say.prose(line)
-    say(f"{len(repositories)} repositories are in {folder.as_posix()}" + (f", as of {moment(at)}" if at else ""))
+    say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
