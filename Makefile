@@ -1,9 +1,10 @@
 # `make demo` and `make test` do all of the set-up themselves. PIP_ARGS goes to pip, to name another index for example.
+# PIP installs in its place: for PyTorch without CUDA on any Linux,  make test PIP="uv pip install --torch-backend cpu"
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
-ONCE_MORE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+PIP ?= python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test quick attacks compiled lint install install-dev clean
 
@@ -12,11 +13,10 @@ demo: install
 	@echo
 	@echo "Your shell finds the command grade once you have run:  source $(BIN)/activate"
 
-# Hundreds of tests wait for processes: where a busy machine made one wait too long, it passes when it is run alone. What
-# failed stays in the output, and fails the whole if it fails again.
+# What fails runs once more, alone; the output counts and names those tests.
 test: install-dev lint compiled
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --ignore tests/test_attacks.py || $(ONCE_MORE) --ignore tests/test_attacks.py
-	$(BIN)/python -m pytest tests/test_attacks.py || $(ONCE_MORE) tests/test_attacks.py
+	$(BIN)/python tests/second_try.py -n auto --maxprocesses 4 --ignore tests/test_attacks.py
+	$(BIN)/python tests/second_try.py tests/test_attacks.py
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
 quick: install-dev compiled
@@ -49,12 +49,12 @@ $(VENV)/python-here:
 $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/python-here
 	@echo "Downloading PyTorch, NumPy, pytest and a few small packages into $(VENV):"
 	@echo "about 200 MB for a CPU build of PyTorch, up to 3 GB where pip finds one with CUDA."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e .
+	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "Downloading the tools for tests and types (about 40 MB) into $(VENV)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	@touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"""The wheel carries the bundled course, as grader/bundled. All else stands in pyproject.toml."""
+"""The wheel carries the bundled course and the pins, as grader/bundled. All else stands in pyproject.toml."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-COURSE = ("course.yaml", "exercises", "solutions")
+COURSE = ("course.yaml", "constraints.txt", "exercises", "solutions")
 
 
 class BuildWithCourse(build_py):

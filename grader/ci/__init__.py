@@ -2,6 +2,7 @@
 
 job        which course grades a checkout, what the environment says, and what the platform gets
 changes    which exercises were changed since a commit
+clones     the repositories of a class, as they were at a time
 gather     reports of many jobs as one gradebook
 files      the files by which a platform grades, of `templates/`; the autograder of Gradescope
 """

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shlex
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from grader.course.layout import refuse_given, whole_course
+from packaging.requirements import InvalidRequirement, Requirement
+
+from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
@@ -22,7 +28,6 @@ PYTHON = "3.12"
 UV = "0.13.8"
 """Installs PyTorch without CUDA on any system, from wherever that is had."""
 
-PLATFORMS = ("github", "github-class", "gitlab", "gradescope", "prairielearn")
 SECRETS = {"gradescope": "secret.txt", "prairielearn": "grader/secret.txt"}
 """Where the secret lies that all inputs come from: beside the hidden checks, which no student sees either."""
 
@@ -32,26 +37,37 @@ PROGRAMS = ("run_autograder", "setup.sh")
 Files = dict[str, bytes]
 
 _TEMPLATES: Mapping[str, Mapping[str, str]] = {
-    "github": {".github/workflows/grade.yml": "github.yml", ".github/grade-requirements.txt": "requirements.txt"},
-    "github-class": {
-        ".github/workflows/grade-class.yml": "github-class.yml",
-        ".github/grade-requirements.txt": "requirements.txt",
-        "class.txt": "class.txt",
-    },
-    "gitlab": {".gitlab-ci.yml": "gitlab.yml", ".gitlab/grade-requirements.txt": "requirements.txt"},
-    "gradescope": {
-        "setup.sh": "gradescope-setup.sh",
-        "run_autograder": "gradescope-run_autograder",
-        "requirements.txt": "requirements.txt",
-    },
+    "github": {".github/workflows/grade.yml": "github.yml"},
+    "github-class": {".github/workflows/grade-class.yml": "github-class.yml", "class.txt": "class.txt"},
+    "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
+    "gitlab-class": {".gitlab-ci.yml": "gitlab-class.yml", "class.txt": "class.txt"},
+    "jenkins": {"Jenkinsfile": "Jenkinsfile"},
+    "azure": {"azure-pipelines.yml": "azure.yml"},
+    "circleci": {".circleci/config.yml": "circleci.yml"},
+    "devcontainer": {".devcontainer/devcontainer.json": "devcontainer.json"},
+    "gradescope": {"setup.sh": "gradescope-setup.sh", "run_autograder": "gradescope-run_autograder"},
     "prairielearn": {
         "question.html": "prairielearn-question.html",
         "info.json": "prairielearn-info.json",
         "grader/Dockerfile": "prairielearn-Dockerfile",
         "grader/run.sh": "prairielearn-run.sh",
-        "grader/requirements.txt": "requirements.txt",
     },
 }
+PLATFORMS = tuple(_TEMPLATES)
+
+_INSTALL = {
+    "github": ".github/grade",
+    "github-class": ".github/grade",
+    "gitlab": ".gitlab/grade",
+    "gitlab-class": ".gitlab/grade",
+    "devcontainer": ".devcontainer/grade",
+    "gradescope": "install",
+    "prairielearn": "grader/install",
+}
+"""The folder of what a job installs: the requirement, the versions of all packages, and a wheel; else `.ci/grade`."""
+
+_IN_CHECKOUT = ("github", "gitlab", "jenkins", "azure", "circleci")
+"""Their jobs write into a folder of the student's checkout: git ignores it, so that no report is committed."""
 
 
 @dataclass(frozen=True)
@@ -59,49 +75,93 @@ class Wishes:
     """What an instructor may choose.
 
     Attributes:
-        package: how the grader is installed: a requirement, or a wheel beside the files.
-        confinement: the least level where hidden checks are; these platforms' containers give no namespaces.
-        hidden: when Gradescope shows hidden checks.
+        package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
+        confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
+        hidden: when Gradescope shows hidden checks; "" where nothing asks.
         handin: whose exercises count; None for all.
+        fail_below: as `grade ci` has it; "" for its default.
+
+    Raises:
+        CourseError: nothing can be installed from such a package.
     """
 
     package: str
-    confinement: str = "reduced"
-    hidden: Visibility = "after_published"
+    confinement: str = ""
+    hidden: Visibility | Literal[""] = ""
     handin: HandIn | None = None
+    fail_below: str = ""
 
-    @classmethod
-    def package_here(cls) -> str:
-        """This very version."""
+    def __post_init__(self) -> None:
+        """Refuse a package that no installer would find."""
+        if self.wheel is not None or self.package.startswith("git+"):
+            return
+        try:
+            Requirement(self.package)
+        except InvalidRequirement:
+            raise CourseError(
+                f"--package: {self.package!r} is neither a requirement (tensorgrade==0.1.0) nor a git address "
+                "(git+https://...) nor a wheel (FILE.whl)"
+            ) from None
+
+    @property
+    def wheel(self) -> Path | None:
+        """The file of the package, if it is one."""
+        return Path(self.package) if self.package.endswith(".whl") and "://" not in self.package else None
+
+
+def package_here() -> str:
+    """How this grader itself was installed, so that a job installs the same.
+
+    Raises:
+        CourseError: it was installed from a folder of this machine.
+    """
+    # In a checkout there may be a second description of the package, which does not say where it came from.
+    texts = (found.read_text("direct_url.json") for found in metadata.distributions(name="tensorgrade"))
+    origin = json.loads(next(filter(None, texts), "{}"))
+    url = origin.get("url")
+    if url is None:
         return f"tensorgrade=={metadata.version('tensorgrade')}"
+    if vcs := origin.get("vcs_info"):
+        return f"tensorgrade @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+    if url.endswith(".whl"):
+        return url2pathname(urlsplit(url).path) if url.startswith("file:") else f"tensorgrade @ {url}"
+    raise CourseError(
+        "this grader was installed from a folder, which no job has. Say what a job installs: --package "
+        "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
+    )
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
     """The files of a platform, by their paths; a course is needed where the platform asks for names of files.
 
-    A wheel that the wishes name comes along, where the files are not for a repository.
+    Raises:
+        CourseError: the wheel cannot be read.
     """
-    wheel = Path(wishes.package)
-    values = {
-        "PYTHON": PYTHON,
-        "UV": UV,
-        "TORCH": metadata.version("torch").partition("+")[0],
-        "PACKAGE": f"./{wheel.name}" if wheel.suffix == ".whl" else wishes.package,
-        "WORDS": shlex.join(_words(platform, wishes)),
-    }
+    wheel, folder = wishes.wheel, _INSTALL.get(platform, ".ci/grade")
+    values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": folder, "WORDS": "".join(f" {word}" for word in _words(wishes))}
+    values |= {"HANDIN": wishes.handin.id if wishes.handin else "", "CONFINEMENT": wishes.confinement or "full"}
     if platform == "prairielearn":
         assert course is not None
         values |= _question(course, wishes)
-    folder = resources.files("grader.ci") / "templates"
-    files: Files = {}
-    for path, name in _TEMPLATES[platform].items():
-        text = (folder / name).read_text(encoding="utf-8")
-        for key, value in values.items():
-            text = text.replace(f"@{key}@", value)
-        files[path] = text.encode("utf-8")
+    files = {path: _filled(name, values) for path, name in _TEMPLATES[platform].items()}
+    files[f"{folder}/requirements.txt"] = f"{f'./{wheel.name}' if wheel is not None else wishes.package}\n".encode()
+    files[f"{folder}/constraints.txt"] = pinned_versions()
+    if wheel is not None:
+        try:
+            files[f"{folder}/{wheel.name}"] = wheel.read_bytes()
+        except OSError as error:
+            raise CourseError(f"--package: {wheel} cannot be read: {error.strerror}") from None
     if platform in SECRETS:
         files[SECRETS[platform]] = new_secret().encode()
-    return files | _wheel(wheel, platform)
+    if platform in _IN_CHECKOUT:
+        files["grade-results/.gitignore"] = b"*\n!.gitignore\n"
+    return files
+
+
+def _filled(name: str, values: Mapping[str, str]) -> bytes:
+    """A template with each `@KEY@` replaced."""
+    text = (resources.files("grader.ci") / "templates" / name).read_text(encoding="utf-8")
+    return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")
 
 
 def package(course: Course, wishes: Wishes) -> Files:
@@ -141,12 +201,13 @@ def lay_out(files: Files, folder: Path) -> None:
         raise CourseError(f"{error.filename} cannot be written: {error.strerror}; name another folder") from None
 
 
-def _words(platform: str, wishes: Wishes) -> Sequence[str]:
-    """Further options of `grade ci`."""
-    words = ["--confinement", wishes.confinement]
-    if wishes.handin is not None:
-        words += ["--handin", wishes.handin.id]
-    return [*words, "--hidden", wishes.hidden] if platform == "gradescope" else words
+def _words(wishes: Wishes) -> Iterator[str]:
+    """Further options of the command that grades."""
+    handin = wishes.handin.id if wishes.handin is not None else ""
+    options = {"confinement": wishes.confinement, "handin": handin, "hidden": wishes.hidden}
+    for name, value in (options | {"fail-below": wishes.fail_below}).items():
+        if value:
+            yield f"--{name} {shlex.quote(value)}"
 
 
 def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
@@ -160,15 +221,3 @@ def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
         "JSON_TITLE": json.dumps(title),
         "UUID": str(uuid.uuid4()),
     }
-
-
-def _wheel(wheel: Path, platform: str) -> Files:
-    if wheel.suffix != ".whl":
-        return {}
-    folder = {"gradescope": "", "prairielearn": "grader/"}.get(platform)
-    if folder is None:
-        raise CourseError("--package: a repository has no place for a wheel; name a version, or a git address")
-    try:
-        return {f"{folder}{wheel.name}": wheel.read_bytes()}
-    except OSError as error:
-        raise CourseError(f"--package: {wheel} cannot be read: {error.strerror}") from None

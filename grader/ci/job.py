@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,12 @@ from grader.grading.plan import Finished, Result, RunPlan, Work
 from grader.grading.submission import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
+from grader.model.files import DRAFT
 from grader.report.export.formats import write_format
 from grader.report.export.items import Options, number
 from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
 from grader.report.export.platforms import classroom, in_base64
 from grader.report.schema import ReportFile, write_report
-
-_PUBLIC = "public"
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
@@ -110,7 +109,7 @@ class Platform:
             name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
             return cls(environ, github_log, name, _is_public(environ.get("GITHUB_EVENT_PATH")), root)
         if environ.get("GITLAB_CI") == "true":
-            is_public = environ.get("CI_PROJECT_VISIBILITY", _PUBLIC) == _PUBLIC
+            is_public = environ.get("CI_PROJECT_VISIBILITY") != "private"  # `internal` is for everybody with an account
             return cls(environ, gitlab_log, environ.get("CI_PROJECT_NAME", ""), is_public, root)
         return cls(environ, plain_log, "", False, root)
 
@@ -134,12 +133,10 @@ class Platform:
             GraderError: such a file cannot be written.
         """
         total = report.score.exact
-        values = {
-            "score": str(number(total.earned)),
-            "max_score": str(number(total.possible)),
-            "undecided": str(number(total.undecided)),
-            "passed": str(passed).lower(),
-        }
+        values = {"passed": str(passed).lower()}
+        if options.points:
+            points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
+            values = {name: str(number(hundredths)) for name, hundredths in points.items()} | values
         if with_result:
             values["result"] = in_base64(classroom(report, options))
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
@@ -173,6 +170,7 @@ def grade_checkout(
     submission: Submission,
     write: Callable[[Report], None],
     on_exercise: Callable[[GradedExercise], None],
+    undo: Callable[[], None] = lambda: None,
 ) -> Report:
     """Grade a submission while nothing else of ours runs.
 
@@ -181,6 +179,7 @@ def grade_checkout(
         submission: the checkout.
         write: receives the report before anything ran, again and again as checks end, and at the end.
         on_exercise: receives each exercise of which checks were run.
+        undo: called if an error ends it before any check was run: what was written says that, and not why.
 
     Raises:
         StartError: a process of ours did not start.
@@ -214,11 +213,32 @@ def grade_checkout(
 
     write(report_of(plan, submission, []))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
-    with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
-        lanes.hear = hear
-        report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    try:
+        with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
+            lanes.hear = hear
+            report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    except GraderError:
+        if not any(one.graded.checks for one in latest.values()):
+            undo()
+        raise
     write(report)
     return report
+
+
+def remove_earlier(places: Iterable[str]) -> None:
+    """Remove what lies where files will be written: a report that a student committed must never pass for ours.
+
+    Raises:
+        CourseError: one of them cannot be removed.
+    """
+    for place in places:
+        for path in (Path(place), Path(f"{place}{DRAFT}")):
+            if Path("/dev") in path.absolute().parents or not (path.is_file() or path.is_symlink()):
+                continue
+            try:
+                path.unlink()
+            except OSError as error:
+                raise CourseError(f"{path} was there before, and cannot be removed ({error.strerror})") from None
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
@@ -230,6 +250,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
     """
     if json_path is not None:
         try:
+            Path(json_path).parent.mkdir(parents=True, exist_ok=True)
             write_report(Path(json_path), report, staff=staff)
         except OSError as error:
             raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None

@@ -57,6 +57,7 @@ GROUPS = {
         "ci": "ci:ci_command",
         "init-ci": "ci:init_ci_command",
         "package": "ci:package_command",
+        "clone": "ci:clone_command",
         "new": "author:new_command",
         "verify": "author:verify_command",
         "pages": "author:pages_command",

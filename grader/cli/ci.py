@@ -1,16 +1,17 @@
-"""`grade ci` grades a checkout in a CI job; `grade init-ci` and `grade package` write the files that platforms need."""
+"""`grade ci` grades a checkout in a CI job; `grade init-ci`, `package` and `clone` are for platforms and their jobs."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from grader.cli import options
 from grader.cli.grade import exit_status
@@ -25,18 +26,40 @@ if TYPE_CHECKING:
 
 NEVER = "never"
 
-_NEXT = {
-    "github": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
-    "github-class": "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN.",
-    "gitlab": "Commit them to the students' repository or its template; docs/ci.md says what its score is worth.",
-    "gradescope": "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
-    "prairielearn": "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
+_COMMIT = "Commit them to the students' repository or its template; docs/ci.md says what its score is worth."
+_CLASS = "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN."
+_OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
+
+_PLATFORMS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "github": (_OF_STUDENTS, _COMMIT),
+    "github-class": (_OF_CLASS, _CLASS),
+    "gitlab": (_OF_STUDENTS, _COMMIT),
+    "gitlab-class": (_OF_CLASS, _CLASS),
+    "jenkins": (_OF_STUDENTS, _COMMIT),
+    "azure": (_OF_STUDENTS, _COMMIT),
+    "circleci": (_OF_STUDENTS, _COMMIT),
+    "devcontainer": ((), "Commit them to the students' repository: an editor that opens it there has the grader."),
+    "gradescope": (
+        (*_OF_CLASS, "hidden"),
+        "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
+    ),
+    "prairielearn": (
+        _OF_CLASS,
+        "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
+    ),
 }
+"""For each platform the options that its files use, besides `--package`, and what to do with them."""
 
 
-def _threshold(ctx: click.Context, param: click.Parameter, value: str) -> float | None:
-    """A percentage; None for `never`."""
-    if value == NEVER:
+def _threshold_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The same as it was typed, for a file."""
+    _threshold(ctx, param, value)
+    return value
+
+
+def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """A percentage; None for `never`, or where it was left out."""
+    if value is None or value == NEVER:
         return None
     try:
         percent = float(value)
@@ -96,11 +119,13 @@ def ci_command(
     """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
     say.begin("Grading ...")
-    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, write_files
+    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
     from grader.report.schema import ReportFile
 
+    places = [place for place in (json_path, *(place for _, place in formats)) if place]
+    remove_earlier(places)
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
@@ -113,20 +138,41 @@ def ci_command(
         hidden=hidden,
         folder=platform.folder_of(checkout.folder),
     )
+    if not choices.points:
+        json_path, formats = _without_points(json_path, formats, say, is_asked=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
-    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"))
+    undo = partial(remove_earlier, places)
+    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"), undo)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below is None else fail_below)
     for name, place in formats:
         if place == "-":
             write_format(name, place, read, choices)
-    say(platform.log(read, choices).rstrip("\n"))
+    say.coloured(platform.log(read, choices).rstrip("\n"))
     with_result = any(name == "classroom" for name, _ in formats)
     platform.publish(read, choices, passed=passed, with_result=with_result)
     if fail_below is not None:
         sys.exit(exit_status(report, passed=passed))
+
+
+def _without_points(
+    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, is_asked: bool
+) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """The files that can be written without points. What else was named is left out, and named in the log.
+
+    Raises:
+        UsageError: somebody asked for both, points and none.
+    """
+    from grader.report.export.formats import OF_POINTS
+
+    named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
+    if named and is_asked:
+        raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; leave one of them out")
+    say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
+    say(*(["To write it all the same: --points"] if named else []))
+    return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
 
 
 def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
@@ -172,24 +218,61 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 
 
 @click.command("init-ci")
-@click.argument("platform", type=click.Choice(list(_NEXT)))
+@click.argument("platform", type=click.Choice(list(_PLATFORMS)))
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @options.handin
 @options.package
-@options.confinement("reduced", purpose="The least level with which Gradescope and PrairieLearn grade.")
+@options.confinement(
+    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
+)
 @options.hidden
+@click.option(
+    "--fail-below",
+    callback=_threshold_text,
+    metavar="PERCENT|never",
+    help="The job of a student fails if less was earned of what was decided; by default 100.",
+)
+@click.pass_context
 def init_ci_command(
-    platform: str, folder: Path, handin: str | None, requirement: str | None, confinement: str, hidden: Visibility
+    ctx: click.Context,
+    platform: str,
+    folder: Path,
+    handin: str | None,
+    requirement: str | None,
+    confinement: str | None,
+    hidden: Visibility,
+    fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
-    from grader.ci.files import Wishes, lay_out, platform_files
+    from grader.ci.files import Wishes, lay_out, package_here, platform_files
 
+    used, then = _PLATFORMS[platform]
+    _refuse_unused(ctx, platform, used)
     course = options.course_here() if platform == "prairielearn" or handin is not None else None
-    chosen = options.handin_of(course, handin) if course else None
-    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, chosen)
+    if confinement is None and platform in ("gradescope", "prairielearn"):
+        confinement = "reduced"  # their containers give no namespaces
+    wishes = Wishes(
+        requirement or package_here(),
+        confinement or "",
+        hidden if "hidden" in used else "",
+        options.handin_of(course, handin) if course else None,
+        fail_below or "",
+    )
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
-    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), _NEXT[platform])
+    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), then)
+
+
+def _refuse_unused(ctx: click.Context, platform: str, used: Sequence[str]) -> None:
+    """Refuse an option that would have no effect.
+
+    Raises:
+        UsageError: one was given.
+    """
+    for name in ("handin", "confinement", "hidden", "fail_below"):
+        if name not in used and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            known = ", ".join(f"--{known.replace('_', '-')}" for known in ("package", *used))
+            raise click.UsageError(f"--{name.replace('_', '-')} has no effect on {platform}, which uses {known}")
 
 
 @click.command("package")
@@ -212,13 +295,40 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import Wishes, package, zipped
+    from grader.ci.files import Wishes, package, package_here, zipped
+    from grader.model.score import points_text
 
     course = options.course_here(course_folder, whole=True)
-    wishes = Wishes(requirement or Wishes.package_here(), confinement, hidden, options.handin_of(course, handin))
-    files = package(course, wishes)
+    chosen = options.handin_of(course, handin)
+    files = package(course, Wishes(requirement or package_here(), confinement, hidden, chosen))
     write_file(out, zipped(files), "--out")
+    points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
-        "Upload it as the autograder of an assignment, on Ubuntu 22.04 or later.",
+        f"Make an assignment of {points_text(points)} points, with Ubuntu 22.04 or later, and upload it there.",
     )
+
+
+@click.command("clone")
+@click.argument("names", metavar="LIST", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@options.handin
+@options.course
+@click.option(
+    "--until", metavar="TIME", help="Take the last commit until then; by default when the hand-in is due, if it is."
+)
+def clone_command(names: Path, folder: Path, handin: str | None, course_folder: Path | None, until: str | None) -> None:
+    """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
+
+    A token in CLASS_TOKEN may read them. DIR.csv says which commit of which repository each folder is.
+    """
+    from grader.ci.clones import clone_class, moment, read_class, server_of
+
+    server = server_of(os.environ)
+    repositories = read_class(names, server)
+    chosen = options.handin_of(options.course_here(course_folder), handin) if handin is not None else None
+    at = moment(until) if until else chosen.due if chosen else None
+    say = Say()
+    for line in clone_class(repositories, folder, at, server):
+        say.prose(line)
+    say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))

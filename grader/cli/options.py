@@ -79,7 +79,7 @@ package = click.option(
     "--package",
     "requirement",
     metavar="SPEC",
-    help="How to install the grader: a requirement or a wheel; by default this version.",
+    help="What jobs install as the grader: a requirement, git+https://..., or a wheel; by default as it is here.",
 )
 
 
@@ -158,8 +158,9 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
         callback=partial(_format_file, more=more),
         multiple=True,
         required=required,
-        help="Write the report in a format: junit, gradescope, prairielearn, classroom, classroom50, markdown, and for "
-        f"a job's log github, gitlab, log{of_class}. FILE may be - for standard output. May be given several times.",
+        help="Write the report in a format: junit, codequality, gradescope, prairielearn, classroom, classroom50, "
+        f"markdown, and for a job's log github, gitlab, log{of_class}. FILE may be - for standard output. May be given "
+        "several times.",
     )
 
 

@@ -59,6 +59,13 @@ class Say:
                 click.echo(line)
             sys.stdout.flush()
 
+    def coloured(self, text: str) -> None:
+        """Print a text of ours with its escape codes, also into a pipe: the log of a job reads them."""
+        if not self._quiet:
+            self.erase()
+            click.echo(text, color=True)
+            sys.stdout.flush()
+
     def prose(self, *texts: str) -> None:
         """Print sentences, made safe and wrapped. A line break in a name is spelled out: it begins no other row."""
         from grader.report.safe import for_terminal, prose

@@ -201,6 +201,15 @@ def bundled_course() -> Path:
     raise CourseError(f"the bundled course is not in {_PACKAGE / BUNDLED}; install tensorgrade anew")
 
 
+def pinned_versions() -> bytes:
+    """The versions of all packages with which our tests passed, as a file of constraints; it lies beside that course.
+
+    Raises:
+        CourseError: it was not found.
+    """
+    return (bundled_course() / "constraints.txt").read_bytes()
+
+
 def course_for(start: Path) -> tuple[Path, bool]:
     """The course's folder for a student who works in `start`: the one around it, else that of the bundled course.
 

@@ -14,6 +14,9 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 EPOCH_SECONDS = 315_532_800
 """The same time on a disk."""
+DRAFT = ".part"
+"""The end of the name of a file that is not written whole yet."""
+
 FILE_MODE = stat.S_IFREG | 0o644
 _UNIX = 3
 
@@ -28,7 +31,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         path.write_bytes(data)
         return
     # The draft lies in the same folder, because a rename is a single step only within one file system.
-    draft = path.with_name(path.name + ".part")
+    draft = path.with_name(path.name + DRAFT)
     try:
         draft.write_bytes(data)
         os.replace(draft, path)

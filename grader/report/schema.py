@@ -7,7 +7,7 @@ does not know. Points are numbers with at most two decimals; `exact` gives them 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from pydantic import Field
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import write_whole
-from grader.model.score import held_text, in_points
+from grader.model.score import held_text, in_points, points_text
 from grader.model.typed import from_plain, parsed, to_json
 
 VERSION = 1
@@ -305,9 +305,23 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
         if isinstance(plain, dict) and plain.get("version") not in (VERSION, None):
             version = plain["version"]
             raise CourseError(f"{name} is a report of version {version!r}; this grader reads {VERSION}: update it")
-        return from_plain(ReportFile, plain, name)
+        report = from_plain(ReportFile, plain, name)
     except FormatError as error:
         raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
+    if problems := list(_impossible(report)):
+        raise CourseError(f"{name} is not a report that grade --json wrote", *problems)
+    return report
+
+
+def _impossible(report: ReportFile) -> Iterator[str]:
+    """Scores that no grading makes: somebody wrote them by hand."""
+    parts = [exercise.score.exact for exercise in report.exercises]
+    named = [("score", report.score.exact), *zip((exercise.id for exercise in report.exercises), parts, strict=True)]
+    for name, score in named:
+        if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:
+            yield f"{name}: {points_text(score.earned)} of {points_text(score.possible)} points cannot be earned"
+    if report.score.exact != sum(parts, Score(0, 0)):
+        yield "score: it is not the sum of the exercises' scores"
 
 
 def _exact(points: float) -> int:

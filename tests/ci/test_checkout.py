@@ -15,7 +15,7 @@ from grader.ci.changes import changed_exercises
 from grader.ci.job import Checkout, open_checkout
 from grader.intake.collect import collect_one
 from grader.model import Course
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import CourseError
 from grader.student.given import start
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
@@ -163,7 +163,23 @@ def test_before_the_first_push_all_is_new(home: Path, tiny: Course) -> None:
 
 @pytest.mark.parametrize("since", ["nowhere", "--output=x", "", "1" * 40])
 def test_a_commit_that_git_does_not_know(home: Path, tiny: Course, since: str) -> None:
-    """The message says what to do, and git never takes the name for an option."""
-    with pytest.raises(GraderError, match=r"git knows no commit .* here; fetch all of them"):
+    """The command is wrong: the message says what to do, and git never takes the name for an option."""
+    with pytest.raises(CourseError, match=r"git knows no commit .* here; check the name"):
         changed(open_checkout(home, tiny.root), since)
     assert not (home / "x").exists()
+
+
+def test_a_checkout_that_git_cannot_compare(home: Path, tiny: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names what it is: a shallow clone, somebody else's folder, no repository."""
+    (home / DOUBLE).write_text("one = 1\n")
+    commit(home)
+    git(home.parent, "clone", "-q", "--depth", "1", f"file://{home}", "shallow")
+    with pytest.raises(CourseError, match="this clone is shallow and lacks 'HEAD~1'; fetch all commits"):
+        changed(open_checkout(home.parent / "shallow", tiny.root), "HEAD~1")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(CourseError, match=r"another user owns .* safe\.directory"):
+        changed(open_checkout(home, tiny.root), "HEAD")
+    monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
+    shutil.rmtree(home / ".git")
+    with pytest.raises(CourseError, match="is not in a git repository"):
+        changed(open_checkout(home, tiny.root), "HEAD")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
@@ -70,6 +71,42 @@ def test_a_job(tmp_path: Path) -> None:
     assert made == ["classroom.out", "event.json", "gradescope.out", "junit.out", "prairielearn.out", "report.json"]
     read = read_report(tmp_path / "report.json")
     assert (read.author, read.exercises[0].file) == ("hw-ada", "double.py")
+
+
+def test_a_public_job_on_gitlab(tmp_path: Path) -> None:
+    """Its log folds through a pipe; nothing that it writes has points; a report that was committed is gone."""
+    (tmp_path / "double.py").write_text(WRONG)
+    for name in ("report.json", "gradescope.json"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "quality.json").symlink_to("mine.json")
+    words = ("ci", "double", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
+    formats = ("gradescope=gradescope.json", "junit=junit.xml", "codequality=quality.json", "markdown=page.md")
+    gitlab = {"GITLAB_CI": "true", "CI_PROJECT_VISIBILITY": "internal", "CI_PROJECT_DIR": str(tmp_path)}
+    typed = (*words, *(f"--format={format}" for format in formats))
+    ran = run_grade(*typed, cwd=tmp_path, env={**os.environ, **gitlab, "GITHUB_OUTPUT": str(tmp_path / "output")})
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert re.search(
+        r"\x1b\[0Ksection_start:\d+:grade_0\[collapsed=true\][\r\n]\x1b\[0K01-1 Double it: started\n", ran.stdout
+    )
+    assert re.search(r"\x1b\[0Ksection_end:\d+:grade_0[\r\n]\x1b\[0K\n", ran.stdout)
+    assert "--json is not written: it consists of points" in ran.stdout
+    assert "--format gradescope is not written" in ran.stdout
+    made = {path.name for path in tmp_path.iterdir() if path.suffix in (".json", ".xml", ".md")}
+    assert made == {"junit.xml", "quality.json", "page.md"}
+    texts = [ran.stdout, *((tmp_path / name).read_text() for name in (*made, "output"))]
+    assert not [text for text in texts if re.search(r"8\.3|1\.7|[0-9] points", text)]
+    assert (tmp_path / "output").read_text() == "passed=false\n"
+    (row,) = json.loads((tmp_path / "quality.json").read_text())
+    assert row["location"] == {"path": "double.py", "lines": {"begin": 6}}
+    ran = run_grade(*typed, "--no-points", cwd=tmp_path)
+    assert (ran.returncode, "consists of points, which --no-points leaves out" in ran.stderr) == (2, True)
+
+
+def test_what_was_committed_is_gone_though_nothing_is_graded(tmp_path: Path) -> None:
+    """A job that cannot begin keeps no report as its own."""
+    (tmp_path / "report.json").write_text("mine")
+    ran = run_grade("ci", "--course", "nowhere", "--json", "report.json", cwd=tmp_path)
+    assert (ran.returncode, list(tmp_path.iterdir())) == (2, [])
 
 
 @pytest.mark.parametrize("name", ["Double (1).py", "week1/double-2.py"])
@@ -164,6 +201,21 @@ def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: 
         grade_checkout(plan, read_submission(tmp_path, [], "ada"), write, lambda graded: None)
 
 
+def test_an_error_leaves_no_files_that_hide_it(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would say that grading ended, and not why; the platform's own program then says so."""
+
+    def open_nothing(*args: object) -> None:
+        raise GraderError("no lane can be opened")
+
+    monkeypatch.setattr(lanes_module, "open_pool", open_nothing)
+    (tmp_path / "double.py").write_text(WRONG)
+    plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
+    submission = read_submission(tmp_path, tiny.exercises, "ada")
+    with pytest.raises(GraderError, match="no lane can be opened"):
+        grade_checkout(plan, submission, lambda report: None, lambda graded: None, lambda: undone.append(True))
+    assert undone == [True]
+
+
 @pytest.mark.parametrize(
     ("event", "public"),
     [
@@ -186,6 +238,7 @@ def test_other_systems(tmp_path: Path) -> None:
     gitlab = Platform.of({"GITLAB_CI": "true", "CI_PROJECT_NAME": "hw-bo", "CI_PROJECT_VISIBILITY": "private"})
     assert (gitlab.author, gitlab.is_public) == ("hw-bo", False)
     assert Platform.of({"GITLAB_CI": "true"}).is_public
+    assert Platform.of({"GITLAB_CI": "true", "CI_PROJECT_VISIBILITY": "internal"}).is_public
     assert Platform.of({}).is_public is False
     at_work = Platform.of({"CI_PROJECT_DIR": str(tmp_path)})
     assert [at_work.folder_of(tmp_path / name) for name in (".", "a/b", "..")] == ["", "a/b", None]

@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import schema_of
-from grader.report.export.formats import FORMATS, write_format
+from grader.report.export.formats import FORMATS, OF_POINTS, write_format
 from grader.report.export.items import Kind, Options, items_of
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report, report_from
@@ -262,12 +262,47 @@ def test_markdown_has_the_shape_that_we_wrote(text: str) -> None:
 
 
 def test_points_are_not_told_to_everybody() -> None:
-    """Where points may not be told, the page and the logs have none."""
-    for name in ("markdown", "github", "gitlab", "log"):
-        made = written(name, read(), Options(points=False))
-        assert "2.6" not in made
-        assert "0 / 1.3" not in made
-        assert "Points are not shown here" in made
+    """Where points may not be told, no format has any; those that consist of points are refused."""
+    plain = plain_report()
+    held = next(check for check in plain["exercises"][0]["checks"] if check["verdict"] == "passed")
+    held |= {"earned": 0.3, "held_back": 1.0}
+    report = report_from(json.dumps(plain), "report.json")
+    for name in FORMATS.keys() - OF_POINTS:
+        made = written(name, report, Options(points=False))
+        assert not re.search(r"[0-9] (more )?points|\b[0-9.]+ / [0-9]|\b(2\.6|1\.3)\b", made)
+    for name in OF_POINTS:
+        with pytest.raises(CourseError, match="consists of points"):
+            write_format(name, "-", report, Options(points=False))
+
+
+def test_a_case_has_file_and_line() -> None:
+    """In its output, and on GitLab as attributes, which the schema of Jenkins does not know."""
+    plain, gitlab = (written("junit", read(), Options(environ=environ)) for environ in ({}, {"GITLAB_CI": "true"}))
+    case = next(ElementTree.fromstring(gitlab).iter("testcase"))
+    assert (case.get("file"), case.get("line")) == ("exercises/double.py", "7")
+    JUNIT.validate(plain)
+    assert (next(ElementTree.fromstring(plain).iter("system-out")).text or "").startswith("exercises/double.py:7\n")
+
+
+def test_code_quality_stands_at_the_line() -> None:
+    """What to fix first in an exercise; nothing where the file lies outside of the repository."""
+    (row,) = json.loads(written("codequality", read()))
+    assert row["location"] == {"path": "exercises/double.py", "lines": {"begin": 7}}
+    assert (row["check_name"], row["severity"]) == ("double/failed_True", "major")
+    assert json.loads(written("codequality", read(), Options(folder=None))) == []
+
+
+def test_where_nothing_was_decided_there_is_no_score() -> None:
+    """The student reads why, and no 0."""
+    plain = plain_report()
+    later = plain["exercises"][2]
+    report = report_from(json.dumps(plain | {"exercises": [later], "score": later["score"]}), "report.json")
+    made = json.loads(written("gradescope", report))
+    assert "score" not in made
+    assert "grading ended before this exercise" in made["output"]
+    made = json.loads(written("prairielearn", report))
+    assert (made["gradable"], "score" in made) == (False, False)
+    assert "01-3 Later: grading ended before this exercise" in made["message"]
 
 
 def test_gradescope_leaves_what_is_undecided_blank() -> None:
@@ -318,7 +353,7 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
     with pytest.raises(CourseError):
         write_format("classroom50", str(place), read(), Options())
     big = plain_report()
-    big["exercises"] = [{**big["exercises"][0], "title": "x" * 1_000_000} for _ in range(2)]
+    big["exercises"] = [{**row, "title": "x" * 1_000_000} for row in big["exercises"]]
     with pytest.raises(GraderError, match="which its platform refuses"):
         write_format("classroom", str(place), report_from(json.dumps(big), "r"), OPTIONS)
     assert place.read_text("utf-8") == before
@@ -333,6 +368,8 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
         ("[]", "all of it"),
         ('{"version": 2}', "a report of version 2; this grader reads 1"),
         (json.dumps(plain_report(score=points(float("nan"), 1))), "score.earned"),
+        (json.dumps(plain_report(score=points(9999, 20))), "score: 9999 of 20 points cannot be earned"),
+        (json.dumps(plain_report(score=points(1, 20))), "score: it is not the sum of the exercises' scores"),
         (json.dumps(plain_report(author=7, course=[])), "author: Input should be a valid string"),
         (json.dumps(plain_report(author=7, course=[])), "course: Input should be a valid string"),
     ],

@@ -3,10 +3,9 @@
 set -euo pipefail
 source=${AUTOGRADER_ROOT:-/autograder}/source
 apt-get update -qq
-apt-get install -y -qq python3-venv
+apt-get install -y -qq python3-venv git
 python3 -m venv "$source/uv"
 "$source/uv/bin/pip" install --quiet "uv==@UV@"
 "$source/uv/bin/uv" venv --quiet --python @PYTHON@ "$source/venv"
-cd "$source"
-"$source/uv/bin/uv" pip install --quiet --python "$source/venv/bin/python" --torch-backend cpu \
-    -r "$source/requirements.txt"
+"$source/uv/bin/uv" pip install --quiet --directory "$source/@INSTALL@" --python "$source/venv/bin/python" \
+    --torch-backend cpu -r requirements.txt -c constraints.txt

@@ -5,5 +5,5 @@ items          a report as rows that other programs know; what users choose; lim
 platforms      JSON files of Gradescope, PrairieLearn and the two classrooms on GitHub
 junit          JUnit XML
 lms            final scores in the files of Canvas and Moodle
-job            a CI job's log, annotations and page
+job            a CI job's log, annotations, code quality and page
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 from grader.report.export.items import Options
-from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
+from grader.report.export.job import codequality, github_log, gitlab_log, markdown, plain_log
 from grader.report.export.junit import junit
 from grader.report.export.platforms import classroom, classroom50, gradescope, prairielearn
 from grader.report.schema import ReportFile
@@ -20,6 +20,7 @@ FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
     "prairielearn": prairielearn,
     "classroom": classroom,
     "classroom50": classroom50,
+    "codequality": codequality,
     "markdown": markdown,
     "github": github_log,
     "gitlab": gitlab_log,
@@ -27,14 +28,19 @@ FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
 }
 """What each makes of a report; the last three are lines for a job's log."""
 
+OF_POINTS = ("gradescope", "prairielearn", "classroom", "classroom50")
+"""Those that consist of points, and cannot be written without them."""
+
 
 def write_format(name: str, place: str, report: ReportFile, options: Options) -> None:
     """Write a report in a format; `-` is standard output.
 
     Raises:
         GraderError: the platform would refuse the file, or the environment lacks what the format needs.
-        CourseError: no file can be written there.
+        CourseError: no file can be written there, or it would show points that must not be shown.
     """
+    if name in OF_POINTS and not options.points:
+        raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")
     text = FORMATS[name](report, options)
     if place == "-":
         sys.stdout.write(text)

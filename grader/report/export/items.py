@@ -6,7 +6,7 @@ share: what a user can choose, and how long a text and how large a file may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
@@ -64,9 +64,9 @@ class Item:
         return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
 
 
-def items_of(report: ReportFile) -> list[Item]:
-    """The items of all exercises, in their order."""
-    return [item for exercise in report.exercises for item in _items(exercise)]
+def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
+    """The items of all exercises, in their order; without `points` no text names points."""
+    return [item for exercise in report.exercises for item in _items(exercise, points=points)]
 
 
 def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[ExerciseEntry]]:
@@ -77,19 +77,20 @@ def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[Exercise
     return parts
 
 
-def _items(exercise: ExerciseEntry) -> Iterator[Item]:
+def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
-        yield _item(exercise, row, is_cause=row.graded is cause)
-    checks, points = exercise.withheld.checks, exercise.withheld.exact
+        yield _item(exercise, row, is_cause=row.graded is cause, points=points)
+    checks, worth = exercise.withheld.checks, exercise.withheld.exact
     if checks:
-        text = f"{counted(checks, 'hidden check')} will decide {points_text(points)} points at hand-in"
-        score = Score(0, points, points)
+        what = f"{points_text(worth)} points" if points else "more"
+        text = f"{counted(checks, 'hidden check')} will decide {what} at hand-in"
+        score = Score(0, worth, worth)
         yield Item(exercise, "withheld", "Hidden checks", "withheld", Kind.OPEN, score, text, shown=False)
-    checks, points = exercise.left_out.checks, exercise.left_out.exact
+    checks, worth = exercise.left_out.checks, exercise.left_out.exact
     if checks:
         text = f"{counted(checks, 'check')} did not run, because only others were chosen"
-        yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, points, points), text)
+        yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, worth, worth), text)
     parts = [row.graded.score.possible for row in exercise.checks]
     rest = exercise.score.exact.possible - sum(parts) - exercise.withheld.exact - exercise.left_out.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
@@ -102,20 +103,27 @@ def _items(exercise: ExerciseEntry) -> Iterator[Item]:
             yield Item(exercise, "not_reached", "Not graded", "not_reached", Kind.OPEN, Score(0, rest, rest), text)
 
 
-def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool) -> Item:
+def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
     kind = Kind.PASSED if verdict is Verdict.PASSED else Kind.LOST if verdict.decided else Kind.OPEN
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
-    if exercise.held and (is_cause or row.held_back):
+    if points and exercise.held and (is_cause or row.held_back):
         text = f"{text}\n{exercise.held}".strip()
     if kind is Kind.OPEN:
         word = verdict.value.replace("_", " ")
-        text = f"{word}: {points_text(score.possible)} points are neither earned nor lost\n{text}".strip()
+        what = f"{points_text(score.possible)} points are" if points else "this is"
+        text = f"{word}: {what} neither earned nor lost\n{text}".strip()
     title, seconds = f"{row.contract} {row.title}".strip(), max(0.0, row.seconds or 0.0)
     return Item(exercise, row.id, title, verdict.value, kind, score, text, row.shown, seconds, row.line, is_cause)
+
+
+def why_undecided(items: Sequence[Item]) -> str:
+    """Why points are undecided, each reason once; "" if all are decided. Titles of hidden checks are not in it."""
+    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind is Kind.OPEN)
+    return "\n".join(reasons)
 
 
 def total_text(report: ReportFile) -> str:

@@ -1,4 +1,4 @@
-"""What a CI job shows: its log, GitHub's annotations at the student's lines, and the job's page in Markdown.
+"""What a CI job shows: its log, annotations at the student's lines, and the job's page in Markdown.
 
 A log has a collapsed group for each exercise. All student text goes through `safe.for_workflow`, so that no line of it
 is a command. The page has a table, and for each exercise what to fix first, with a hint.
@@ -6,6 +6,8 @@ is a command. The page has a table, and for each exercise what to fix first, wit
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
@@ -52,7 +54,7 @@ def gitlab_log(report: ReportFile, options: Options) -> str:
 def github_log(report: ReportFile, options: Options) -> str:
     """The same, in GitHub's groups, with annotations."""
     log = _log(report, options, lambda name, title: (f"::group::{for_workflow_message(title)}", "::endgroup::"))
-    return "\n".join([log.rstrip("\n"), *_annotations(items_of(report), options), ""])
+    return "\n".join([log.rstrip("\n"), *_annotations(items_of(report, points=options.points), options), ""])
 
 
 def log_line(text: str) -> str:
@@ -62,7 +64,7 @@ def log_line(text: str) -> str:
 
 def _log(report: ReportFile, options: Options, fold: Fold) -> str:
     lines: list[str] = []
-    items = items_of(report)
+    items = items_of(report, points=options.points)
     begun, blank = begun_or_not(report)
     for number, exercise in enumerate(begun):
         own = [item for item in items if item.exercise is exercise]
@@ -102,6 +104,24 @@ def _annotations(items: Sequence[Item], options: Options) -> Iterator[str]:
         yield _annotation("warning", item, options)
 
 
+def codequality(report: ReportFile, options: Options) -> str:
+    """What to fix first in each exercise, as GitLab's Code Quality report: at the student's line, in the changes."""
+    rows = []
+    for item in items_of(report, points=options.points):
+        if (file := options.path_of(item.exercise.file)) and item.is_cause:
+            name = f"{item.exercise.id}/{item.id}"
+            rows.append(
+                {
+                    "description": for_terminal(cut(f"{item.title}\n{item.text}".strip(), _MOST_TEXT)),
+                    "check_name": for_terminal(name, one_line=True),
+                    "fingerprint": hashlib.sha256(f"{file}\0{name}".encode("utf-8", "backslashreplace")).hexdigest(),
+                    "severity": "major",
+                    "location": {"path": for_terminal(file, one_line=True), "lines": {"begin": item.line or 1}},
+                }
+            )
+    return json.dumps(rows, indent=1) + "\n"
+
+
 def _annotation(word: str, item: Item, options: Options) -> str:
     properties = {"title": f"{item.exercise.name}: {item.title}"}
     if file := options.path_of(item.exercise.file):
@@ -120,7 +140,9 @@ def _seconds(graded_at: str) -> int:
 def markdown(report: ReportFile, options: Options) -> str:
     """The report as Markdown."""
     head = "\n".join(_table(report, options))
-    parts = [part for item in items_of(report) if item.is_cause for part in [_mistake(item, options)]]
+    parts = [
+        part for item in items_of(report, points=options.points) if item.is_cause for part in [_mistake(item, options)]
+    ]
     while parts and len((head + "".join(parts)).encode("utf-8")) > _LARGEST:
         parts = [*parts[: len(parts) // 2], "\nThe rest is in the report.\n"] if len(parts) > 1 else []
     return head + "".join(parts) + _open(report, options)

@@ -2,9 +2,9 @@
 
 - Gradescope's results.json has a test for each check. Students see hidden ones when grades are published. The score at
   the top is what was earned. A check that is undecided has no score, so that it looks neither right nor wrong, and says
-  why. `detail`, which is for staff, goes nowhere.
+  why, at the top, too. If nothing was decided, there is no score. `detail`, which is for staff, goes nowhere.
 - PrairieLearn's results.json has a score from 0 to 1 of what was decided. What is our fault, or could not be decided,
-  costs no attempt: the submission is then not gradable. So is one of which no file loads.
+  costs no attempt: the submission is then not gradable, and the message says why. So is one of which no file loads.
 - GitHub Classroom was retired in August 2026; its reporter's actions still work where they are used. It knows no
   undecided points, so those checks are errors that say what they are.
 - Classroom 50 knows whole numbers only: its scores are hundredths of a point for every report, so that a column
@@ -22,7 +22,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.model.errors import CourseError
-from grader.report.export.items import Item, Kind, Options, cut, items_of, number, too_large, total_text
+from grader.report.export.items import (
+    Item,
+    Kind,
+    Options,
+    cut,
+    items_of,
+    number,
+    too_large,
+    total_text,
+    why_undecided,
+)
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
 
@@ -50,15 +60,17 @@ def gradescope(report: ReportFile, options: Options) -> str:
     total = report.score.exact
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
+    items = items_of(report)
     if total.undecided:
         top.append(f"{number(total.undecided)} points are undecided: neither earned nor lost.")
+        top.append(why_undecided(items))
     extra = {"undecided": number(total.undecided), "possible": number(total.possible), "digest": report.digest}
     made = {
-        "score": number(total.earned),
-        "output": for_terminal("\n".join(top)),
+        **({"score": number(total.earned)} if total.undecided < total.possible else {}),
+        "output": cut(for_terminal("\n".join(top)), _MOST_OUTPUT),
         "output_format": "text",
         "stdout_visibility": "hidden",
-        "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items_of(report), 1)],
+        "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items, 1)],
         "extra_data": extra,
     }
     return _as_text("Gradescope", made, _GRADESCOPE_LARGEST)
@@ -91,7 +103,8 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     gradable = bool(decided) and not faulty and not unread
     message = total_text(report)
     if faulty or not decided:
-        message += ". Something could not be decided, and that is not your fault: this costs no attempt; send it again"
+        message += ". This is not gradable now, and costs no attempt; send it again, or ask your instructor:\n"
+        message = cut(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
     score = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
     most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
     tests = [

@@ -1,0 +1,149 @@
+"""The repositories of a class, cloned as they were at a time: a list in, a folder for each student out."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from grader.model.errors import CourseError
+
+TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
+"""The variable with the token that may read the repositories. Only the platform's own server gets it."""
+
+_LINE = re.compile(
+    r"(?:(?:https?://|ssh://)(?:[^/@]+@)?(?P<host>[\w.-]+(?::\d+)?)/|[\w.-]+@(?P<ssh>[\w.-]+):)?"
+    r"(?P<path>\w[\w.-]*(?:/\w[\w.-]*?)+)(?:\.git)?/?"
+)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One repository of the class.
+
+    Attributes:
+        server: where it lies, as the beginning of a URL.
+        path: its owner, or groups, and its name.
+    """
+
+    server: str
+    path: str
+
+    @property
+    def folder(self) -> str:
+        """Whose it is: its path, as two owners may have repositories of one name."""
+        return self.path.replace("/", "--")
+
+
+def server_of(environ: Mapping[str, str]) -> str:
+    """The server of the platform that runs this job, else GitHub's."""
+    return environ.get("GITHUB_SERVER_URL") or environ.get("CI_SERVER_URL") or "https://github.com"
+
+
+def read_class(path: Path, server: str) -> list[Repository]:
+    """The repositories that a list names, each once: OWNER/NAME, or an address, on each line.
+
+    Raises:
+        CourseError: the list cannot be read, or a line of it; it names each.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path} cannot be read: {error}; it lists the repositories of the class") from None
+    found, problems = dict[str, Repository](), list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not (words := line.strip()) or words.startswith("#"):
+            continue
+        if (parsed := _LINE.fullmatch(words)) is None:
+            problems.append(f"{path}, line {number}: {words!r} is neither OWNER/NAME nor the address of a repository")
+            continue
+        host = parsed["host"] or parsed["ssh"]
+        at = server if host in (None, urlsplit(server).netloc) else f"https://{host}"
+        one = Repository(at, parsed["path"].removeprefix(f"{urlsplit(server).netloc}/"))
+        found.setdefault(one.folder.lower(), one)
+    if not found and not problems:
+        problems = [f"{path} has no repository; write one on each line, such as OWNER/NAME"]
+    if problems:
+        raise CourseError(*problems)
+    return list(found.values())
+
+
+def moment(text: str) -> datetime:
+    """A time as people write it: a date means its end, and a time without a zone is that of this machine.
+
+    Raises:
+        CourseError: it is not a time.
+    """
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise CourseError(f"{text!r} is not a time; write 2026-11-27, or 2026-11-27T18:00+01:00") from None
+    return (datetime.combine(read, time.max) if len(text) <= len("2026-11-27") else read).astimezone()
+
+
+def clone_class(repositories: Sequence[Repository], folder: Path, until: datetime | None, server: str) -> Iterator[str]:
+    """Clone each repository into a folder of its own, without its history; say of each what was taken.
+
+    A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and its time.
+
+    Args:
+        repositories: of the class.
+        folder: is made, with a folder for each of them.
+        until: the last commit until then is taken; None for the latest of all.
+        server: what the token is for.
+
+    Raises:
+        CourseError: the folder is not empty, or repositories could not be cloned, each with git's reason.
+    """
+    problems, rows = list[str](), list[tuple[str, str, str, str]]()
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty; name a new folder")
+    for one in repositories:
+        try:
+            commit, at = _cloned(one, folder / one.folder, until, server)
+        except subprocess.CalledProcessError as error:
+            shutil.rmtree(folder / one.folder, ignore_errors=True)
+            why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
+            problems.append(f"{one.path} is missing, it cannot be cloned: {why}")
+            continue
+        except OSError as error:
+            raise CourseError(f"git cannot be run ({error.strerror}); install it") from None
+        rows.append((one.folder, one.path, commit, at))
+        yield f"{one.path}: {f'{commit[:12]} of {at}' if commit else 'no commit'}"
+    with folder.with_name(f"{folder.name}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("folder", "repository", "commit", "at"), *rows])
+    if problems:
+        raise CourseError(*problems)
+
+
+def _cloned(one: Repository, folder: Path, until: datetime | None, server: str) -> tuple[str, str]:
+    """The commit that now lies in the folder, and its time; two blanks where there was none yet."""
+    environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
+    if (token := environ.pop(TOKEN, "")) and one.server == server:
+        # In the environment of this one process: an address with a token would stay in a file and in messages.
+        header = f"Authorization: Basic {base64.b64encode(f'oauth2:{token}'.encode()).decode()}"
+        environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": header}
+
+    def git(*words: str) -> str:
+        command = ["git", "-c", "core.symlinks=false", *words]
+        return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout.strip()
+
+    # One branch and no tags, so that all commits are those of the branch; an empty repository has none.
+    latest = ["--depth", "1"] if until is None else []
+    address = f"{one.server}/{one.path}.git"
+    git("clone", "--quiet", "--no-checkout", "--single-branch", "--no-tags", *latest, address, str(folder))
+    at = [] if until is None else [f"--min-age={int(until.timestamp())}"]
+    commit, _, when = git("-C", str(folder), "log", "--all", "-1", "--format=%H %cI", *at).partition(" ")
+    if commit:
+        git("-C", str(folder), "checkout", "--quiet", "--detach", commit)
+    shutil.rmtree(folder / ".git")
+    return commit, when

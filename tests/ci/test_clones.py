@@ -1,0 +1,108 @@
+"""The repositories of a class: every way to write one, and each cloned as it was when the hand-in was due."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support import run_grade
+
+from grader.ci.clones import Repository, moment, read_class
+from grader.model.errors import CourseError
+
+GITHUB = "https://github.com"
+
+
+def git(folder: Path, *words: str, at: str = "2026-11-20T12:00:00+00:00") -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, env={**os.environ, **when})
+
+
+def test_every_way_to_write_a_repository(tmp_path: Path) -> None:
+    """Windows' line ends, blanks, comments, addresses of a browser and of git; two owners are two students."""
+    lines = [
+        "\ufeff# the class",
+        "",
+        "  cs1/hw-ada  ",
+        "https://github.com/cs1/hw-bo",
+        "https://github.com/cs1/hw-cy.git",
+        "git@github.com:cs1/hw-di.git",
+        "ssh://git@github.com/cs1/hw-ed/",
+        "github.com/cs2/hw-ada",
+        "CS1/HW-ADA",
+        "https://gitlab.example.org/a/b/hw-fay",
+    ]
+    (tmp_path / "class.txt").write_bytes("\r\n".join(lines).encode())
+    assert read_class(tmp_path / "class.txt", GITHUB) == [
+        *(Repository(GITHUB, f"cs1/hw-{name}") for name in ("ada", "bo", "cy", "di", "ed")),
+        Repository(GITHUB, "cs2/hw-ada"),
+        Repository("https://gitlab.example.org", "a/b/hw-fay"),
+    ]
+    assert Repository(GITHUB, "cs2/hw-ada").folder == "cs2--hw-ada"
+
+
+def test_each_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """With its number; so is a list without any repository."""
+    (tmp_path / "class.txt").write_text("cs1/hw-ada\nhw-bo\n../x/y\n-o/x\na b/c\nhttps://github.com/only\n")
+    with pytest.raises(CourseError) as refused:
+        read_class(tmp_path / "class.txt", GITHUB)
+    assert [problem.split(":")[0].rpartition(" ")[2] for problem in refused.value.problems] == ["2", "3", "4", "5", "6"]
+    for text in ("", "# nobody\n"):
+        (tmp_path / "class.txt").write_text(text)
+        with pytest.raises(CourseError, match="has no repository"):
+            read_class(tmp_path / "class.txt", GITHUB)
+
+
+def test_a_time() -> None:
+    """A date means its end; a time may have its zone."""
+    assert moment("2026-11-27T18:00+01:00") == datetime(2026, 11, 27, 17, tzinfo=UTC)
+    assert moment("2026-11-27") - moment("2026-11-27 00:00") > timedelta(hours=23, minutes=59)
+    with pytest.raises(CourseError, match="'Friday' is not a time"):
+        moment("Friday")
+
+
+def test_a_class_is_cloned_as_it_was(tmp_path: Path) -> None:
+    """At a time, without its history; a repository that is missing is named and fails, and the others are there."""
+    for name in ("cs1/ada", "cs2/ada", "cs1/late", "cs1/empty"):
+        home = tmp_path / "server" / f"{name}.git"
+        home.mkdir(parents=True)
+        git(home, "init", "-q")
+        if name == "cs1/empty":
+            continue
+        for text, at in (("early", "2026-11-20T12:00:00+00:00"), ("late", "2026-11-30T12:00:00+00:00")):
+            if name != "cs1/late" or text == "late":
+                (home / "double.py").write_text(text)
+                git(home, "add", ".", at=at)
+                git(home, "commit", "-q", "-m", text, at=at)
+    (tmp_path / "class.txt").write_text("cs1/ada\ncs2/ada\ncs1/late\ncs1/empty\ncs1/gone\n")
+    env = {**os.environ, "GITHUB_SERVER_URL": f"file://{tmp_path / 'server'}", "CLASS_TOKEN": "hush"}
+    words = ("clone", "class.txt", "submissions", "--until", "2026-11-27")
+    ran = run_grade(*words, cwd=tmp_path, env=env)
+    assert ran.returncode == 2, ran.stdout
+    assert "cs1/gone is missing, it cannot be cloned: " in ran.stderr
+    assert "hush" not in ran.stdout + ran.stderr
+    folders = sorted(path.name for path in (tmp_path / "submissions").iterdir())
+    assert folders == ["cs1--ada", "cs1--empty", "cs1--late", "cs2--ada"]
+    files = sorted((tmp_path / "submissions").rglob("*.*"))
+    assert {path.relative_to(tmp_path / "submissions").as_posix(): path.read_text() for path in files} == {
+        "cs1--ada/double.py": "early",
+        "cs2--ada/double.py": "early",
+    }
+    with (tmp_path / "submissions.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert [row[:2] for row in rows] == [
+        ["folder", "repository"],
+        ["cs1--ada", "cs1/ada"],
+        ["cs2--ada", "cs2/ada"],
+        ["cs1--late", "cs1/late"],
+        ["cs1--empty", "cs1/empty"],
+    ]
+    assert [row[3][:10] for row in rows[1:]] == ["2026-11-20", "2026-11-20", "", ""]
+    assert "is not empty; name a new folder" in run_grade(*words, cwd=tmp_path, env=env).stderr
+    run_grade("clone", "class.txt", "latest", cwd=tmp_path, env=env)
+    assert (tmp_path / "latest" / "cs1--late" / "double.py").read_text() == "late"
