@@ -139,7 +139,7 @@ def collapse_pages(proc: int | None) -> None:
     """Have the memory that was written to by now in huge pages: a fork copies one entry for each of them, not 512.
 
     Args:
-        proc: a descriptor of a proc file system's folder, if /proc is none.
+        proc: a descriptor of a proc file system's folder; without it, /proc is read.
     """
     maps = os.open("self/maps" if proc is not None else "/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     with open(maps, encoding="ascii", errors="replace") as file:

@@ -208,7 +208,7 @@ class _Set:
 
     Attributes:
         process: a descriptor of the process that holds it.
-        line: a socket, on which that process is told to renew the set, and says that it is renewed.
+        line: a socket that carries the order to renew the set, and the answer that it is renewed.
         serves_again: whether it is renewed for another worker.
     """
 

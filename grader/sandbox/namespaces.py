@@ -175,7 +175,7 @@ def _hold(line: socket.socket) -> None:
 
 
 def _end_all() -> None:
-    """End every other process of this namespace, and wait until there is none."""
+    """End every other process of this namespace, and wait until all are gone."""
     pause = _FIRST_LOOK_S
     while True:
         try:
