@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from grader.model import Exercise, FinalScore, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
 from grader.report.overview import ExerciseTally, GroupRow, Overview
-from grader.report.safe import cut, filled, for_csv, for_terminal, prose
+from grader.report.safe import cut, filled, for_csv, for_terminal, prose, words_of
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import VERDICTS, score_text
 
@@ -90,7 +90,7 @@ def overview_lines(overview: Overview, width: int) -> Iterator[str]:
 def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
     name = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
     numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}"
-    yield from filled(f"{numbers}  {name}".split(" "), "", width, " " * (len(numbers) + 2))
+    yield from filled(words_of(f"{numbers}  {name}"), "", width, " " * (len(numbers) + 2))
     if hardest := tally.hardest:
         indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
         yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
@@ -112,7 +112,7 @@ def _group(group: GroupRow, width: int) -> Iterator[str]:
     count = counted(len(group.authors), "submission")
     yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
     where = f", {example.path}" if example.path else ""
-    yield from filled(for_terminal(f"{example.author}{where}", one_line=True).split(" "), _STEP, width)
+    yield from filled(words_of(for_terminal(f"{example.author}{where}", one_line=True)), _STEP, width)
     for row in example.rows[:_FEW_ROWS]:
         title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
         yield from prose(for_terminal(title, one_line=True), width, _STEP, _STEP)

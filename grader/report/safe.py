@@ -49,28 +49,32 @@ def columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a line, for `filled`.
+
+    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it is one word.
+    """
+    return [word.replace("\0", " ") for word in _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" ")]
+
+
 def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -> Iterator[str]:
     """Words in lines, by the columns that they take; the lines after the first stand further in, by two if not said."""
     line, free = indent, True
     for word in words:
         if not free and columns(line) + 1 + columns(word) > width:
-            yield line
+            yield line.rstrip()
             line, free = f"{indent}{further}", True
             if not word:  # two blanks, where the line ends
                 continue
         line += word if free else f" {word}"
         free = False
-    yield line
+    yield line.rstrip()
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
-    """Text made safe for a terminal, each of its lines wrapped; see `filled`.
-
-    A command that stands between two blanks, as in `To go on:  grade next`, is copied, so it is not broken.
-    """
+    """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
     for line in for_terminal(text).split("\n"):
-        words = _COMMAND.sub(lambda command: command[0].replace(" ", "\0"), line).split(" ")
-        yield from (row.replace("\0", " ").rstrip() for row in filled(words, indent, width, further))
+        yield from filled(words_of(line), indent, width, further)
 
 
 def cut(text: str, room: int) -> str:
@@ -95,7 +99,7 @@ def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]
     """
     taken = columns(head and unstyle(head))
     room = width - len(right) - 1 - taken
-    first, *rest = filled(for_terminal(left, one_line=True).split(" "), "", room, "" if head else "  ")
+    first, *rest = filled(words_of(for_terminal(left, one_line=True)), "", room, "" if head else "  ")
     first = cut(first, room)  # a single word may be too long
     return [f"{head}{first}{' ' * (room - columns(first))} {right}".rstrip(), *(" " * taken + line for line in rest)]
 

@@ -12,7 +12,7 @@ from grader.model.causes import Causes
 from grader.model.report import first_lines
 from grader.model.score import points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
-from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
+from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides, words_of
 from grader.report.words import (
     VERDICTS,
     Line,
@@ -189,7 +189,7 @@ class _Page:
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
-        return list(filled(line.strip().split(" "), own, self.width))
+        return list(filled(words_of(line.strip()), own, self.width))
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
         """The beginning of what the student printed."""

@@ -177,7 +177,8 @@ def hints(
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)
         yield from prose(exercise.hints[number - 1].strip(), width, "  ")
     if left := total - numbers[-1]:
-        yield f"There {'is 1 more hint' if left == 1 else f'are {left} more hints'}:  grade hint {exercise.id}"
+        more = "is 1 more hint" if left == 1 else f"are {left} more hints"
+        yield from prose(f"There {more}:  grade hint {exercise.id}", width)
     if numbers[-1] > seen:
         now = progress.with_(exercise.id, replace(standing, hints=numbers[-1]))
         if problem := write_progress(course, now):

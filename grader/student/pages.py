@@ -15,7 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.safe import filled, for_terminal, prose, two_sides
+from grader.report.safe import filled, for_terminal, prose, two_sides, words_of
 from grader.student.progress import Progress, Row, Standing
 
 _NARROW = 64
@@ -100,7 +100,7 @@ def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
         yield ""
         yield "Checks that you can read:"
         for rule, title in checks:
-            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}".split(" "), "  ", width, "    ")
+            yield from filled(words_of(f"{rule:<4}{for_terminal(title, one_line=True)}"), "  ", width, "    ")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
@@ -152,7 +152,7 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
 def _set(paragraph: Sequence[str], width: int) -> Iterator[str]:
     if paragraph:
         further = "    " if _RULE.match(paragraph[0]) else ""
-        yield from filled(" ".join(paragraph).split(" "), "", width, further)
+        yield from filled(words_of(" ".join(paragraph)), "", width, further)
 
 
 def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
