@@ -116,7 +116,7 @@ def replace_methods(machine: Machine) -> None:
     @functools.wraps(original_new)
     def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         # Without a device PyTorch takes that of `self`, but forgets its index.
-        device = kwargs.get("device") or (self.device if type(self) is SimTensor else None)
+        device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
         args = tuple(_on_the_host(machine, arg) for arg in args)
         return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
 
@@ -140,7 +140,7 @@ def _place_of(machine: Machine, device: Any) -> Device:
 def _is_odd(tensor: torch.Tensor) -> bool:
     """Whether a CPU tensor is sparse; raises for one that is nested and cannot go there."""
     check_layout(tensor)
-    return tensor.layout not in (torch.strided, torch.jagged) and type(tensor) is not SimTensor
+    return tensor.layout not in (torch.strided, torch.jagged) and not isinstance(tensor, SimTensor)
 
 
 def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
@@ -156,14 +156,14 @@ def _compressed(machine: Machine, original: Any) -> Any:
 
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = [arg for arg in (*args, *kwargs.values()) if type(arg) is SimTensor]
+        given = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, SimTensor)]
         if not given and not machine.is_ours(kwargs.get("device") or torch.get_default_device()):
             return original(*args, **kwargs)
         if any(one.requires_grad for one in given):
             raise NotImplementedError("values that require a gradient are supported in sparse_coo_tensor alone")
         place = given[0]._place if given else machine.devices[machine.index_of(kwargs.get("device"))]
-        args = tuple(arg._inner if type(arg) is SimTensor else arg for arg in args)
-        kwargs = {name: arg._inner if type(arg) is SimTensor else arg for name, arg in kwargs.items()}
+        args = tuple(arg._inner if isinstance(arg, SimTensor) else arg for arg in args)
+        kwargs = {name: arg._inner if isinstance(arg, SimTensor) else arg for name, arg in kwargs.items()}
         made = original(*args, **{**kwargs, "device": "cpu"})
         return wrap(made, place) if given else made.to(place.public)
 
@@ -202,7 +202,7 @@ def _on_the_host(machine: Machine, data: Any) -> Any:
         return data
     items = []
     for item in data:
-        if type(item) is SimTensor:
+        if isinstance(item, SimTensor):
             machine.read_scalar("item", item._place.index)
             items.append(item._inner)
         else:
@@ -211,7 +211,7 @@ def _on_the_host(machine: Machine, data: Any) -> Any:
 
 
 def _holds_ours(data: Any) -> bool:
-    return any(type(item) is SimTensor or (isinstance(item, (list, tuple)) and _holds_ours(item)) for item in data)
+    return any(isinstance(item, SimTensor) or (isinstance(item, (list, tuple)) and _holds_ours(item)) for item in data)
 
 
 def _with_lengths(original: Any) -> Any:
@@ -220,7 +220,7 @@ def _with_lengths(original: Any) -> Any:
     @functools.wraps(original)
     def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
         read = [
-            lengths.tolist() if isinstance(lengths, torch.Tensor) and type(log_probs) is SimTensor else lengths
+            lengths.tolist() if isinstance(lengths, torch.Tensor) and isinstance(log_probs, SimTensor) else lengths
             for lengths in (input_lengths, target_lengths)
         ]
         return original(log_probs, targets, *read, *args, **kwargs)
@@ -231,7 +231,7 @@ def _with_lengths(original: Any) -> Any:
 def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
     """A generator of ours makes no numbers for the CPU; the other way round is refused where operators run."""
     generator = kwargs["generator"]
-    if not isinstance(generator, SimGenerator) or any(type(arg) is SimTensor for arg in args):
+    if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):
         return
     if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
         return

@@ -10,7 +10,9 @@ from typing import Any
 
 import torch
 
+from grader.accelerator.attention_kernels import Given, is_fused
 from grader.accelerator.facts import ATEN
+from grader.accelerator.machine import the_machine
 from grader.accelerator.tensor import SimTensor
 
 _FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
@@ -50,10 +52,14 @@ def _is_fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    """Whether the CPU takes its one fused kernel for the tensors inside."""
+    """Whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+    spec = the_machine().spec
+    given = Given(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, spec.capability)
+    if the_machine().kind == "cuda" and not is_fused(given):
+        return False
     if query.dtype not in _HALF_OR_SINGLE or any(
-        type(one) is not SimTensor or one._place is not tensors[0]._place for one in tensors
+        not isinstance(one, SimTensor) or one._place is not tensors[0]._place for one in tensors
     ):
         return False
     q, k, v = (one._inner for one in tensors[:3])

@@ -34,6 +34,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], wrap: Callable[..., Any]) -> An
         )
         inner = _with_bits(inner, tensor._inner)
     made = wrap(inner, tensor._place)
+    made.__class__ = type(tensor)  # of a parameter it is another one
     # Before the gradient and the attributes are copied: they may lead back to this tensor.
     memo[id(tensor)] = made
     made.requires_grad_(tensor.requires_grad)

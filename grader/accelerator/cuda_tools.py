@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from grader.accelerator import device_module
+from grader.accelerator.attention_kernels import answer_queries
 from grader.accelerator.clock import NOTHING
 from grader.accelerator.machine import Machine
 
@@ -122,6 +123,7 @@ def answer_tools(machine: Machine) -> None:
     _sanitize(machine)
     _say_versions(machine)
     _default_type(machine)
+    answer_queries(machine.spec.capability)
 
 
 def _divide_memory(machine: Machine) -> None:
@@ -178,6 +180,16 @@ def _default_type(machine: Machine) -> None:
     """`torch.set_default_tensor_type(torch.cuda.FloatTensor)`, as old programs say."""
     original: Any = torch.set_default_tensor_type
     ours_before: list[str] = []
+    original_new: Any = torch.Tensor.__new__
+
+    def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        # C++ makes `torch.Tensor(...)` of the default type, and knows no type of ours.
+        if not ours_before or cls is not torch.Tensor or "device" in kwargs:
+            return original_new(cls, *args, **kwargs)
+        sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+        if all(isinstance(size, int) for size in sizes):
+            return torch.empty(sizes or (0,))
+        return original_new(cls, *args, **kwargs).to(machine.kind)
 
     def set_default_tensor_type(kind: Any) -> None:
         name = kind if isinstance(kind, str) else f"torch.{machine.kind}.{getattr(kind, '__name__', '')}"
@@ -192,5 +204,6 @@ def _default_type(machine: Machine) -> None:
         ours_before[:] = [name]
         torch.set_default_dtype(ours.dtype)
         torch.set_default_device(machine.kind)
+        put(torch.Tensor, "__new__", staticmethod(new))
 
     put(torch, "set_default_tensor_type", set_default_tensor_type)

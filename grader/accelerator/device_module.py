@@ -63,13 +63,15 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """True, but for a process that was forked from one that used the device."""
-    return not is_lost(the_machine())
+    """Whether the device was used; False in a process that was forked from one that used it."""
+    return the_machine().used and not is_lost(the_machine())
 
 
 def init() -> None:
-    """Nothing is left to do; raises in such a process."""
-    the_machine().check(0)
+    """Begin to use the device; raises in such a process."""
+    machine = the_machine()
+    machine.settle()
+    machine.check(0)
 
 
 # `torch.manual_seed` asks for it by this name before it seeds the device.
@@ -81,7 +83,7 @@ def device_count() -> int:
     """How many indices there are."""
     machine = the_machine()
     with contextlib.suppress(RuntimeError):  # all are hidden
-        machine.settle()
+        machine.settle(use=False)
     return len(machine.devices)
 
 
@@ -190,8 +192,10 @@ def ipc_collect() -> None:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator of the current device."""
-    _place().generator.manual_seed(seed)
+    """Seed the generator of the current device, which does not begin its use."""
+    machine = the_machine()
+    for place in machine.devices[machine.current :][:1]:
+        place.generator.manual_seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:

@@ -15,13 +15,53 @@ _WEIGHTS = {"native_layer_norm": 2, "native_group_norm": 1, "native_batch_norm":
 _HALVES = (torch.float16, torch.bfloat16)
 
 
+_SCALED = ("_scaled_mm", "_scaled_mm_v2", "_scaled_grouped_mm", "_scaled_grouped_mm_v2")
+_NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9, or ROCm MI300+"
+
+
+def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], capability: tuple[int, int]) -> None:
+    """Raise as CUDA does where a GPU has no kernel of an operator, or none for this dtype or on this GPU."""
+    if facts.cpu_alone:
+        raise NotImplementedError(
+            f"Could not run '{func.name()}' with arguments from the 'CUDA' backend. This could be because the operator "
+            "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+            "build)."
+        )
+    if facts.lacks is not None and shells:
+        kernel, dtypes = facts.lacks
+        if (first := shells[0].dtype) in dtypes:
+            kernel = kernel or _of_convolution(*args)
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{LEGACY[first]}'")
+    if facts.name == "_int_mm":
+        rows, shared, columns = *shells[0].shape, shells[1].shape[-1]
+        if rows <= 16:
+            raise RuntimeError(f"self.size(0) needs to be greater than 16, but got {rows}")
+        for name, size in (("self", shared), ("mat2", columns)):
+            if size % 8 or not size:
+                raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
+    if facts.name in _SCALED and capability < (8, 9):
+        raise RuntimeError(_NO_SCALED)
+
+
+def _of_convolution(
+    data: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *more: Any
+) -> str:
+    """The kernel of a convolution that cuDNN does not take."""
+    del bias, stride, padding
+    groups = more[-1]
+    deep = data.dim() == 5
+    if transposed:
+        return f"slow_conv_transpose{3 if deep else 2}d_out_cuda"
+    if groups > 1 and groups == data.shape[1] and weight.shape[0] % groups == 0:
+        return "conv_depthwise3d" if deep else "conv_depthwise2d_forward_cuda"
+    return "slow_conv_dilated<>" if deep or max(dilation) > 1 else "slow_conv2d_cuda"
+
+
 def check_dtypes(facts: Facts, args: Any, shells: list[SimTensor]) -> None:
-    """Raise as CUDA does where it has no kernel for integers, or for operands of two dtypes."""
+    """Raise as CUDA does for operands of two dtypes."""
     if not shells:
         return
     first = shells[0].dtype
-    if facts.no_integers and not (first.is_floating_point or first.is_complex):
-        raise RuntimeError(f"\"{facts.no_integers}\" not implemented for '{LEGACY[first]}'")
     if facts.name == "convolution" and args[1].dtype is not first:
         raise RuntimeError(f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same")
     if place := _WEIGHTS.get(facts.name):

@@ -36,6 +36,13 @@ _SYNCS = {
     "equal": "equal",
     "_linalg_check_errors": "errors of linalg",
     "is_nonzero": "bool",
+    # Their kernels read on the host whether they failed.
+    "_linalg_eigh": "errors of linalg",
+    "_linalg_eigvals": "errors of linalg",
+    "linalg_eigvals": "errors of linalg",
+    "linalg_eig": "errors of linalg",
+    "_linalg_svd": "errors of linalg",
+    "linalg_pinv": "errors of linalg",
 }
 
 _POINTWISE_TOO = {
@@ -53,18 +60,37 @@ _POINTWISE_TOO = {
 }
 """Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
 
-_NO_INTEGERS = {
-    "mm": "addmm_cuda",
-    "addmm": "addmm_cuda",
-    "_addmm_activation": "addmm_cuda",
-    "bmm": "baddbmm_cuda",
-    "baddbmm": "baddbmm_cuda",
-    "mv": "addmv_impl_cuda",
-    "addmv": "addmv_impl_cuda",
-    "dot": "dot",
-    "vdot": "vdot",
+INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool})
+_HALVES = frozenset({torch.float16, torch.bfloat16})
+_BYTES = frozenset({torch.uint8})
+
+_LACKS = {
+    **dict.fromkeys(("mm", "addmm", "_addmm_activation"), ("addmm_cuda", INTEGERS)),
+    **dict.fromkeys(("bmm", "baddbmm"), ("baddbmm_cuda", INTEGERS)),
+    **dict.fromkeys(("mv", "addmv"), ("addmv_impl_cuda", INTEGERS)),
+    "dot": ("dot", INTEGERS),
+    "vdot": ("vdot", INTEGERS),
+    "convolution": ("", INTEGERS),  # which of its kernels depends on the arguments
+    "max_pool2d_with_indices": ("max_pool2d_with_indices_out_cuda_frame", INTEGERS),
+    "max_pool3d_with_indices": ("max_pool3d_with_indices_out_frame", INTEGERS),
+    "avg_pool2d": ("avg_pool2d_out_cuda_frame", INTEGERS),
+    "avg_pool3d": ("avg_pool3d_out_cuda", INTEGERS),
+    "upsample_bilinear2d": ("upsample_bilinear2d_out_frame", _BYTES),
+    "upsample_bicubic2d": ("upsample_bicubic2d_out_frame", _BYTES),
+    "_upsample_bilinear2d_aa": ("upsample_bilinear2d_out_frame", _BYTES),
+    "_upsample_bicubic2d_aa": ("upsample_bicubic2d_out_frame", _BYTES),
+    "angle": ("angle_cuda", _HALVES),
+    "igamma": ("igamma_cuda", _HALVES),
+    "igammac": ("igammac_cuda", _HALVES),
+    "histc": ("histc", _HALVES),
 }
-"""Products that a GPU has no kernel of for integers and bools, though the CPU has, with the name in CUDA's error."""
+"""Dtypes that a GPU has no kernel for, though the CPU has, with the kernel's name in CUDA's error."""
+
+_CPU_ALONE = {
+    *("histogram", "_histogramdd_bin_edges", "_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors"),
+    *("_upsample_lanczos2d_aa", "_spdiags", "_add_relu", "_add_relu_"),
+}
+"""Operators that a GPU has no kernel for at all: those of `native_functions.yaml` with one for the CPU alone."""
 
 _INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
 
@@ -74,6 +100,8 @@ class Facts:
     """What is to know about an operator, read from its schema once."""
 
     name: str
+    path: str
+    """Its namespace and its name with the overload, as `torch.library` notes what is registered in Python."""
     names: tuple[str, ...]
     """The names of its arguments."""
     keywords: frozenset[str]
@@ -94,8 +122,12 @@ class Facts:
     """It starts a kernel, unless all it gives is a view."""
     decomposes: bool
     indexing: bool
-    no_integers: str
-    """The kernel that it lacks for integers, or ""."""
+    checked: bool
+    """A GPU may have no kernel for what it is given."""
+    lacks: tuple[str, frozenset[torch.dtype]] | None
+    """A kernel and the dtypes that it does not take."""
+    cpu_alone: bool
+    """It has no kernel for a GPU."""
     alerts: str
     """Who complains where only deterministic algorithms are wanted, or ""."""
     flops: Callable[..., int] | None
@@ -116,6 +148,7 @@ def facts_of(func: Any) -> Facts:
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
     return Facts(
         name=name,
+        path=func.name().replace("::", "/"),
         names=names,
         keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
         writes=tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write),
@@ -129,7 +162,9 @@ def facts_of(func: Any) -> Facts:
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
         decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
         indexing=name in _INDEXING,
-        no_integers=_NO_INTEGERS.get(name, ""),
+        checked=name in _CPU_ALONE or name.startswith(("_scaled", "_int_mm")) or name.removesuffix("_") in _LACKS,
+        lacks=_LACKS.get(name.removesuffix("_")),
+        cpu_alone=name in _CPU_ALONE,
         alerts=caller_of(name, len(schema.returns)),
         flops=flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket),
     )

@@ -27,7 +27,7 @@ def lose_in_children(machine: Machine) -> None:
     """Let the devices fail in what is forked from here on, if they were used by then."""
 
     def lose() -> None:
-        if any(device.memory.total or device.memory.peak for device in machine.devices):
+        if machine.used:
             for device in machine.devices:
                 device.fault, device.fault_is_told = Forked(0.0, machine.kind), True
 

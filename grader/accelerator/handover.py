@@ -13,7 +13,7 @@ import torch
 from torch._C import TensorBase
 
 from grader.accelerator.machine import the_machine
-from grader.accelerator.tensor import SimTensor, wrap
+from grader.accelerator.tensor import SimParameter, SimTensor, wrap
 
 # Taken when the package is loaded, before any code of a student runs, which could put something else under these names.
 _stride = TensorBase.stride
@@ -52,7 +52,7 @@ class Described:
 
 def is_simulated(value: Any) -> bool:
     """Whether a value is a tensor on a simulated device, by its exact type."""
-    return type(value) is SimTensor
+    return type(value) is SimTensor or type(value) is SimParameter
 
 
 def to_device(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
@@ -101,7 +101,7 @@ def describe(tensor: torch.Tensor) -> Described:
     Raises:
         TypeError: the value is not of the exact type; ask `is_simulated` first.
     """
-    if type(tensor) is not SimTensor:
+    if not is_simulated(tensor):
         raise TypeError("this is not a tensor on a simulated device")
     # A plain look at an attribute would find a property first that somebody put on the class.
     state = object.__getattribute__(tensor, "__dict__")

@@ -51,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with virtual_time() if asked.virtual_time else contextlib.nullcontext():
         status = _run(source, asked.script, asked.arguments)
     _flush()
+    machine.races.look_at_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=asked.virtual_time)) + "\n")
     if asked.trace:
         write_trace(machine.clock.spans, asked.trace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -23,22 +24,39 @@ INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
 
 
+class _Here(threading.local):
+    """What is current in a thread: a device, and a stream on each."""
+
+    def __init__(self) -> None:
+        self.device = 0
+        self.streams: dict[int, int] = {}
+
+
 class Device:
     """One index of the simulated device."""
 
-    def __init__(self, kind: str, index: int, spec: Spec) -> None:
+    def __init__(self, kind: str, index: int, spec: Spec, here: _Here) -> None:
+        self._here = here
         self.index = index
         self.inner = torch.device(INNER, index)
         self.public = torch.device(kind, index)
         self.memory = Memory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
-        self.stream = 0
         self.fault: Fault | None = None
         self.fault_is_told = False
 
     @property
+    def stream(self) -> int:
+        """The number of the stream that this thread gives its work to."""
+        return self._here.streams.get(self.index, 0)
+
+    @stream.setter
+    def stream(self, number: int) -> None:
+        self._here.streams[self.index] = number
+
+    @property
     def queue(self) -> Queue:
-        """The queue that work is given to now."""
+        """The queue that work of this thread is given to now."""
         return (self.index, self.stream)
 
 
@@ -54,8 +72,8 @@ class Machine:
     def __init__(self, kind: str, indices: int, spec: Spec) -> None:
         self.kind = kind
         self.spec = spec
-        self.devices = [Device(kind, index, spec) for index in range(indices)]
-        self.current = 0
+        self._here = _Here()
+        self.devices = [Device(kind, index, spec, self._here) for index in range(indices)]
         self.streams = 0
         # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
         self.blocks: dict[int, weakref.ref[Block]] = {}
@@ -66,9 +84,19 @@ class Machine:
         self.blocking = kind == "cuda" and launches_block()
         # 1 warns of each wait, 2 forbids it.
         self.sync_debug = 0
+        self.used = False
         self._settled = kind != "cuda"
 
     # -- devices
+
+    @property
+    def current(self) -> int:
+        """The index that a device without an index means in this thread."""
+        return self._here.device
+
+    @current.setter
+    def current(self, index: int) -> None:
+        self._here.device = index
 
     def device(self, index: int) -> Device:
         """The device of an index; raises PyTorch's own error if it does not exist."""
@@ -77,13 +105,21 @@ class Machine:
             raise invalid_ordinal(self.kind)
         return self.devices[index]
 
-    def settle(self) -> None:
-        """At first use: leave the devices that the program may see, as CUDA's variable says by then."""
+    def settle(self, *, use: bool = True) -> None:
+        """At first use: leave the devices that the program may see, as CUDA's variable says by then.
+
+        Args:
+            use: whether the use of the device begins with this call; to count devices does not begin it.
+        """
         if not self._settled:
             self._settled = True
             self.devices[:] = self.devices[: visible_of(len(self.devices))]
         if not self.devices:
             raise RuntimeError("No CUDA GPUs are available")
+        if use and not self.used:
+            self.used = True
+            # Checkpoints save the state of the device's generator only if this says that there is one.
+            getattr(torch, self.kind)._initialized = True
 
     def index_of(self, device: Any = None) -> int:
         """The index that a device argument means: None, an int, a string or a `torch.device`."""

@@ -50,7 +50,9 @@ def _jagged_alone(machine: Machine, original: Any) -> Any:
     @functools.wraps(original)
     def call(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         layout = kwargs.get("layout") or torch.strided
-        there = any(type(one) is SimTensor for one in (tensors if isinstance(tensors, (list, tuple)) else [tensors]))
+        there = any(
+            isinstance(one, SimTensor) for one in (tensors if isinstance(tensors, (list, tuple)) else [tensors])
+        )
         if layout is not torch.jagged and (there or machine.is_ours(kwargs.get("device"))):
             raise NotImplementedError(STRIDED)
         return original(tensors, *args, **kwargs)
@@ -78,7 +80,7 @@ def _replace_attention() -> None:
         enable_gqa: bool = False,
     ) -> Any:
         given = (query, key, value)
-        if not all(isinstance(one, nested.NestedTensor) and type(one._values) is SimTensor for one in given):
+        if not all(isinstance(one, nested.NestedTensor) and isinstance(one._values, SimTensor) for one in given):
             return original(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
         query, key, value, attn_mask = attention._autocast(query, key, value, attn_mask)
         attention._validate_sdpa_input(query, key, value, attn_mask, dropout_p, is_causal, scale)

@@ -15,18 +15,19 @@ from torch._C import DispatchKey, DispatchKeySet
 from grader.accelerator.amounts import amount_of, find_room
 from grader.accelerator.asserts import assertion_of, of_no_meaning
 from grader.accelerator.attention import attend_whole
+from grader.accelerator.custom import key_of
 from grader.accelerator.determinism import check_deterministic
-from grader.accelerator.dtypes import check_dtypes
+from grader.accelerator.dtypes import check_dtypes, check_kernel
 from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
-from grader.accelerator.placement import check_devices, mask_of
+from grader.accelerator.placement import check_devices, reason_to_wait
 from grader.accelerator.profiling import RECORDERS, inside
 from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
-from grader.accelerator.tensor import SimTensor
+from grader.accelerator.tensor import SimParameter, SimTensor
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -47,7 +48,7 @@ def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> 
     """
     del cls
     # A class that is made of other tensors, as nested ones are, takes itself apart first.
-    if len(types) > 1:
+    if len(types) > 1 and not all(issubclass(kind, SimTensor) for kind in types):
         return NotImplemented
     with _Keys(_included(), _excluded() - _CONJUGATES):
         if RECORDERS:
@@ -63,23 +64,18 @@ def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    facts = facts_of(func)
-    # Some operators that need more than the CPU's kernel on the tensors inside.
-    special = SPECIAL.get(facts.name)
-    if special is not None and (facts.name != "linalg_matrix_rank" or "out" in kwargs):
-        return special(func, args, kwargs)
-    # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
-    if facts.decomposes:
-        parts = func.decompose(*args, **kwargs)
-        if parts is not NotImplemented:
-            return parts
-    machine = the_machine()
+    facts, machine = facts_of(func), the_machine()
+    done = _in_another_way(facts, machine, func, args, kwargs)
+    if done is not NotImplemented:
+        return done
     # Strip all arguments, and remember whose shells they were; CPU tensors among them are to be looked at.
     shells: list[SimTensor] = []
     hosts: list[torch.Tensor] = []
     inner = [_strip(arg, shells, hosts) for arg in args]
     named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
     place = shells[0]._place if shells else None
+    if facts.checked:
+        check_kernel(facts, func, args, shells, machine.spec.capability)
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
         check_dtypes(facts, args, shells)
@@ -103,10 +99,21 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if failed:
         machine.fail(shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
-    reason = mask_of(facts, args) if facts.indexing else facts.syncs_for
+    reason = reason_to_wait(facts, args, kwargs)
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What an operator gives that is not one of the CPU's kernels on the tensors inside; else `NotImplemented`."""
+    if (key := key_of(facts, func, machine.kind)) is not None:
+        return func.redispatch(key, *args, **kwargs)
+    special = SPECIAL.get(facts.name)
+    if special is not None and (facts.name != "linalg_matrix_rank" or "out" in kwargs):
+        return special(func, args, kwargs)
+    # In inference mode operators come here whole; their parts come one by one, and each is checked and counted.
+    return func.decompose(*args, **kwargs) if facts.decomposes else NotImplemented
 
 
 def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device | None) -> Device | None:
@@ -123,7 +130,7 @@ def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device
 def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
     # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
     kind = type(value)
-    if kind is SimTensor:
+    if kind is SimTensor or kind is SimParameter:
         shells.append(value)
         return value._inner
     if kind is list or kind is tuple:

@@ -21,6 +21,10 @@ _FOR_THE_HOST = {
     "_pack_padded_sequence_backward": {"batch_sizes"},
     "index_fill": {"value"},
     "index_fill_": {"value"},
+    "_fused_adam_": {"lr"},
+    "_fused_adamw_": {"lr"},
+    "_fused_sgd_": {"lr"},
+    "_fused_adagrad_": {"lr"},
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
@@ -56,13 +60,13 @@ def check_devices(
         return
     if facts.name in _ANYWHERE:
         return
-    if facts.indexing and not same and type(args[0]) is SimTensor:
+    if facts.indexing and not same and isinstance(args[0], SimTensor):
         _check_indices(args)
     # Indices may be on the CPU, as on CUDA, where PyTorch moves them first.
     if facts.indexing and same:
         _move_indices(machine, args, first)
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
-        if all(host.dim() == 0 for host in hosts) and type(args[0]) is SimTensor:
+        if all(host.dim() == 0 for host in hosts) and isinstance(args[0], SimTensor):
             return
     named = _named_arguments(facts, args, kwargs)
     if read := _FOR_THE_HOST.get(facts.name):
@@ -73,15 +77,28 @@ def check_devices(
     tensors = _NO_NUMBERS if facts.name in _ADDCMUL else facts.writes
     written = [value for name, value in named if name in tensors]
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
-    # `where` takes both its values as numbers; any other pointwise operator takes one.
-    most = 2 if facts.name == "where" else 1
+    # `where` takes both its values as numbers; any other pointwise operator takes one, for each tensor of a list.
+    most = len(hosts) if facts.name.startswith("_foreach_") else 2 if facts.name == "where" else 1
     if facts.pointwise and same and len(scalars) == len(hosts) <= most:
         return
     raise RuntimeError(_two_devices(facts, func, args, kwargs, first, shells, hosts))
 
 
-def mask_of(facts: Facts, args: Any) -> str:
-    """Why the host must wait for an operator with indices: how many elements a mask takes."""
+def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
+    """Why the host must wait for an operator; "" if it need not."""
+    if facts.indexing:
+        return _mask_of(facts, args)
+    if facts.name == "histc":
+        # Without limits those of the numbers are read first.
+        low, high = (args[i] if len(args) > i else kwargs.get(name, 0) for i, name in ((2, "min"), (3, "max")))
+        return "histc" if low == high else ""
+    if facts.name == "normal" and isinstance(args[1] if len(args) > 1 else kwargs.get("std"), SimTensor):
+        return "normal"  # none of the deviations may be negative
+    return facts.syncs_for
+
+
+def _mask_of(facts: Facts, args: Any) -> str:
+    """How many elements a mask takes."""
     # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
     masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
@@ -90,21 +107,21 @@ def mask_of(facts: Facts, args: Any) -> str:
 
 def _check_indices(args: Any) -> None:
     """Raise for an index on another device than the tensor."""
-    if any(type(index) is SimTensor and index._place is not args[0]._place for index in args[1]):
+    if any(isinstance(index, SimTensor) and index._place is not args[0]._place for index in args[1]):
         raise RuntimeError(
             f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"
         )
 
 
 def _move_indices(machine: Machine, args: Any, place: Device) -> None:
-    if type(args[0]) is not SimTensor:
+    if not isinstance(args[0], SimTensor):
         raise RuntimeError(
             f"indices should be either on cpu or on the same device as the indexed tensor ({args[0].device})"
             if isinstance(args[0], torch.Tensor)
             else "indices should be on the device of the indexed tensor"
         )
     for index in args[1]:
-        if isinstance(index, torch.Tensor) and type(index) is not SimTensor:
+        if isinstance(index, torch.Tensor) and not isinstance(index, SimTensor):
             machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
 
 
@@ -117,7 +134,7 @@ def _two_devices(
 ) -> str:
     # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
     # in the wrapper that is generated around a kernel.
-    if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and type(args[0]) is SimTensor:
+    if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and isinstance(args[0], SimTensor):
         return f"expected self and mask to be on the same device, but got mask on cpu and self on {first.public}"
     if facts.name in _ADDCMUL and len(hosts) == 1 and hosts[0].dim() == 0:
         named = _named_arguments(facts, args, kwargs)
@@ -136,7 +153,9 @@ def _two_devices(
             f"{first.public} and {other}!"
         )
     if facts.name == "convolution":
-        also = "" if type(args[0]) is SimTensor else " or input should be a MKLDNN tensor and weight is a dense tensor"
+        also = (
+            "" if isinstance(args[0], SimTensor) else " or input should be a MKLDNN tensor and weight is a dense tensor"
+        )
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
     operator, other_names = _MADE_OF.get(facts.name, (facts.name, {}))
     found: list[tuple[str, torch.device]] = []

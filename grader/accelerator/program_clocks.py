@@ -35,7 +35,7 @@ class _HostWork(TorchDispatchMode):
         out = func(*args, **kwargs)
         tensors = [*_tensors(args), *_tensors(tuple(kwargs.values())), *_tensors((out,))]
         # Work with a tensor of ours is the device's and on its clock already; views take no time worth telling.
-        if tensors and not func.is_view and all(type(tensor) is not SimTensor for tensor in tensors):
+        if tensors and not func.is_view and all(not isinstance(tensor, SimTensor) for tensor in tensors):
             most = max(tensor.numel() for tensor in tensors)
             formula = flop_registry.get(func._overloadpacket)
             flops = formula(*args, **kwargs, out_val=out) if formula else most

@@ -185,7 +185,7 @@ class _LegacyKind(type):
 
     # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.
     def __instancecheck__(cls, thing: Any) -> bool:
-        return type(thing) is SimTensor and thing.dtype is cls.dtype
+        return isinstance(thing, SimTensor) and thing.dtype is cls.dtype
 
 
 def _legacy_types() -> None:

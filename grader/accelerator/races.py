@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -33,6 +34,14 @@ _SMALL = 1 << 20
 _WRITES = "writes to what {name} on {queue} reads ({site}), without waiting for it"
 _OLD = "uses what {name} on {queue} writes ({site}), without waiting for it"
 _REUSED = "gets memory that {name} on {queue} still uses ({site}), as its tensor was dropped"
+
+_OVERWRITTEN = (
+    "{name} on {queue} reads pinned memory ({site}) that the host wrote to before it waited for the copy: on a GPU the "
+    "numbers may be wrong. Wait for the stream, or for an event after the copy, before you write to that memory again."
+)
+
+_MOST_COPIES = 64
+"""As many copies from pinned memory are kept in mind."""
 
 
 class Block:
@@ -103,6 +112,9 @@ class Races:
         self._known: dict[Queue, Known] = {}
         # Memory that was freed while other queues than its own used it, by its own queue: bytes, and who used it.
         self._left: dict[Queue, list[tuple[int, Access]]] = {}
+        # Pinned memory that copies may be reading still: looks at it, with their versions, and the copies.
+        self._copied: deque[tuple[torch.Tensor, int, Access]] = deque(maxlen=_MOST_COPIES)
+        self._last: Access
 
     # -- who waits for whom
 
@@ -113,6 +125,8 @@ class Races:
     def waits_for(self, queue: Queue | None, seen: Known) -> None:
         """A queue, or the host, does nothing more before all this is done."""
         known = self._host if queue is None else self._known.setdefault(queue, {})
+        if queue is None and self._copied:
+            self.look_at_copies()
         for other, number in seen.items():
             if number > known.get(other, 0):
                 known[other] = number
@@ -121,6 +135,20 @@ class Races:
         """The host waits for all that queues were given."""
         for queue in queues:
             self.waits_for(None, self.seen_by(queue))
+
+    def copies_from(self, pinned: torch.Tensor) -> None:
+        """The work given last is a copy that reads this memory of the host, while the host goes on."""
+        if not pinned.is_inference():
+            self._copied.append((pinned, pinned._version, self._last))
+
+    def look_at_copies(self, *, all_of_them: bool = False) -> None:
+        """Warn if the host wrote to memory that a copy may have been reading; at each wait, and at the end."""
+        for entry in list(self._copied):
+            pinned, version, (queue, number, name, site) = entry
+            if pinned._version != version:
+                warn_at_program(_OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site)))
+            if all_of_them or pinned._version != version or number <= self._host.get(queue, 0):
+                self._copied.remove(entry)
 
     def meet(self, one: Queue, other: Queue) -> None:
         """Two queues wait for each other, as a copy between devices makes them."""
@@ -132,7 +160,7 @@ class Races:
     def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
         """A queue is given work that uses memory. Raises, or warns, if other work may be doing so at the same time."""
         number = self._given[queue] = self._given.get(queue, 0) + 1
-        this = (queue, number, name, site_of_program())
+        self._last = this = (queue, number, name, site_of_program())
         found = self._conflict(this, reads, writes) if self.several else ""
         for block in reads:
             block.reads[queue] = this

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
+import warnings
 from typing import Any
 
 import torch
@@ -16,6 +18,11 @@ from grader.accelerator.tensor import SimTensor
 put: Any = setattr
 
 LAZY = "lazy modules are not supported on the simulated device before their first call"
+
+_FULLGRAPH = (
+    "torch.compile runs the function as it is on the simulated device, and does not look for the graph breaks that "
+    "fullgraph=True forbids. To find them, compile the function for the CPU in a process without the simulated device."
+)
 
 
 def refuse_lazy(machine: Machine) -> None:
@@ -49,8 +56,25 @@ def refuse_export(machine: Machine) -> None:
 
 
 def compile_nothing() -> None:
-    """`torch.compile` gives the function as it is: PyTorch has no compiler for this device."""
+    """Let `torch.compile` run a function as it is, since PyTorch has no compiler for this device, and wrap a module.
+
+    The names in the `state_dict` of a compiled module begin with `_orig_mod.`, as everywhere.
+    """
     # The compiler reads this when it is asked to compile. It is not loaded for our sake, since that takes seconds.
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if (config := sys.modules.get("torch._dynamo.config")) is not None:
         put(config, "disable", True)
+    original: Any = torch.compile
+
+    @functools.wraps(original)
+    def compiled(model: Any = None, **options: Any) -> Any:
+        made = original(model, **options)
+        if model is None:
+            return made  # a decorator, which comes here again
+        if options.get("fullgraph"):
+            warnings.warn(_FULLGRAPH, UserWarning, stacklevel=2)
+        if isinstance(model, torch.nn.Module) and made is model and not options.get("disable"):
+            return importlib.import_module("torch._dynamo.eval_frame").DisableContext()(model)
+        return made
+
+    put(torch, "compile", compiled)

@@ -69,6 +69,6 @@ def follow(shell: SimTensor) -> None:
 
 def blocks_of(given: Any) -> list[Block]:
     """The memory of what came out."""
-    if type(given) is SimTensor:
+    if isinstance(given, SimTensor):
         return [given._block]
     return [block for item in given for block in blocks_of(item)] if isinstance(given, (list, tuple)) else []

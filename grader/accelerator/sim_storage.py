@@ -36,6 +36,18 @@ class SimStorage(torch.UntypedStorage):
         # A slice looks at the same memory; Python has made it of our class, and without a place.
         return as_storage(found, self._place) if isinstance(found, torch.UntypedStorage) else found
 
+    def resize_(self, size: int) -> SimStorage:
+        """Another number of bytes; what is no longer needed is free at once."""
+        known = the_machine().blocks.get(self._cdata)
+        block = None if known is None else known()
+        if block is not None:
+            # Before the host has to find the memory.
+            block.memory.room_for(size - block.nbytes)
+        super().resize_(size)
+        if block is not None:
+            block.resized()
+        return self
+
     def new(self) -> SimStorage:
         """An empty one on the same device."""
         return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)

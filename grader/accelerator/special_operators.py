@@ -25,7 +25,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     source: Any = args[1]
     non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
     machine = the_machine()
-    ours, theirs = type(to) is SimTensor, type(source) is SimTensor
+    ours, theirs = isinstance(to, SimTensor), isinstance(source, SimTensor)
     target = to._inner if ours else to
     origin = source._inner if theirs else source
     if origin.layout is not torch.strided:
@@ -46,6 +46,8 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, blocks=False)
     elif ours:
         pinned = is_pinned(origin)
+        if pinned and non_blocking:
+            machine.races.copies_from(origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
         # To the host PyTorch waits for pageable memory whatever is asked: read too early, it would hold old numbers.
@@ -59,7 +61,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _use(name: str, source: Any, to: Any) -> None:
     """One tensor is copied to another, each on its device or on the CPU."""
     machine = the_machine()
-    reads, writes = ([one._block] if type(one) is SimTensor else [] for one in (source, to))
+    reads, writes = ([one._block] if isinstance(one, SimTensor) else [] for one in (source, to))
     if reads and writes and source._place is not to._place:
         # A copy between devices is the source's work, for which the target waits.
         machine.use(source._place, name, reads, [])
@@ -75,7 +77,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     machine = the_machine()
     device = kwargs.get("device")
     options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
-    inner = source._inner if type(source) is SimTensor else source
+    inner = source._inner if isinstance(source, SimTensor) else source
     if device is not None and not machine.is_ours(device) and torch.device(device).type != "cpu":
         # To `meta` and the like: no bytes of the device go anywhere.
         return func(inner, **options, device=device)
@@ -96,8 +98,10 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = source._place if device is None else machine.devices[machine.index_of(device)]
     result = wrap(made, place)
     _use("_to_copy", source, result)
-    if type(source) is not SimTensor:
+    if not isinstance(source, SimTensor):
         pinned = is_pinned(inner)
+        if pinned and non_blocking:
+            machine.races.copies_from(inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
         machine.launch("_to_copy", place.index, 0, nbytes + nbytes_of(inner))
@@ -115,7 +119,7 @@ def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`set_`: another storage, or another look at one."""
     shell = args[0]
-    if type(shell) is not SimTensor:
+    if not isinstance(shell, SimTensor):
         raise unsupported(func, "a CPU tensor cannot take the memory of the device")
     # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
     for given in args:
@@ -124,15 +128,15 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
                 f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
                 f'different device "{given.device}".  This is no longer allowed; the devices must match.'
             )
-    func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
+    func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
     refresh(shell)
     return shell
 
 
 def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`resize_` and `resize_as_`: other sizes, perhaps more memory."""
-    func(*[arg._inner if type(arg) is SimTensor else arg for arg in args], **kwargs)
-    if type(args[0]) is SimTensor:
+    func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
+    if isinstance(args[0], SimTensor):
         refresh(args[0])
         # The storage may be longer now, and the device has to have room for it.
         args[0]._block.resized()
@@ -142,9 +146,9 @@ def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`pack_padded_sequence` reads lengths on the host, and leaves the sizes of the batches there."""
     source, lengths = args[0], args[1]
-    if type(source) is not SimTensor:
+    if not isinstance(source, SimTensor):
         raise unsupported(func, "the lengths are on the device, and the sequences are not")
-    if type(lengths) is SimTensor:
+    if isinstance(lengths, SimTensor):
         # The lengths decide how the work is divided, so CUDA, too, takes them from the host and no other place.
         kind = LEGACY.get(lengths.dtype, str(lengths.dtype))
         raise RuntimeError(

@@ -38,7 +38,7 @@ def replace_pinning() -> None:
         return self if of_storage(self) else pinned_bytes(plain_copy(self))
 
     def to_dlpack(tensor: torch.Tensor) -> Any:
-        return tensor.__dlpack__() if type(tensor) is SimTensor else original(tensor)
+        return tensor.__dlpack__() if isinstance(tensor, SimTensor) else original(tensor)
 
     # The function of C++'s knows the shell, which has no memory to hand out.
     original = torch._C._to_dlpack
@@ -131,7 +131,7 @@ def replace_metadata() -> None:
     original_metadata: Any = torch._utils.set_tensor_metadata
 
     def set_metadata(tensor: torch.Tensor, metadata: dict[str, bool]) -> None:
-        if type(tensor) is not SimTensor:
+        if not isinstance(tensor, SimTensor):
             original_metadata(tensor, metadata)
             return
         # The bits are set on the numbers, then the shell follows.

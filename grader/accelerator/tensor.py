@@ -43,8 +43,20 @@ LEGACY = {
 """The words for dtypes in the names of the old tensor types."""
 
 
-class SimTensor(torch.Tensor):
-    """A tensor on a simulated device. `type(t)` shows as `torch.Tensor`, though it is not the same object."""
+class _Kind(torch._C._TensorMeta):
+    """Lets `type(t)` equal the class that PyTorch's own tensors have, also in a list and as a key; `is` it is not."""
+
+    stands_for: Any = torch.Tensor
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self.stands_for
+
+    def __hash__(self) -> int:
+        return hash(self.stands_for)
+
+
+class SimTensor(torch.Tensor, metaclass=_Kind):
+    """A tensor on a simulated device."""
 
     _inner: torch.Tensor
     _place: Device
@@ -58,9 +70,6 @@ class SimTensor(torch.Tensor):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """What `torch.Tensor(...)` gives, for code that calls `type(t)`."""
         return torch.Tensor(*args, **kwargs)
-
-    def __init_subclass__(cls) -> None:
-        raise NotImplementedError("a class derived from the tensors of the simulated device is not supported")
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -169,6 +178,21 @@ class SimTensor(torch.Tensor):
             return text_of_sparse(self, self._inner)
         return text_of(self, self._inner, tensor_contents)
 
+    def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
+        """The old way to make a tensor of the same dtype on the same device."""
+        machine = the_machine()
+        if device is not None and not machine.is_ours(device):
+            given = torch.device(device).type
+            raise RuntimeError(
+                f"legacy constructor expects device type: {machine.kind} but device type: {given} was passed"
+            )
+        if args and isinstance(args[0], (torch.UntypedStorage, torch.TypedStorage)):
+            return TensorBase.new(self, *args)
+        place = self._place.inner if device is None else machine.inner(device)
+        if not args:  # C++ forgets the index
+            return torch.empty(0, dtype=self.dtype, device=place)
+        return TensorBase.new(self, *args, device=place)
+
     # -- indices
 
     def __getitem__(self, index: Any) -> Any:
@@ -196,9 +220,42 @@ class SimTensor(torch.Tensor):
         return reduced(self)
 
 
-# Messages and `type(t)` show what they would show of any tensor. Nothing looks the class up by this name: files and
-# pickles hold no reference to it.
-SimTensor.__module__, SimTensor.__qualname__, SimTensor.__name__ = "torch", "Tensor", "Tensor"
+class SimParameter(SimTensor):
+    """A parameter on a simulated device."""
+
+    stands_for = torch.nn.Parameter
+    _is_param = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """What `torch.nn.Parameter(...)` gives."""
+        return torch.nn.Parameter(*args, **kwargs)
+
+
+def _refuse_subclass(cls: type) -> None:
+    del cls
+    raise NotImplementedError("a class derived from the tensors of the simulated device is not supported")
+
+
+for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.parameter.Parameter")):
+    # Messages and `type(t)` show what they would show of any tensor. Nothing looks the classes up by these names: files
+    # and pickles hold no reference to them.
+    _ours.__module__, _, _ours.__name__ = _name.rpartition(".")
+    _ours.__qualname__ = _ours.__name__
+    _ours.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[method-assign, assignment]
+
+
+def replace_parameters() -> None:
+    """Let parameters that are made of a tensor of the device be of the class above."""
+    original = torch.nn.Parameter.__new__
+
+    def new(cls: Any, data: Any = None, requires_grad: bool = True, **kwargs: Any) -> Any:
+        # PyTorch's own refuses a class whose `detach` gives another one.
+        made = original(cls, data.detach() if isinstance(data, SimTensor) else data, requires_grad, **kwargs)
+        if type(made) is SimTensor:
+            made.__class__ = SimParameter
+        return made
+
+    torch.nn.Parameter.__new__ = staticmethod(new)  # type: ignore[method-assign]
 
 
 def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimTensor:
@@ -256,7 +313,7 @@ def _bits(inner: torch.Tensor) -> dict[str, Any]:
 
 def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
     """What `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
-    ours = (type(tensor) is SimTensor) + (type(new) is SimTensor)
+    ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
     if ours == 1:
         # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
         is_parameter = isinstance(tensor, torch.nn.Parameter)

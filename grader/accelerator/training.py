@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import re
 from typing import Any
 
@@ -30,7 +29,7 @@ def replace_backward(machine: Machine) -> None:
         torch._C._set_multithreading_enabled(False)
         for grad in args[1] if machine.races.several else ():
             # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
-            if type(grad) is SimTensor:
+            if isinstance(grad, SimTensor):
                 machine.use(grad._place, "backward", [grad._block], [])
         try:
             with RaisedAfter():
@@ -67,7 +66,28 @@ def name_in_errors(machine: Machine) -> None:
     grad: Any = TensorBase.grad
     put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-        put(torch._VF, name, naming(getattr(torch._VF, name)))
+        put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
+
+
+def _as_cudnn(original: Any) -> Any:
+    """Only in training mode cuDNN keeps what backward needs."""
+
+    def refuse(grad: torch.Tensor) -> None:
+        del grad
+        raise RuntimeError("cudnn RNN backward can only be called in training mode")
+
+    @functools.wraps(original)
+    def call(*args: Any) -> Any:
+        made = original(*args)
+        # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
+        training = args[6] if isinstance(args[3], bool) else args[7]
+        if isinstance(args[0], SimTensor) and not training and torch.backends.cudnn.enabled:
+            for one in made:
+                if one.requires_grad:
+                    one.register_hook(refuse)
+        return made
+
+    return call
 
 
 def check_gradients(machine: Machine) -> None:
@@ -97,14 +117,6 @@ def check_gradients(machine: Machine) -> None:
         return grads
 
     put(node, "apply", apply)
-
-
-def update_all_at_once() -> None:
-    """Optimizers hand over all parameters in one launch, as they do by default on CUDA; the CPU's take one by one."""
-    # They ask for the exact class of a parameter, and take others for something that they do not know.
-    kinds: Any = importlib.import_module("torch.optim.optimizer")._foreach_supported_types
-    if SimTensor not in kinds:
-        kinds.append(SimTensor)
 
 
 def replace_modules() -> None:

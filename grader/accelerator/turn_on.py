@@ -12,6 +12,7 @@ from grader.accelerator import (
     arguments,
     autocast,
     cuda_tools,
+    custom,
     graphs,
     nested,
     operators,
@@ -20,6 +21,7 @@ from grader.accelerator import (
     queries,
     refusals,
     storages,
+    tensor,
     training,
     warned,
 )
@@ -118,6 +120,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
         queries.answer_cuda()
         cuda_tools.answer_tools(machine)
         graphs.answer_graphs(machine)
+    custom.replace_registration(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
     arguments.replace_functions(machine)
@@ -131,12 +134,12 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     training.check_gradients(machine)
     if mode != INNER:
         training.name_in_errors(machine)
+    tensor.replace_parameters()
     training.replace_modules()
     training.pad_the_padded()
     refusals.refuse_lazy(machine)
     parallel.answer_communication()
     refusals.refuse_export(machine)
     profiling.answer_profiler(machine)
-    training.update_all_at_once()
     refusals.compile_nothing()
     warned.tell_at_the_caller()

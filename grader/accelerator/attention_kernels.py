@@ -1,0 +1,209 @@
+"""Which of CUDA's kernels of attention take what is given, and why others do not, in PyTorch's words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+_ORDER = {"efficient": "Memory efficient", "flash": "Flash attention", "cudnn": "cuDNN attention"}
+_DISABLED = {"efficient": "Memory Efficient attention", "flash": "Flash attention", "cudnn": "cuDNN attention"}
+_IN_CPP = {
+    torch.float32: "float",
+    torch.float64: "double",
+    torch.float16: "c10::Half",
+    torch.bfloat16: "c10::BFloat16",
+}
+_SUPPORTED = {torch.float16: "Half", torch.float32: "Float", torch.bfloat16: "BFloat16"}
+_ADVICE = " instead. To broadcast dense inputs, try using unsqueeze and expand_to before passing them into the kernel."
+
+
+@dataclass(frozen=True)
+class Given:
+    """What attention is given, and the capability of the GPU."""
+
+    query: Any
+    key: Any
+    value: Any
+    mask: Any
+    dropout: float
+    causal: bool
+    grouped: bool
+    capability: tuple[int, int]
+
+    @property
+    def all(self) -> tuple[Any, Any, Any]:
+        """Query, key and value."""
+        return self.query, self.key, self.value
+
+
+def _allowed() -> dict[str, bool]:
+    return {
+        "flash": torch._C._get_flash_sdp_enabled(),
+        "efficient": torch._C._get_mem_efficient_sdp_enabled(),
+        "cudnn": torch._C._get_cudnn_sdp_enabled(),
+    }
+
+
+def answer_queries(capability: tuple[int, int]) -> None:
+    """Let `torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of such a GPU."""
+
+    def asked_for(kernel: str) -> Any:
+        def can_use(params: Any, debug: bool = False) -> bool:
+            given = Given(
+                *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
+                *(params.enable_gqa, capability),
+            )
+            why = next(_obstacles(kernel, given), "") if _allowed()[kernel] else _disabled(kernel)
+            if why and debug:
+                warnings.warn(why, UserWarning, stacklevel=2)
+            return not why
+
+        return can_use
+
+    put: Any = setattr
+    for kernel in _DISABLED:
+        put(torch.backends.cuda, f"can_use_{kernel}_attention", asked_for(kernel))
+    put(torch.backends.cuda, "is_flash_attention_available", lambda: True)
+
+
+def _disabled(kernel: str) -> str:
+    return f"{_DISABLED[kernel]} has been runtime disabled."
+
+
+def is_fused(given: Given) -> bool:
+    """Whether one of the kernels that are allowed takes it.
+
+    Raises:
+        RuntimeError: none does, and taking attention apart into products is not allowed.
+    """
+    allowed = _allowed()
+    if any(allowed[kernel] and not next(_obstacles(kernel, given), "") for kernel in allowed):
+        return True
+    if torch._C._get_math_sdp_enabled():
+        return False
+    if not any(allowed.values()):
+        raise RuntimeError("No viable backend for scaled_dot_product_attention was found.")
+    for kernel, name in _ORDER.items():
+        warnings.warn(f"{name} kernel not used because:", UserWarning, stacklevel=2)
+        why = next(_obstacles(kernel, given), "") if allowed[kernel] else _disabled(kernel)
+        warnings.warn(why, UserWarning, stacklevel=2)
+    raise RuntimeError("No available kernel. Aborting execution.")
+
+
+def _obstacles(kernel: str, given: Given) -> Iterator[str]:
+    """Why a kernel does not take it; the order is that of the checks in C++."""
+    dims = [one.dim() for one in given.all]
+    if dims != [4, 4, 4]:
+        yield (
+            f"All fused kernels requires query, key and value to be 4 dimensional, but got Query dim: {dims[0]}, "
+            f"Key dim: {dims[1]}, Value dim: {dims[2]} instead."
+        )
+    yield from {"flash": _of_flash, "efficient": _of_efficient, "cudnn": _of_cudnn}[kernel](given)
+    yield from _of_layout(given, kernel)
+    dtypes = [torch.float16, *([torch.float32] if kernel == "efficient" else [])]
+    if given.capability >= (8, 0):
+        dtypes.append(torch.bfloat16)
+    found = [one.dtype for one in given.all]
+    if len(set(found)) > 1 or found[0] not in dtypes:
+        names = [_IN_CPP.get(dtype, str(dtype).removeprefix("torch.")) for dtype in found]
+        allowed = ", ".join(name for dtype, name in _SUPPORTED.items() if dtype in dtypes)
+        yield (
+            f"Expected query, key and value to all be of dtype: {{{allowed}}}. Got "
+            f"Query dtype: {names[0]}, Key dtype: {names[1]}, and Value dtype: {names[2]} instead."
+        )
+
+
+def _sizes(given: Given, dim: int) -> list[int]:
+    return [one.shape[dim] for one in given.all]
+
+
+def _old(given: Given, name: str) -> Iterator[str]:
+    if given.capability < (8, 0):
+        major, minor = given.capability
+        yield (
+            f"{name} only supports gpu architectures in the range [sm80, sm121]. Attempting to run on a sm "
+            f"{major}.{minor} gpu."
+        )
+
+
+def _of_flash(given: Given) -> Iterator[str]:
+    if given.mask is not None:
+        yield "Flash Attention does not support non-null attn_mask."
+    q, k, v = _sizes(given, -1)
+    if not q == k == v <= 256:
+        yield (
+            "Flash attention requires q,k,v to have the same last dimension and to be less than or equal to 256. Got "
+            f"Query.size(-1): {q}, Key.size(-1): {k}, Value.size(-1): {v} instead."
+        )
+    yield from _old(given, "Flash attention")
+    lengths = _sizes(given, -2)
+    if given.causal and lengths[0] != lengths[1]:
+        yield (
+            "Flash attention does not support the is_causal flag when seqlen_q != seqlen_k. Got seqlen_q: "
+            f"{lengths[0]} seqlen_k: {lengths[1]}. If you would like to use causal attention with non-square masks, "
+            "please see CausalAttnMask."
+        )
+
+
+def _of_efficient(given: Given) -> Iterator[str]:
+    half = given.query.dtype in (torch.float16, torch.bfloat16)
+    aligned = (8 if half else 4) if given.capability >= (8, 0) else 8 if half else 1
+    q, k, v = _sizes(given, -1)
+    if not (q == k and q > 0 and v > 0 and q % aligned == v % aligned == 0):
+        yield (
+            f"Mem efficient attention requires last dimension of inputs to be divisible by {aligned}. Got "
+            f"Query.size(-1): {q}, Key.size(-1): {k}, Value.size(-1): {v} instead."
+        )
+
+
+def _of_cudnn(given: Given) -> Iterator[str]:
+    if torch.are_deterministic_algorithms_enabled() and not torch.is_deterministic_algorithms_warn_only_enabled():
+        yield "cuDNN SDPA is not deterministic."
+    yield from _old(given, "cuDNN MHA")
+    q, _, v = _sizes(given, -1)
+    most = 256 if given.capability == (9, 0) else 128
+    if max(q, v) > most:
+        yield f"head_dim should be no more than {most}"
+    if q % 8 or v % 8:
+        yield "head_dim should be a multiple of 8"
+    if given.key.shape[-2] == 1:
+        yield "cudnn SDPA does not support key/value sequence length 1."
+    if given.query.shape[-2] == 1 and given.dropout:
+        yield "cudnn SDPA does not support query sequence length 1 with dropout."
+
+
+def _of_layout(given: Given, kernel: str) -> Iterator[str]:
+    shapes = [str(list(one.shape)) for one in given.all]
+    told = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
+    if len(set(_sizes(given, 0))) > 1:
+        yield (
+            "For dense inputs, both fused kernels require query, key and value to have the same batch_size. "
+            f"{told}{_ADVICE}"
+        )
+    heads = _sizes(given, -3)
+    grouped = given.grouped and kernel != "efficient" and heads[1] == heads[2] and heads[0] % heads[1] == 0
+    if len(set(heads)) > 1 and not grouped:
+        told = told.replace("Key.sizes", "Key sizes").replace("Value.sizes", "Value sizes")
+        yield (
+            "For dense input, both fused kernels require query, key and value to have the same num_heads. "
+            f"{told}{_ADVICE}"
+        )
+    if 0 in _sizes(given, -2)[:2]:
+        yield "All fused kernels do not support zero seq_len_q or seq_len_kv."
+    strides = [one.stride(-1) for one in given.all]
+    single = kernel != "efficient" and given.query.shape[-1] == 1
+    if (set(strides) != {1} and not single) or (given.mask is not None and given.mask.stride(-1) != 1):
+        mask = ""
+        if given.mask is not None:
+            mask = (
+                f", Attn_mask.stride(-1): {given.mask.stride(-1)} (GPU backends require attn_mask's last dimension to "
+                "have stride 1 while the CPU does not)."
+            )
+        yield (
+            "All fused kernels require the last dimension of the input to have stride 1. Got Query.stride(-1): "
+            f"{strides[0]}, Key.stride(-1): {strides[1]}, Value.stride(-1): {strides[2]}{mask}"
+        )

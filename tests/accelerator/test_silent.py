@@ -1,0 +1,363 @@
+"""What a simulated device once did differently from CUDA without a word: each class, and its other members."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from accelerator.modes import counted, in_mode, raises
+from torch import nn
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.checkpoint import checkpoint
+
+from grader import accelerator
+
+# -- the device's generator --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+@pytest.mark.parametrize("mode", ["sim", "cuda"])
+@in_mode("off")
+def test_checkpoints_restore_the_generator(mode: str, reentrant: bool) -> None:
+    """Dropout in a checkpoint draws the same numbers again, so that the gradients are those of the mask that was."""
+    accelerator.enable(mode)  # type: ignore[arg-type]
+    torch.manual_seed(1)
+    layer, dropout = nn.Linear(64, 64, bias=False).to(mode), nn.Dropout(0.5)
+    x = torch.ones(8, 64, device=mode, requires_grad=True)
+    out: Any = checkpoint(lambda given: dropout(layer(given)), x, use_reentrant=reentrant)
+    kept = (out != 0).float()
+    out.sum().backward()
+    assert x.grad is not None
+    assert torch.allclose(x.grad.cpu(), ((2 * kept) @ layer.weight).cpu())
+
+
+@in_mode("cuda")
+def test_when_the_device_is_initialized() -> None:
+    """Seeds and counts do not initialize the device; a tensor does."""
+    torch.manual_seed(0)
+    torch.cuda.manual_seed(0)
+    assert (torch.cuda.device_count(), torch.cuda.is_available()) == (2, True)
+    assert (torch.cuda.is_initialized(), torch.cuda._initialized) == (False, False)
+    torch.ones(1, device="cuda")
+    assert (torch.cuda.is_initialized(), torch.cuda._initialized) == (True, True)
+
+
+# -- custom operators --------------------------------------------------------------------------------------------------
+
+
+@in_mode("cuda")
+def test_kernels_for_cuda_run() -> None:
+    """A kernel that a program registers for CUDA runs there, with tensors of the device; without one CUDA's error."""
+    library = torch.library.Library("of_a_test", "DEF")
+    library.define("moved(Tensor x) -> Tensor")
+    library.impl("moved", lambda x: x + 1, "CPU")
+    library.impl("moved", lambda x: x + 2 + int(x.is_cuda), "CUDA")
+    library.define("anywhere(Tensor x) -> Tensor")
+    library.impl("anywhere", lambda x: x + int(x.is_cuda), "CompositeExplicitAutograd")
+    library.define("here(Tensor x) -> Tensor")
+    library.impl("here", lambda x: x + 1, "CPU")
+
+    @torch.library.custom_op("of_a_test::added", mutates_args=(), device_types="cpu")
+    def added(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    added.register_kernel("cuda")(lambda x: x + 3)
+    ops, x = torch.ops.of_a_test, torch.zeros(1, device="cuda")
+    assert [float(call(x)) for call in (ops.moved, ops.anywhere, added)] == [3, 1, 3]
+    assert float(ops.moved(torch.zeros(1))) == 1
+    with raises(NotImplementedError, "Could not run 'of_a_test::here' with arguments from the 'CUDA' backend."):
+        ops.here(x)
+
+
+@in_mode("cuda")
+def test_formulas_for_cuda_hold() -> None:
+    """A kernel of PyTorch's own operator, a formula of autograd and a rule of autocast, each registered for CUDA."""
+    own = torch.library.Library("aten", "IMPL")
+    own.impl("cosh", lambda x: x + 42, "CUDA")
+    assert (float(torch.cosh(torch.zeros(1, device="cuda"))), float(torch.cosh(torch.zeros(1)))) == (42, 1)
+
+    class Tenfold(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            with torch._C._AutoDispatchBelowAutograd():
+                return torch.ops.of_a_formula.same(x)  # type: ignore[no-any-return]
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return 10 * grad
+
+    library = torch.library.Library("of_a_formula", "DEF")
+    library.define("same(Tensor x) -> Tensor")
+    library.impl("same", lambda x: x * 1, "CompositeExplicitAutograd")
+    function: Any = Tenfold
+    library.impl("same", lambda x: function.apply(x), "AutogradCUDA")
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    torch.ops.of_a_formula.same(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [10, 10]
+    torch.library.register_autocast("of_a_formula::same", "cuda", torch.float16)
+    with torch.autocast("cuda"):
+        assert torch.ops.of_a_formula.same(torch.ones(2, device="cuda")).dtype is torch.float16
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+@in_mode("cuda")
+def test_threads_have_their_own_current_device_and_stream() -> None:
+    """A new thread begins at device 0 and the default stream, and what it sets is its own."""
+    found = []
+
+    def work() -> None:
+        found.append((torch.cuda.current_device(), torch.cuda.current_stream(1)))
+        torch.cuda.set_device(0)
+        torch.cuda.set_stream(torch.cuda.Stream(1))
+
+    torch.cuda.set_device(1)
+    with torch.cuda.stream(torch.cuda.Stream()) as _:
+        mine = torch.cuda.current_stream()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert (torch.cuda.current_device(), torch.cuda.current_stream()) == (1, mine)
+    assert found == [(0, torch.cuda.default_stream(1))]
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+@in_mode("cuda")
+def test_a_storage_of_no_bytes_is_free() -> None:
+    """`resize_(0)` of a storage gives its memory back, and a larger size takes it again."""
+    x = torch.ones(1 << 20, device="cuda")
+    storage = x.untyped_storage()
+    sizes = []
+    for size in (0, 1 << 22):
+        storage.resize_(size)
+        sizes.append(torch.cuda.memory_allocated())
+    assert sizes == [0, 1 << 22]
+    with raises(torch.OutOfMemoryError, "CUDA out of memory"):
+        storage.resize_(1 << 40)
+
+
+# -- what CUDA refuses -------------------------------------------------------------------------------------------------
+
+
+def _attend(kernel: SDPBackend, dtype: torch.dtype, size: int = 16, **options: Any) -> torch.Tensor:
+    x = torch.rand(1, 2, 8, size, device="cuda").to(dtype)
+    with sdpa_kernel(kernel), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return functional.scaled_dot_product_attention(x, x, x, **options)
+
+
+@in_mode("cuda", spec=accelerator.Spec(capability=(8, 0)))
+def test_kernels_of_attention_on_an_a100() -> None:
+    """Each takes what it takes on a GPU, and where no other is allowed the rest is refused, with the reason."""
+    half = torch.float16
+    mask: dict[str, Any] = {"attn_mask": torch.ones(8, 8, dtype=torch.bool, device="cuda")}
+    flash, efficient, cudnn = (
+        SDPBackend.FLASH_ATTENTION,
+        SDPBackend.EFFICIENT_ATTENTION,
+        SDPBackend.CUDNN_ATTENTION,
+    )
+    for kernel, dtype, size, options in (
+        *((flash, half, 256, {}), (efficient, torch.float32, 16, mask), (cudnn, torch.bfloat16, 128, mask)),
+        *((flash, half, 12, {"dropout_p": 0.5}), (SDPBackend.MATH, torch.float64, 3, {})),
+    ):
+        assert _attend(kernel, dtype, size, **options).dtype is dtype
+    for kernel, dtype, size, options in (
+        *((flash, torch.float32, 16, {}), (flash, half, 16, mask), (flash, half, 264, {})),
+        *((efficient, torch.float64, 16, {}), (efficient, half, 12, {})),
+        *((cudnn, torch.float32, 16, {}), (cudnn, half, 136, {})),
+    ):
+        with raises(RuntimeError, "No available kernel. Aborting execution."):
+            _attend(kernel, dtype, size, **options)
+    x = torch.rand(1, 2, 8, 16, device="cuda", dtype=half)
+    with sdpa_kernel(flash), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with raises(RuntimeError, "No available kernel"):
+            functional.scaled_dot_product_attention(x, x, x, **mask)
+    assert "Flash Attention does not support non-null attn_mask." in [str(one.message) for one in told]
+    params = torch.backends.cuda.SDPAParams(x, x, x, None, 0.0, False, False)
+    assert torch.backends.cuda.can_use_flash_attention(params)
+    assert not torch.backends.cuda.can_use_flash_attention(
+        torch.backends.cuda.SDPAParams(x, x, x, mask["attn_mask"], 0.0, False, False)
+    )
+
+
+@in_mode("cuda", spec=accelerator.Spec(capability=(7, 5)))
+def test_kernels_of_attention_on_an_older_gpu() -> None:
+    """Flash attention is for capability 8.0 and later; bfloat16 has no kernel before."""
+    with raises(RuntimeError, "No available kernel"):
+        _attend(SDPBackend.FLASH_ATTENTION, torch.float16)
+    with raises(RuntimeError, "No available kernel"):
+        _attend(SDPBackend.EFFICIENT_ATTENTION, torch.bfloat16)
+    assert _attend(SDPBackend.EFFICIENT_ATTENTION, torch.float16).dtype is torch.float16
+
+
+@in_mode("cuda")
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_backward_of_recurrent_layers_in_eval_mode(kind: str) -> None:
+    """It has none in cuDNN; without cuDNN, and in training mode, there is one."""
+    layer = getattr(nn, kind)(4, 4).cuda().eval()
+    x = torch.rand(3, 2, 4, device="cuda")
+    packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([3, 2]))
+    for given in (x, packed):
+        out = layer(given)[0]
+        with raises(RuntimeError, "cudnn RNN backward can only be called in training mode"):
+            (out if given is x else out.data).sum().backward()
+    with torch.backends.cudnn.flags(enabled=False):
+        layer(x)[0].sum().backward()
+    layer.train()(x)[0].sum().backward()
+
+
+_LACKING: list[tuple[Any, str]] = [
+    (lambda x: functional.conv2d(x, x[:, :, :2, :2]), "slow_conv2d_cuda"),
+    (lambda x: functional.conv1d(x[:, :, 0], x[:, :, 0, :2]), "slow_conv2d_cuda"),
+    (lambda x: functional.conv2d(x, x[:, :, :2, :2], dilation=2), "slow_conv_dilated<>"),
+    (lambda x: functional.conv3d(x[None], x[None]), "slow_conv_dilated<>"),
+    (lambda x: functional.conv_transpose2d(x, x), "slow_conv_transpose2d_out_cuda"),
+    (lambda x: functional.max_pool2d(x, 2), "max_pool2d_with_indices_out_cuda_frame"),
+    (lambda x: functional.avg_pool2d(x, 2), "avg_pool2d_out_cuda_frame"),
+    (lambda x: functional.avg_pool3d(x.expand(1, 4, 4, 4), 2), "avg_pool3d_out_cuda"),
+    (lambda x: x[0, 0] @ x[0, 0], "addmm_cuda"),
+]
+"""Calls with integers, and the kernel that CUDA names."""
+
+
+@in_mode("cuda")
+@pytest.mark.parametrize("number", range(len(_LACKING)))
+def test_no_kernels_for_integers(number: int) -> None:
+    """Convolutions, pooling and products of integers, which the CPU has, are refused by the name of CUDA's kernel."""
+    call, kernel = _LACKING[number]
+    x = torch.ones(1, 1, 4, 4, dtype=torch.int64)
+    call(x)
+    with raises(NotImplementedError, f"\"{kernel}\" not implemented for 'Long'"):
+        call(x.cuda())
+
+
+@in_mode("cuda", spec=accelerator.Spec(capability=(8, 0)))
+def test_operators_that_no_kernel_of_an_a100_does() -> None:
+    """Products in fp8, histograms, and dtypes that only the CPU takes."""
+    x = torch.rand(16, 16, device="cuda")
+    low, one = x.to(torch.float8_e4m3fn), torch.ones((), device="cuda")
+    with raises(RuntimeError, "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or"):
+        torch._scaled_mm(low, low.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    with raises(NotImplementedError, "Could not run 'aten::histogram.bin_ct' with arguments from the 'CUDA' backend"):
+        torch.histogram(x, 3)
+    with raises(NotImplementedError, "\"angle_cuda\" not implemented for 'Half'"):
+        x.half().angle()
+    with raises(NotImplementedError, "\"upsample_bilinear2d_out_frame\" not implemented for 'Byte'"):
+        functional.interpolate(x.byte()[None, None], scale_factor=2, mode="bilinear")
+    small = torch.ones(2, 2, dtype=torch.int8, device="cuda")
+    with raises(RuntimeError, "self.size(0) needs to be greater than 16, but got 2"):
+        torch._int_mm(small, small)
+
+
+@in_mode("cuda", spec=accelerator.Spec(capability=(9, 0)))
+def test_products_in_fp8_on_a_newer_gpu() -> None:
+    """They run where the capability allows it."""
+    low, one = torch.rand(16, 16, device="cuda").to(torch.float8_e4m3fn), torch.ones((), device="cuda")
+    made = torch._scaled_mm(low, low.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    assert made.dtype is torch.bfloat16
+
+
+# -- smaller ones ------------------------------------------------------------------------------------------------------
+
+
+@in_mode("cuda")
+def test_old_ways_to_make_tensors() -> None:
+    """`t.new` stays on the index of `t`; the default tensor type holds for `torch.Tensor`, too."""
+    x: Any = torch.ones(2, dtype=torch.int64, device="cuda:1")
+    made = [x.new(2), x.new([1, 2]), x.new(x.shape), x.new(), x.new(2, device="cuda:0")]
+    assert [str(one.device) for one in made] == ["cuda:1"] * 4 + ["cuda:0"]
+    assert {one.dtype for one in made} == {torch.int64}
+    with raises(RuntimeError, "legacy constructor expects device type: cuda but device type: cpu was passed"):
+        x.new(2, device="cpu")
+    warnings.simplefilter("ignore", UserWarning)  # they say that they are old
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+    kinds: Any = [torch.Tensor([1.0]), torch.Tensor(2, 3), torch.Tensor(), torch.ones(2), torch.FloatTensor([1.0])]
+    assert [(one.device.type, one.dim()) for one in kinds] == [
+        *(("cuda", 1), ("cuda", 2), ("cuda", 1), ("cuda", 1), ("cpu", 1)),
+    ]
+    torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.Tensor([1.0]).device.type == "cpu"
+
+
+@in_mode("cuda")
+def test_the_type_of_a_parameter() -> None:
+    """It prints as PyTorch's and equals it, also in a list and as a key, and so does that of a tensor."""
+    parameter = nn.Linear(2, 2).cuda().weight
+    for one in (parameter, copy.deepcopy(parameter), nn.Parameter(parameter)):
+        kind: Any = type(one)
+        assert (str(kind), kind == nn.Parameter, kind in (nn.Parameter,), kind == torch.Tensor) == (
+            *("<class 'torch.nn.parameter.Parameter'>", True, True, False),
+        )
+        assert {nn.Parameter: "found"}[kind] == "found"
+    plain: Any = type(parameter.data)
+    assert (str(plain), plain == torch.Tensor, plain == nn.Parameter) == ("<class 'torch.Tensor'>", True, False)
+    assert isinstance(parameter, nn.Parameter)
+    assert not isinstance(parameter + 1, nn.Parameter)
+
+
+@in_mode("cuda")
+def test_compiled_modules() -> None:
+    """A compiled module is wrapped as everywhere; what `fullgraph` would find is said to be left out."""
+    module = nn.Sequential(nn.Linear(2, 2)).cuda()
+    made: Any = torch.compile(module)
+    assert (type(made).__name__, made._orig_mod is module) == ("OptimizedModule", True)
+    assert list(made.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert torch.equal(made(torch.ones(1, 2, device="cuda")), module(torch.ones(1, 2, device="cuda")))
+    with pytest.warns(UserWarning, match="does not look for the graph breaks that fullgraph=True forbids"):
+        torch.compile(fullgraph=True)(lambda x: x)
+
+
+@in_mode("cuda")
+def test_what_else_the_host_waits_for() -> None:
+    """Kernels that are asked whether they failed, limits that are read first, deviations that are checked."""
+    x = torch.rand(3, 3, device="cuda") + torch.eye(3, device="cuda")
+    for call, waits in (
+        *((torch.linalg.eigh, 1), (torch.linalg.eigvalsh, 1), (torch.linalg.svd, 1), (torch.linalg.eig, 1)),
+        *((torch.linalg.pinv, 1), (torch.linalg.matrix_rank, 1), (torch.linalg.qr, 0), (torch.linalg.det, 0)),
+        *((torch.histc, 1), (lambda x: torch.histc(x, min=0, max=1), 0)),
+        *((lambda x: torch.normal(x, x), 1), (lambda x: torch.normal(x, 1.0), 0)),
+    ):
+        accelerator.reset_counters()
+        call(x)
+        assert counted("syncs") == (waits,), call
+
+
+@in_mode("cuda")
+def test_pinned_memory_that_is_written_to_during_a_copy() -> None:
+    """The host is warned, at its next wait, if it wrote to pinned memory before it waited for the copy from it."""
+    host = torch.zeros(4).pin_memory()
+    host.to("cuda", non_blocking=True)
+    torch.cuda.synchronize()
+    host.add_(1)  # after the wait
+    host.to("cuda", non_blocking=True)
+    host.add_(1)
+    with pytest.warns(UserWarning, match=r"pinned memory \(test_silent.py:\d+.*the host wrote to before it waited"):
+        torch.cuda.synchronize()
+    torch.cuda.synchronize()
+
+
+@in_mode("cuda")
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad"])
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_a_tensor_as_learning_rate(name: str, where: str) -> None:
+    """Fused and plain optimizers take it from either device, and step as they do with a number."""
+    for options in ({"fused": True}, {}):
+        found: Any = []
+        for rate in (torch.tensor(0.1, device=where), 0.1):
+            torch.manual_seed(0)
+            layer = nn.Linear(2, 2).cuda()
+            optimizer = getattr(torch.optim, name)(layer.parameters(), lr=rate, **options)
+            layer(torch.ones(1, 2, device="cuda")).sum().backward()
+            optimizer.step()
+            found.append(layer.weight.detach().cpu())
+        assert torch.allclose(*found)
