@@ -1,4 +1,4 @@
-"""`python -m grader.accelerator script.py`: runs a program with a simulated CUDA."""
+"""`python -m grader.accelerator script.py`, or `-m module`: runs a program with a simulated CUDA."""
 
 import sys
 

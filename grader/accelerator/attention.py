@@ -6,6 +6,8 @@ apart into products, which need memory for all pairs of places.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import torch
@@ -83,3 +85,17 @@ def _is_fused(
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
     """The same as a kernel, which autograd asks for before it takes attention apart."""
     return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
+
+
+def replace_flex_attention() -> None:
+    """Let attention with masks and scores in Python run as PyTorch's own formula for it, which autograd follows."""
+    module: Any = importlib.import_module("torch._higher_order_ops.flex_attention")
+    original = module.flex_attention
+
+    def flex(query: Any, *args: Any, **kwargs: Any) -> Any:
+        return (module.math_attention if isinstance(query, SimTensor) else original)(query, *args, **kwargs)
+
+    # The second module takes it from the first when it is loaded, which may have been before.
+    module.flex_attention = flex
+    if (loaded := sys.modules.get("torch.nn.attention.flex_attention")) is not None:
+        vars(loaded)["flex_attention_hop"] = flex

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import io
 import linecache
 import os
+import runpy
 import shutil
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from grader.accelerator.allocation import size_text
-from grader.accelerator.gpus import NAMES, spec_of
+from grader.accelerator.children import enable_for_all
+from grader.accelerator.gpus import NAMES
 from grader.accelerator.ledger import Ledger
 from grader.accelerator.machine import Machine
+from grader.accelerator.missing import note_missing
 from grader.accelerator.program_clocks import virtual_time
 from grader.accelerator.spans import time_text, write_trace
-from grader.accelerator.spec import Spec
 from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
-from grader.accelerator.turn_on import enable
 
 _MOST_TRACED = 300_000
 _LINES = 5
@@ -31,25 +33,25 @@ _PACKAGE = str(Path(__file__).parent)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a program as the arguments say; its exit status."""
-    asked = _parser().parse_args(argv)
-    script = Path(asked.script)
+    parser = _parser()
+    asked = parser.parse_args(argv)
+    if not asked.module and asked.script is None:
+        parser.error("name a script, or a module after -m")
     try:
-        source = _read(script)
-        spec = spec_of(asked.spec) if asked.spec else Spec()
+        run, folder = _module(*asked.module) if asked.module else _script(asked.script, asked.arguments)
         if asked.trace:
             with open(asked.trace, "a", encoding="utf-8"):
                 pass  # before the program runs for an hour: can it be written?
+        machine = enable_for_all(asked.spec, asked.devices)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
         return 2
-    machine = enable("cuda", indices=asked.devices, spec=spec)
-    assert machine is not None
-    ledger = Ledger(script.resolve().parent)
+    ledger = Ledger(folder)
     machine.clock.listener = ledger.note
     if asked.trace:
         machine.clock.most = _MOST_TRACED
     with virtual_time() if asked.virtual_time else contextlib.nullcontext():
-        status = _run(source, asked.script, asked.arguments)
+        status = _status_of(run)
     _flush()
     machine.races.look_at_copies(all_of_them=True)
     sys.stderr.write("\n".join(_summary(machine, ledger, virtual=asked.virtual_time)) + "\n")
@@ -65,10 +67,18 @@ def _parser() -> argparse.ArgumentParser:
         description="Run a PyTorch program with a simulated CUDA, and tell what its use of the device costs.",
     )
     parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
-    parser.add_argument("--spec", metavar="NAME", help=f"imitate a GPU: {', '.join(NAMES)}")
+    parser.add_argument("--spec", metavar="NAME", default="", help=f"imitate a GPU: {', '.join(NAMES)}")
     parser.add_argument("--devices", metavar="N", type=_count, default=1, help="how many devices there are; 1")
     parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
-    parser.add_argument("script", help="the program")
+    parser.add_argument(
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="run a module, with the arguments that follow, in place of a script",
+    )
+    parser.add_argument("script", nargs="?", help="the program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it is given")
     return parser
 
@@ -80,9 +90,9 @@ def _count(text: str) -> int:
 
 
 def _read(script: Path) -> types.CodeType:
-    with io.open_code(str(script.resolve())) as file:
+    with io.open_code(str(script)) as file:
         try:
-            return compile(file.read(), str(script.resolve()), "exec", dont_inherit=True)
+            return compile(file.read(), str(script), "exec", dont_inherit=True)
         except SyntaxError as error:
             raise ValueError("".join(traceback.format_exception_only(error)).strip()) from None
 
@@ -93,23 +103,52 @@ def _told(error: Exception) -> str:
     return str(error)
 
 
-def _run(code: types.CodeType, asked: str, arguments: list[str]) -> int:
-    """Run the program as Python runs a script; its exit status."""
-    script = Path(asked).resolve()
-    module = types.ModuleType("__main__")
-    vars(module).update(__file__=str(script), __builtins__=__builtins__)
-    # Pickles and worker processes look for the program's classes under this name.
-    sys.modules["__main__"] = module
-    sys.argv = [asked, *arguments]
-    sys.path[0] = str(script.parent)
-    try:
+def _script(asked: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
+    """What runs a script as Python does, and its folder."""
+    path = Path(asked).resolve()
+    code = _read(path)
+
+    def run() -> None:
+        module = types.ModuleType("__main__")
+        vars(module).update(__file__=str(path), __builtins__=__builtins__)
+        # Pickles and worker processes look for the program's classes under this name.
+        sys.modules["__main__"] = module
+        sys.argv = [asked, *arguments]
+        sys.path[0] = str(path.parent)
         exec(code, vars(module))  # noqa: S102 - to run it is what this is for
+
+    return run, path.parent
+
+
+def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
+    """What runs a module as `python -m` does, and the folder that counts as the program's: the current one."""
+
+    def run() -> None:
+        sys.path[0] = str(Path.cwd())
+        sys.argv = [name, *arguments]
+        # Here, since it imports the package that the module is in.
+        try:
+            found = importlib.util.find_spec(name)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise SystemExit(f"python -m grader.accelerator: No module named {name}")
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+    return run, Path.cwd()
+
+
+def _status_of(run: Callable[[], object]) -> int:
+    """Run the program; its exit status."""
+    try:
+        run()
     except SystemExit as end:
         if isinstance(end.code, str):
             sys.stderr.write(f"{end.code}\n")
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException as error:
         _flush()
+        note_missing(error)
         sys.stderr.write("".join(_traced(error)))
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
@@ -119,7 +158,7 @@ def _traced(error: BaseException) -> Iterator[str]:
     """The traceback from the program's first line on, without the frames of this package."""
     found = traceback.TracebackException.from_exception(error)
     found.stack = traceback.StackSummary.from_list(
-        [frame for frame in found.stack if not frame.filename.startswith(_PACKAGE)]
+        [frame for frame in found.stack if not frame.filename.startswith((_PACKAGE, "<frozen runpy>"))]
     )
     return found.format()
 

@@ -79,6 +79,7 @@ class Machine:
         self.blocks: dict[int, weakref.ref[Block]] = {}
         self.clock = Clock()
         self.races = Races()
+        self.awaits = False  # whether there is memory that a collective fills
         self.capture: Capture | None = None  # while a graph is recorded
         self.tally = Tally()
         self.blocking = kind == "cuda" and launches_block()
@@ -175,6 +176,11 @@ class Machine:
     def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
         """A device is given work that uses memory."""
         self.races.use(place.queue, name, reads, writes)
+        if self.awaits:
+            # A program waits for a collective before it uses what it fills, and then its stream does.
+            ready = self.clock.ready
+            arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)
+            ready[place.queue] = max(ready.get(place.queue, 0.0), arrives)
         if capture := self.capturing(place.index):
             capture.uses(reads, writes)
 

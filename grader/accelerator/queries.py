@@ -89,6 +89,7 @@ def answer_accelerator(machine: Machine) -> None:
         "get_memory_info": device_module.mem_get_info,
         "empty_cache": device_module.empty_cache,
     }
+    put(torch._C, "_get_accelerator", current_accelerator)
     # Some of these names stand in both modules, some in one.
     for name, answer in answers.items():
         for owner in (torch.accelerator, torch.accelerator.memory):
@@ -135,7 +136,6 @@ def answer_cuda() -> None:
             put(torch.cuda, name, _refusal(name))
     for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
         put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
-    put(torch.cuda.nccl, "version", _refusal("nccl.version"))
 
 
 def _name_the_device() -> None:

@@ -49,7 +49,7 @@ class Block:
 
     __slots__ = (
         *("__weakref__", "_asked", "_races", "_taken", "blocks", "key", "memory", "storage"),
-        *("born", "home", "reads", "shared", "written"),
+        *("arrives", "born", "home", "reads", "shared", "written"),
     )
 
     def __init__(
@@ -64,6 +64,8 @@ class Block:
         self._races = races
         self.home = home
         self.born = True
+        self.arrives = 0.0
+        """When a collective will have filled it, in virtual seconds."""
         self.written: Access | None = None
         self.reads: dict[Queue, Access] = {}
         self.shared: set[Queue] = set()

@@ -16,6 +16,7 @@ class Tally:
     transfers: dict[str, int] = field(default_factory=dict)
     transferred: dict[str, int] = field(default_factory=dict)
     scalars_read: int = 0
+    collectives: int = 0
     syncs: dict[str, int] = field(default_factory=dict)
 
     def by_name(self) -> dict[str, Any]:
@@ -28,6 +29,7 @@ class Tally:
         found["transfers"] = sum(self.transfers.values())
         found["transferred_bytes"] = sum(self.transferred.values())
         found["scalars_read"] = self.scalars_read
+        found["collectives"] = self.collectives
         found["syncs"] = sum(self.syncs.values())
         found["syncs_for"] = dict(self.syncs)
         return found

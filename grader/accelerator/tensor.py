@@ -153,7 +153,9 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         )
 
     def __dlpack__(self, **unused: Any) -> Any:
-        raise BufferError(f"the memory of {self.device} is simulated and cannot be given to other libraries")
+        raise BufferError(
+            f"the memory of {self.device} is simulated and cannot be given to other libraries; give them its .cpu()"
+        )
 
     def tolist(self) -> Any:
         """The numbers, after one copy to the host."""

@@ -10,6 +10,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from grader.accelerator import (
     arguments,
+    attention,
     autocast,
     cuda_tools,
     custom,
@@ -139,7 +140,11 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     training.pad_the_padded()
     refusals.refuse_lazy(machine)
     parallel.answer_communication()
+    if mode == "cuda" and torch.distributed.is_available():
+        importlib.import_module("grader.accelerator.collectives").answer_nccl(machine)
     refusals.refuse_export(machine)
+    refusals.refuse_saving_scripts(machine)
+    attention.replace_flex_attention()
     profiling.answer_profiler(machine)
     refusals.compile_nothing()
     warned.tell_at_the_caller()

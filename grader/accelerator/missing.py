@@ -1,0 +1,24 @@
+"""Packages that programs for CUDA import and that need a real GPU: what to do without them."""
+
+from __future__ import annotations
+
+_GPU = "it needs an NVIDIA GPU, which the simulated device is not"
+_ADVICE = {
+    "triton": f"triton compiles kernels for a GPU: {_GPU}. Where `import triton` fails, use the kernel's formula in "
+    "operators of torch.",
+    "flash_attn": f"flash-attn is built with nvcc, and {_GPU}. Use torch.nn.functional.scaled_dot_product_attention.",
+    "bitsandbytes": f"bitsandbytes has kernels of its own: {_GPU}. Use torch.optim, and weights in bfloat16.",
+    "xformers": f"xformers has kernels of its own: {_GPU}. Use torch.nn.functional.scaled_dot_product_attention.",
+    "apex": f"apex is built with nvcc, and {_GPU}. Use torch.amp, and torch.optim with fused=True.",
+    "cupy": f"cupy calls CUDA itself: {_GPU}. Use operators of torch.",
+    "pynvml": f"pynvml asks NVIDIA's driver: {_GPU}. Use torch.cuda.mem_get_info.",
+    "transformer_engine": f"transformer_engine is built with nvcc, and {_GPU}. Use the layers of torch.nn.",
+    "deepspeed": f"deepspeed builds kernels with nvcc, and {_GPU}. Use torch.distributed.fsdp.",
+}
+
+
+def note_missing(error: BaseException) -> None:
+    """Add to an error of an import what the package needs and what there is in its place."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name in _ADVICE and not getattr(error, "__notes__", []):
+        error.add_note(_ADVICE[name])

@@ -1,0 +1,157 @@
+"""The simulated CUDA in other projects: their tests, their modules, and the processes that they start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from accelerator.modes import in_mode, raises
+
+import grader
+
+_ROOT = str(Path(grader.__file__).parents[1])
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command of Python in a folder."""
+    environment = {**os.environ, "PYTHONPATH": _ROOT}
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+_TESTS = """\
+import subprocess, sys
+import pytest, torch
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+def test_kind():
+    assert (torch.cuda.get_device_name(), torch.cuda.device_count()) == ("NVIDIA A100-SXM4-40GB", 2)
+
+def test_child():
+    code = "import torch; assert torch.ones(1, device='cuda:1').is_cuda"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+def test_package():
+    import flash_attn
+"""
+
+
+def test_any_projects_tests(tmp_path: Path) -> None:
+    """The plugin runs tests that need a GPU, and says what to use in place of a package that needs a real one."""
+    (tmp_path / "test_it.py").write_text(_TESTS, encoding="utf-8")
+    command = ["-m", "pytest", "-p", "no:cacheprovider", "-p", "grader.accelerator.pytest_plugin"]
+    done = run(tmp_path, *command, "--accelerator", "a100", "--accelerator-devices", "2")
+    assert "accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices" in done.stdout
+    assert "1 failed, 2 passed" in done.stdout
+    assert "Use torch.nn.functional.scaled_dot_product_attention." in done.stdout
+    assert "3 skipped" in run(tmp_path, *command).stdout
+    wrong = run(tmp_path, *command, "--accelerator", "a10")
+    assert (wrong.returncode, "no GPU of the name 'a10'; did you mean a100?" in wrong.stderr) == (4, True)
+
+
+_PROGRAM = """\
+import subprocess, sys, torch
+import torch.multiprocessing as mp
+
+def work(rank):
+    print(f"spawned {torch.ones(1, device='cuda', dtype=torch.int64) + rank}", flush=True)
+
+if __name__ == "__main__":
+    print(sys.argv[1:], __spec__ is not None, flush=True)
+    mp.spawn(work, nprocs=1)
+"""
+
+
+@pytest.mark.parametrize("command", [["-m", "package.program"], ["package/program.py"]], ids=["module", "script"])
+def test_a_module_and_what_it_spawns(tmp_path: Path, command: list[str]) -> None:
+    """`-m` runs a module as Python does; what the program spawns has the device, too."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("import torch\nassert torch.cuda.is_available()\n")
+    (tmp_path / "package" / "program.py").write_text(_PROGRAM, encoding="utf-8")
+    done = run(tmp_path, "-m", "grader.accelerator", *command, "--lr", "3")
+    lines = [f"['--lr', '3'] {command[0] == '-m'}", "spawned tensor([1], device='cuda:0')"]
+    assert (done.returncode, done.stdout.splitlines()) == (0, lines), done.stderr
+    assert "-- Simulated GPU" in done.stderr
+
+
+def test_a_module_that_is_not_there(tmp_path: Path) -> None:
+    """It is named, and the status is that of Python."""
+    done = run(tmp_path, "-m", "grader.accelerator", "-m", "nothing.here")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        *(1, "python -m grader.accelerator: No module named nothing.here"),
+    )
+
+
+_TRAINING = """\
+import os, torch, torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("nccl")
+rank = int(os.environ["LOCAL_RANK"])
+x = torch.ones(2, device="cuda")
+try:
+    dist.all_reduce(x)
+except dist.DistBackendError as error:
+    assert "Duplicate GPU detected" in str(error)
+torch.cuda.set_device(rank)
+
+torch.manual_seed(0)
+here = nn.Linear(4, 1)
+model = nn.parallel.DistributedDataParallel(here.cuda(), device_ids=[rank])
+data = torch.arange(8.0).reshape(2, 4)
+model(data[rank].cuda()).sum().backward()
+assert torch.allclose(here.weight.grad.cpu(), data.mean(0, keepdim=True))
+try:
+    dist.all_reduce(torch.ones(1))
+except RuntimeError as error:
+    assert "No backend type associated with device type cpu" in str(error)
+
+large = torch.ones(1 << 24, device="cuda")
+dist.barrier()
+start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+start.record()
+dist.all_reduce(large)
+large.add_(0)
+end.record()
+torch.cuda.synchronize()
+# 64 MiB go half round the ring of two twice, at 300 GB/s, before they are read.
+assert 67.1 / 300 < start.elapsed_time(end) < 67.1 / 300 + 0.2
+assert large[0].item() == 2
+print(dist.get_backend(), rank, flush=True)
+dist.destroy_process_group()
+"""
+
+
+def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
+    """Processes of torchrun have the device; gradients are averaged; links take virtual time; CPU tensors are refused.
+
+    Two processes on one device are refused, too.
+    """
+    (tmp_path / "train.py").write_text(_TRAINING, encoding="utf-8")
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = run(tmp_path, "-m", "grader.accelerator", "--devices", "2", "--spec", "a100", *torchrun, "train.py")
+    assert sorted(done.stdout.splitlines()) == ["nccl 0", "nccl 1"], done.stderr
+
+
+@in_mode("cuda")
+def test_scripts_are_saved_from_the_cpu() -> None:
+    """Saving a scripted or traced module of the device names the way around; loading to the device works."""
+    import io
+
+    import torch
+    from torch import nn
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    module = nn.Linear(2, 2).cuda()
+    for made in (torch.jit.script(module), torch.jit.trace(module, torch.ones(1, 2).cuda())):
+        with raises(NotImplementedError, "call its .cpu() before you save it, and .cuda() after you load it"):
+            torch.jit.save(made, io.BytesIO())
+        file = io.BytesIO()
+        torch.jit.save(made.cpu(), file)
+        file.seek(0)
+        assert str(torch.jit.load(file, map_location="cuda").weight.device) == "cuda:0"
