@@ -9,12 +9,16 @@ import torch
 
 from grader.accelerator.facts import NO_KERNEL, Facts
 from grader.accelerator.machine import Device
+from grader.accelerator.recording import written_by
 from grader.accelerator.sparse import count_of, nbytes_of
 from grader.accelerator.spec import Spec
 from grader.accelerator.tensor import SimTensor
 
 _MANY = 1 << 24
 """As many elements are looked at before they are made."""
+
+_ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
+"""Operators in place that read nothing of what was there."""
 
 
 def find_room(facts: Facts, inner: list[Any], named: dict[str, Any], shells: list[SimTensor], target: Device) -> None:
@@ -64,6 +68,9 @@ def amount_of(
             continue
         # An expanded tensor has more elements than memory, and the memory is what is read.
         nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+    if facts.name.endswith("_") and facts.name not in _ONLY_WRITE and facts.generator < 0:
+        # What is changed in place is read, and then written.
+        nbytes += sum(nbytes_of(one) for one in written_by(facts, inner, named))
     dtype = next((t.dtype for t in (*shells, *fresh) if t.is_floating_point() or t.is_complex()), torch.float32)
     times = spec.times(dtype, facts.name if facts.flops is not None else "")
     return _operations(facts, inner, named, out, shells, most) / times, nbytes

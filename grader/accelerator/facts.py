@@ -160,7 +160,7 @@ def facts_of(func: Any) -> Facts:
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
-        decomposes=torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
+        decomposes=_has(func, "CompositeImplicitAutograd") and not _has(func, "CPU"),
         indexing=name in _INDEXING,
         checked=name in _CPU_ALONE or name.startswith(("_scaled", "_int_mm")) or name.removesuffix("_") in _LACKS,
         lacks=_LACKS.get(name.removesuffix("_")),
@@ -168,6 +168,10 @@ def facts_of(func: Any) -> Facts:
         alerts=caller_of(name, len(schema.returns)),
         flops=flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket),
     )
+
+
+def _has(func: Any, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
 
 
 def _is_pointwise(func: Any, name: str) -> bool:

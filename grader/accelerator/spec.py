@@ -35,6 +35,12 @@ class Spec:
     """How many times as many in float64 and complex128."""
     tf32: float = 1.0
     """How many times as many in products of float32 where the program allows TF32; the numbers stay the same."""
+    products: float = 1.0
+    """What share of these rates products and convolutions reach."""
+    tensor_cores: float = 1.0
+    """The same where they run on tensor cores: in 16 bits, and in TF32."""
+    traffic: float = 1.0
+    """What share of `bandwidth` all other operators reach."""
     clock: float = 1.4e9
     """Cycles per second, by which `torch.cuda._sleep` counts."""
     bandwidth: float = 400e9
@@ -59,27 +65,28 @@ class Spec:
     """The least time of an operator on the host."""
 
     def times(self, dtype: torch.dtype, product: str) -> float:
-        """How many times as many operations per second a dtype allows.
+        """How many times as many operations per second as `flops` are done in a dtype.
 
         Args:
             dtype: in which the work is done.
             product: the operator, if it is a product or a convolution; else "".
         """
         if dtype in (torch.float16, torch.bfloat16):
-            return self.half
+            return self.half * (self.tensor_cores if product else 1.0)
+        share = self.products if product else 1.0
         if dtype in (torch.float64, torch.complex128):
-            return self.double
+            return self.double * share
         if self.tf32 != 1.0 and product and dtype is torch.float32:
             # By default CUDA allows it in convolutions, and in no products.
             backends: Any = torch.backends
             allowed = backends.cudnn.conv if product.startswith("conv") else backends.cuda.matmul
-            return self.tf32 if allowed.fp32_precision == "tf32" else 1.0
-        return 1.0
+            return self.tf32 * self.tensor_cores if allowed.fp32_precision == "tf32" else share
+        return share
 
     def busy_seconds(self, flops: float, nbytes: float) -> float:
         """For how long a kernel has the whole device."""
         # Arithmetic and memory traffic overlap on a GPU, so the slower of both counts, not their sum.
-        return max(flops / self.flops, nbytes / self.bandwidth)
+        return max(flops / self.flops, nbytes / (self.bandwidth * self.traffic))
 
     def kernel_seconds(self, flops: float, nbytes: float) -> float:
         """How long the device works on one kernel, not counting its launch."""

@@ -126,8 +126,8 @@ def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
             raise RuntimeError(
                 f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
-                f'different device "{the_machine().public(given.device)}".  This is no longer allowed; the devices must '
-                "match."
+                f'different device "{the_machine().public(given.device)}".  This is no longer allowed; the devices '
+                "must match."
             )
     func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
     refresh(shell)

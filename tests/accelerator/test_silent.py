@@ -347,6 +347,20 @@ def test_pinned_memory_that_is_written_to_during_a_copy() -> None:
 
 
 @in_mode("cuda")
+def test_backward_of_silu_and_mish() -> None:
+    """It is the CPU's kernel, to the last bit."""
+    for activation in (functional.silu, functional.mish):
+        x = torch.randn(64, 64)
+        found = []
+        for device in ("cpu", "cuda"):
+            given = x.to(device).detach().clone().requires_grad_()
+            activation(given).pow(2).sum().backward()
+            assert given.grad is not None
+            found.append(given.grad.cpu())
+        assert torch.equal(found[0], found[1])
+
+
+@in_mode("cuda")
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad"])
 @pytest.mark.parametrize("where", ["cpu", "cuda"])
 def test_a_tensor_as_learning_rate(name: str, where: str) -> None:

@@ -1,0 +1,24 @@
+"""The virtual clock beside times that others published of a real GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from accelerator.modes import in_mode
+
+from grader.accelerator.gpus import spec_of
+
+_PROGRAM = Path(__file__).parents[2] / "benchmarks" / "gpt2_step.py"
+
+
+@in_mode("cuda", indices=1, spec=spec_of("a100-80gb"))
+def test_a_step_of_gpt2_on_an_a100() -> None:
+    """In float32, TF32 and bfloat16 a step takes what was published, within 15 %."""
+    spec = importlib.util.spec_from_file_location("gpt2_step", _PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    for precision, published in program.PUBLISHED.items():
+        assert abs(program.milliseconds(precision) / published - 1) < 0.15, precision
