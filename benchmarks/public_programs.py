@@ -5,8 +5,9 @@ python benchmarks/public_programs.py CLONES [WORD ...]
 CLONES is a folder with a clone of each repository that is named below, called OWNER+NAME. WORDs choose programs. Each
 runs in a fresh checkout of the commit, with made-up data in the place of what it would download, from the same seeds,
 and with one stream of random numbers for CPU and device. Every number with a decimal point that it prints is compared,
-but for times; where there is none, the text. The tables in docs/accelerator.md come out. Some programs need
-torchvision, SciPy, einops, matplotlib, tensorboard, tiktoken or tqdm.
+but for times; where there is none, the text. The tables in docs/accelerator.md come out. With `--separate` the device
+has a stream of its own, as a GPU has, and is compared with itself: the second time, checkpoints are plain calls, which
+must not change a number. Some programs need torchvision, SciPy, einops, matplotlib, tensorboard, tiktoken or tqdm.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -37,6 +38,7 @@ _TIMES = re.compile(
     r"\d+\.\d+ ?(ms|us|s|sec|seconds|it/s)\b|(time|dt|took|elapsed|ms/batch)\W{0,4}\d+\.\d+", re.IGNORECASE
 )
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+SEPARATE = False
 _LONGEST = 400
 """Seconds that a program may take."""
 
@@ -138,7 +140,7 @@ def row(clones: Path, scratch: Path, source: Source, program: str, arguments: st
     name = source.repository.replace("/", "+")
     there, here = (
         run(checkout(clones / name, scratch / device / name, source.commit), program, arguments, device)
-        for device in ("cuda", "cpu")
+        for device in (("cuda apart", "cuda plain") if SEPARATE else ("cuda", "cpu"))
     )
     folder = re.sub(r"(_source|_tutorial|tutorials/|implementations/|projects/)", "", program.removesuffix(".py"))
     if "--model " in arguments or "--type " in arguments:
@@ -146,7 +148,7 @@ def row(clones: Path, scratch: Path, source: Source, program: str, arguments: st
     told = f"| {folder} | {source.repository} "
     if -signal.SIGALRM in (here.returncode, there.returncode):
         return f"{told}| not done in {_LONGEST} seconds |"
-    for done, where in ((here, "the CPU"), (there, "the device")):
+    for done, where in ((here, "the device, with plain calls" if SEPARATE else "the CPU"), (there, "the device")):
         if done.returncode:
             last = (re.findall(r"^\w+(?:\.\w+)*(?:Error|Exception|Interrupt).*", done.stderr, re.MULTILINE) or [""])[-1]
             return f"{told}| fails on {where}: {last[:160]} |"
@@ -180,8 +182,9 @@ def checkout(clone: Path, folder: Path, commit: str) -> Path:
 
 def run(folder: Path, program: str, arguments: str, device: str) -> Done:
     """A program in its folder, on a device; `?` marks what only the device is given."""
-    words = [word.removeprefix("?") for word in arguments.split() if device == "cuda" or word[0] != "?"]
-    words = [word.replace("{device}", device) for word in words]
+    there = device.split()[0]
+    words = [word.removeprefix("?") for word in arguments.split() if there == "cuda" or word[0] != "?"]
+    words = [word.replace("{device}", there) for word in words]
     path = folder / program
     with tempfile.TemporaryFile("w+b") as out, tempfile.TemporaryFile("w+b") as told:
         sys.stdout.flush()
@@ -200,6 +203,12 @@ def run(folder: Path, program: str, arguments: str, device: str) -> Done:
     return Done(os.waitstatus_to_exitcode(status), *texts)
 
 
+def _plain(function: Any, *args: Any, **options: Any) -> Any:
+    """What a checkpoint gives, and keeps all that backward needs."""
+    ours = {"use_reentrant", "context_fn", "determinism_check", "debug", "preserve_rng_state", "early_stop"}
+    return function(*args, **{name: value for name, value in options.items() if name not in ours})
+
+
 def _child(device: str, program: list[str]) -> NoReturn:
     """Run a program in this process, from fixed seeds, and end."""
     signal.alarm(_LONGEST)
@@ -209,10 +218,12 @@ def _child(device: str, program: list[str]) -> NoReturn:
         if device == "cuda":
             # One stream for both, as there is on the CPU.
             vars(machine)["SimGenerator"] = lambda place: torch.default_generator
+        if device == "cuda plain":
+            vars(importlib.import_module("torch.utils.checkpoint"))["checkpoint"] = _plain
         torch.manual_seed(0)
         np.random.seed(0)
         random.seed(0)
-        if device == "cuda":
+        if device != "cpu":
             status = launcher.main(["--devices", "2", *program])
         else:
             sys.argv = program
@@ -231,4 +242,5 @@ def _child(device: str, program: list[str]) -> NoReturn:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]).resolve(), sys.argv[2:])
+    SEPARATE = "--separate" in sys.argv
+    main(Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word != "--separate"])

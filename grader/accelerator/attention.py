@@ -12,9 +12,8 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.attention_kernels import Given, is_fused
 from grader.accelerator.facts import ATEN
-from grader.accelerator.machine import the_machine
+from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.tensor import SimTensor
 
 _FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
@@ -56,10 +55,12 @@ def _is_fused(
 ) -> bool:
     """Whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
     tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
-    spec = the_machine().spec
-    given = Given(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, spec.capability)
-    if the_machine().kind == "cuda" and not is_fused(given):
-        return False
+    if the_machine().kind == "cuda":
+        kernels: Any = importlib.import_module("grader.accelerator.attention_kernels")
+        capability = the_machine().spec.capability
+        given = kernels.Given(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
+        if not kernels.is_fused(given):
+            return False
     if query.dtype not in _HALF_OR_SINGLE or any(
         not isinstance(one, SimTensor) or one._place is not tensors[0]._place for one in tensors
     ):
@@ -85,6 +86,29 @@ def _is_fused(
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
     """The same as a kernel, which autograd asks for before it takes attention apart."""
     return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
+
+
+def answer_queries(machine: Machine) -> None:
+    """Let `torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of such a GPU."""
+
+    def asked_for(kernel: str, original: Any) -> Any:
+        def can_use(params: Any, debug: bool = False) -> bool:
+            if not isinstance(params.query, SimTensor):
+                return bool(original(params, debug))
+            kernels: Any = importlib.import_module("grader.accelerator.attention_kernels")
+            given = kernels.Given(
+                *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
+                *(params.enable_gqa, machine.spec.capability),
+            )
+            return bool(kernels.can_use(kernel, given, tell=debug))
+
+        return can_use
+
+    put: Any = setattr
+    for kernel in ("flash", "efficient", "cudnn"):
+        name = f"can_use_{kernel}_attention"
+        put(torch.backends.cuda, name, asked_for(kernel, getattr(torch.backends.cuda, name)))
+    put(torch.backends.cuda, "is_flash_attention_available", lambda: True)
 
 
 def replace_flex_attention() -> None:

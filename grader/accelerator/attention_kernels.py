@@ -48,26 +48,12 @@ def _allowed() -> dict[str, bool]:
     }
 
 
-def answer_queries(capability: tuple[int, int]) -> None:
-    """Let `torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of such a GPU."""
-
-    def asked_for(kernel: str) -> Any:
-        def can_use(params: Any, debug: bool = False) -> bool:
-            given = Given(
-                *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
-                *(params.enable_gqa, capability),
-            )
-            why = next(_obstacles(kernel, given), "") if _allowed()[kernel] else _disabled(kernel)
-            if why and debug:
-                warnings.warn(why, UserWarning, stacklevel=2)
-            return not why
-
-        return can_use
-
-    put: Any = setattr
-    for kernel in _DISABLED:
-        put(torch.backends.cuda, f"can_use_{kernel}_attention", asked_for(kernel))
-    put(torch.backends.cuda, "is_flash_attention_available", lambda: True)
+def can_use(kernel: str, given: Given, *, tell: bool) -> bool:
+    """Whether a kernel is allowed and takes it; `tell` warns why not."""
+    why = next(_obstacles(kernel, given), "") if _allowed()[kernel] else _disabled(kernel)
+    if why and tell:
+        warnings.warn(why, UserWarning, stacklevel=2)
+    return not why
 
 
 def _disabled(kernel: str) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from grader.accelerator import device_module
-from grader.accelerator.attention_kernels import answer_queries
 from grader.accelerator.clock import NOTHING
 from grader.accelerator.machine import Machine
 
@@ -123,7 +122,6 @@ def answer_tools(machine: Machine) -> None:
     _sanitize(machine)
     _say_versions(machine)
     _default_type(machine)
-    answer_queries(machine.spec.capability)
 
 
 def _divide_memory(machine: Machine) -> None:

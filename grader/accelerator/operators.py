@@ -25,7 +25,6 @@ from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, reason_to_wait
 from grader.accelerator.profiling import RECORDERS, inside
 from grader.accelerator.recording import keep_before, written_by
-from grader.accelerator.recurrent import KERNELS
 from grader.accelerator.shells import blocks_of, follow, shells_of
 from grader.accelerator.special_operators import SPECIAL, copy_between
 from grader.accelerator.tensor import SimParameter, SimTensor
@@ -150,8 +149,9 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
-    # A few operators have no kernel for the CPU at all.
-    func = KERNELS.get(facts.name, func)
+    if facts.name.startswith("_thnn_fused_"):
+        # The cells of recurrent layers have no kernel for the CPU at all.
+        func = importlib.import_module("grader.accelerator.recurrent").KERNELS[facts.name]
     if facts.generator < 0:
         if not facts.seeded or place is None:
             return func(*inner, **named)

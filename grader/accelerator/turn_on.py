@@ -121,6 +121,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
         queries.answer_cuda()
         cuda_tools.answer_tools(machine)
         graphs.answer_graphs(machine)
+        attention.answer_queries(machine)
     custom.replace_registration(machine)
     queries.replace_classes(machine)
     queries.replace_timer()
