@@ -45,6 +45,5 @@ def train(*, checkpoints: bool, reentrant: bool) -> list[float]:
 plain = train(checkpoints=False, reentrant=False)
 for reentrant in (True, False):
     found = train(checkpoints=True, reentrant=reentrant)
-    print(
-        f"the largest difference that checkpoints make: loss {max(abs(a - b) for a, b in zip(plain, found, strict=True)):.6f}"
-    )
+    apart = max(abs(a - b) for a, b in zip(plain, found, strict=True))
+    print(f"the largest difference that checkpoints make: loss {apart:.6f}")
