@@ -14,24 +14,28 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
-from grader.batch.overrides import unused
+from grader.batch.overrides import OVERRIDES, unused
 from grader.batch.policy import ROSTER, Rules
 from grader.grading.plan import RunPlan
 from grader.grading.submission import report_for
-from grader.intake.handed import Unmatched
+from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
 from grader.model.score import counted
 from grader.report.gradebook import GradebookRow, gradebook_csv
-from grader.report.people import missing_of, people_in
+from grader.report.people import folded, missing_of, people_in
 from grader.report.safe import for_csv
 from grader.report.schema import report_json
+from grader.report.table import Table
 
 REPORTS = "reports"
 GRADEBOOK = "gradebook.csv"
 UNMATCHED = "unmatched.csv"
+_NOTES = "notes.csv"
 _FEEDBACK = "feedback"
+SIMILAR = "similar.html"
+RETURNED = "feedback.zip"
 _OVERVIEW = "report.html"
 _LONGEST_NAME = 200
 _SHORTENED = 40
@@ -100,6 +104,9 @@ class Out:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             (path / REPORTS).mkdir(exist_ok=True)
+            # One that was there before may be open to others; only its owner can close it.
+            if os.name == "posix" and path.stat().st_uid == os.geteuid():
+                path.chmod(0o700)
         except OSError as error:
             raise CourseError(f"--out: {path} cannot be made ({error.strerror}); name another folder") from None
         if not os.access(path, os.W_OK | os.X_OK):
@@ -110,22 +117,34 @@ class Out:
 
         The gradebook is removed first, as it would contradict the new report.
         """
-        path = self.path / REPORTS / f"{_file_name(report.author)}.json"
+        path = self.path / REPORTS / f"{file_name(report.author)}.json"
         text = report_json(report, staff=staff, indent=None)
         if path.is_file() and path.read_bytes() == text:
             return
         (self.path / GRADEBOOK).unlink(missing_ok=True)
         write_whole(path, text)
 
-    def write_gradebook(self, plan: RunPlan, journal: Journal, rules: Rules) -> None:
-        """Write what counts of everybody, and of those on the roster who handed nothing in."""
-        rows: Iterable[GradebookRow] = map(GradebookRow.of, reports(plan, journal, rules))
+    def write_gradebook(
+        self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
+    ) -> None:
+        """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files."""
+        notes: list[tuple[str, ...]] = []
+
+        def noted() -> Iterator[GradebookRow]:
+            for report in reports(plan, journal, rules):
+                notes.extend(_notes(report))
+                yield GradebookRow.of(report)
+
+        rows: Iterable[GradebookRow] = noted()
         if rules.people:
             authors = [name for noted in journal.submissions() for name in noted.members]
             absent = missing_of(rules.people, authors)
             nothing = (GradebookRow.absent(person.author, plan.exercises) for person in absent)
             rows = heapq.merge(rows, sorted(nothing, key=_first_author), key=_first_author)
-        write_whole(self.path / GRADEBOOK, gradebook_csv([exercise.id for exercise in plan.exercises], rows))
+        people, ids = journal.names() if names else None, [exercise.id for exercise in plan.exercises]
+        write_whole(self.path / GRADEBOOK, gradebook_csv(ids, rows, people))
+        notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
+        self._write_rows(_NOTES, ("author", "exercise", "kind", "note"), sorted(notes))
 
     def save_roster(self, file: Path) -> None:
         """Copy a roster, so that later runs and commands know it.
@@ -138,13 +157,13 @@ class Out:
         if not (place.exists() and file.samefile(place)):
             write_whole(place, file.read_bytes())
 
-    def write_page(self, text: str, author: str | None = None) -> Path:
-        """Write the page of an author, or that of the class; give its place.
+    def write_page(self, text: str, author: str | None = None, file: str = _OVERVIEW) -> Path:
+        """Write the page of an author, or one of the class; give its place.
 
         Raises:
             CourseError: it cannot be written.
         """
-        path = self.path / (_OVERVIEW if author is None else page_of(author))
+        path = self.path / (file if author is None else page_of(author))
         try:
             path.parent.mkdir(exist_ok=True)
             write_whole(path, text)
@@ -154,14 +173,44 @@ class Out:
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
         """Write what belongs to no exercise or no author; without any such row there is no file."""
-        path = self.path / UNMATCHED
-        if rows:
-            table = [("file", "author", "why"), *((row.file, row.author, row.why) for row in rows)]
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in table)
-            write_whole(path, text.getvalue())
-        else:
-            path.unlink(missing_ok=True)
+        self._write_rows(UNMATCHED, ("file", "author", "why"), [(row.file, row.author, row.why) for row in rows])
+
+    def _write_rows(self, name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Write a table; without any row there is no file."""
+        if not rows:
+            (self.path / name).unlink(missing_ok=True)
+            return
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in (head, *rows))
+        write_whole(self.path / name, text.getvalue())
+
+    def forget(self, noted: Noted, rules: Rules) -> None:
+        """Remove the files and rows of a submission, and pages with others that are written again on demand.
+
+        Raises:
+            CourseError: a table cannot be read.
+        """
+        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author)]
+        for name in (*own, _OVERVIEW, SIMILAR, RETURNED):
+            (self.path / name).unlink(missing_ok=True)
+        meant = rules.names(noted)
+        persons = [person.row for name in noted.members if (person := rules.person_of(name))]
+        for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, ROSTER):
+            path = self.path / name
+            if path.is_file():
+                table = Table(path)
+                place = table.header.index("author") if name != ROSTER else 0
+                rows = range(1, len(table.rows))
+                gone = [row for row in rows if folded(table.cell(row, place)) in meant] if name != ROSTER else persons
+                table.remove(gone)
+                write_whole(path, table.content())
+
+
+def _notes(report: Report) -> Iterator[tuple[str, ...]]:
+    for graded in report.exercises:
+        for note in graded.notes:
+            kind = next((kind for start, kind in NOTE_KINDS.items() if note.startswith(start)), "other")
+            yield report.author, graded.exercise.id, kind, note
 
 
 def _first_author(row: GradebookRow) -> str:
@@ -170,10 +219,10 @@ def _first_author(row: GradebookRow) -> str:
 
 def page_of(author: str) -> str:
     """Where the page of an author lies, from the folder of results."""
-    return f"{_FEEDBACK}/{_file_name(author)}.html"
+    return f"{_FEEDBACK}/{file_name(author)}.html"
 
 
-def _file_name(author: str) -> str:
+def file_name(author: str) -> str:
     """The author's name, or its beginning with a digest where a file could not have it."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):

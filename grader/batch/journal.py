@@ -14,7 +14,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from pathlib import Path
 from grader.grading.plan import Result, Work
 from grader.grading.secret import secret_in
 from grader.grading.store import VERSION, Keys, Saved, Store, as_bytes, connect, from_bytes, now, prepare
-from grader.grading.unexplained import is_unexplained
+from grader.intake.handed import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json
 
@@ -41,7 +41,8 @@ CREATE TABLE submissions (
 CREATE TABLE current (
     author TEXT NOT NULL, exercise TEXT NOT NULL, result INTEGER NOT NULL, replaces INTEGER, run INTEGER NOT NULL,
     PRIMARY KEY (author, exercise)
-)
+);
+CREATE TABLE people (author TEXT PRIMARY KEY, name TEXT NOT NULL, returned TEXT NOT NULL)
 """
 
 
@@ -121,11 +122,11 @@ class Journal(Store):
         return rows[0][0] if rows else None
 
     def save(self, work: Work, result: Result) -> int | None:
-        """Write every result down; with its module, if it lost points like no known wrong answer."""
+        """Write every result down, with its module, unless that is the starter."""
         exercise, submission = work.exercise, work.submission
         text = submission.files.get(exercise.id, {}).get(exercise.file_name)
         path = submission.paths.get(exercise.id)
-        if text is None or path is None or not is_unexplained(result.graded):
+        if text is None or path is None or exercise.id in submission.untouched:
             return self.add(work, result)
         return self.add(work, result, Path(os.path.relpath(path, self._root)).as_posix(), text)
 
@@ -149,6 +150,48 @@ class Journal(Store):
         """Each submission that was ever graded, by name."""
         rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
         return sorted(Noted(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
+
+    def note_people(self, handed: Iterable[Handed]) -> None:
+        """Note the names of people and groups of whom only numbers are shown, and how something is returned to them."""
+        self._note_people((one.key, one.name, one.returned) for one in handed if one.name or one.returned)
+
+    def _note_people(self, rows: Iterable[Sequence[str]]) -> None:
+        self.execute_all(
+            "INSERT OR REPLACE INTO people VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
+            [list(map(as_bytes, row)) for row in rows],
+        )
+
+    def names(self) -> dict[str, str]:
+        """The names of authors of whom only numbers are shown, by those."""
+        return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
+
+    def returned(self) -> dict[str, str]:
+        """By author, what the name of a file begins with that their platform gives back to them."""
+        return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
+
+    def modules(self, author: str) -> dict[str, tuple[str, bytes]]:
+        """By exercise, the module whose result counts: its path in the folder of submissions, and its text."""
+        rows = self.execute(
+            "SELECT current.exercise, path, text FROM current JOIN results ON results.id = result"
+            " WHERE current.author = CAST(? AS TEXT) AND text IS NOT NULL",
+            (as_bytes(author),),
+        )
+        return {exercise: (path, text) for exercise, path, text in rows}
+
+    def texts(self, exercise: str) -> list[tuple[str, bytes]]:
+        """The modules of an exercise whose results count, with their authors."""
+        return self.execute(
+            "SELECT current.author, text FROM current JOIN results ON results.id = result"
+            " WHERE current.exercise = ? AND text IS NOT NULL ORDER BY current.author",
+            (exercise,),
+        )
+
+    def forget_author(self, author: str) -> None:
+        """Forget an author, so that nothing of them is left in the file."""
+        self.execute("PRAGMA secure_delete = ON")
+        for table in ("results", "submissions", "current", "people"):
+            self.execute(f"DELETE FROM {table} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))  # noqa: S608
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def current(self, author: str | None = None) -> list[Current]:
         """Which results count, of one author or of all."""
@@ -188,8 +231,9 @@ class Journal(Store):
         for noted in other.submissions():
             if authors is None or noted.author in authors:
                 self.note_submission(noted)
-        for row in other.execute("SELECT * FROM traces"):
-            self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._note_people(other.execute("SELECT * FROM people"))
+        traces = other.execute("SELECT * FROM traces")
+        self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", traces)
 
 
 @contextmanager

@@ -31,14 +31,23 @@ class Class:
         journal: open; the files of examples are read from it.
         out: the folder that it lies in.
         on_report: receives each report, one after another.
+        names: whether people are named of whom the platform gave a number, too.
     """
 
     def __init__(
-        self, course: Course, journal: Journal, out: Path, on_report: Callable[[Report], object] = lambda report: None
+        self,
+        course: Course,
+        journal: Journal,
+        out: Path,
+        on_report: Callable[[Report], object] = lambda report: None,
+        *,
+        names: bool = False,
     ) -> None:
         self._journal = journal
         self._out = out
         self._course = course
+        self._people = journal.names()
+        self._names = self._people if names else {}
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: list[tuple[Exercise, Unexplained]] = []
         self._notes: dict[tuple[str, str], list[str]] = {}
@@ -46,7 +55,7 @@ class Class:
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
         plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(plan, journal, Rules.read(out, course, journal.handin())):
+        for report in reports(plan, journal, Rules.read(out, course, journal.handin(), journal.names())):
             self._add(report)
             on_report(report)
         self.groups = grouped(self._unexplained)
@@ -77,14 +86,16 @@ class Class:
         unmatched = (self._out / UNMATCHED).is_file()
         notes = tuple((author, ", ".join(numbers), note) for (author, note), numbers in self._notes.items())
         rows, undecided = tuple(self._rows), tuple(self._open)
-        return Overview(self._course.title, self._at, tallies, rows, undecided, notes, unmatched)
+        return Overview(self._course.title, self._at, tallies, rows, undecided, notes, unmatched, self._names)
 
     def shown(self, group: Group) -> GroupRow:
         """A group with its shortest file as an example."""
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
         lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
-        example = Example(saved.author, saved.path or "", tuple(lost_rows(graded)), tuple(lines))
+        # The name of a download's file begins with that of a person.
+        path = saved.path or "" if self._names or saved.author not in self._people else ""
+        example = Example(saved.author, path, tuple(lost_rows(graded)), tuple(lines))
         return GroupRow(
             group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
         )
@@ -97,7 +108,10 @@ class Class:
         """
         if group.why_not:
             raise ValueError(group.why_not)
-        people = {noted.author: (noted.author, *noted.authors) for noted in self._journal.submissions()}
+        people = {
+            noted.author: (noted.author, *noted.authors, self._people.get(noted.author, noted.author))
+            for noted in self._journal.submissions()
+        }
         why = "the journal has none of its files; run the batch once more with --rerun all"
         for saved in self._members(group):
             if saved.text is not None:

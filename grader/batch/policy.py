@@ -86,13 +86,21 @@ class Rules:
     people: People | None
 
     @classmethod
-    def read(cls, out: Path, course: Course, handin: str | None) -> Rules:
+    def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str]) -> Rules:
         """Those of a folder of results.
+
+        Args:
+            out: the folder.
+            course: has the policy.
+            handin: that was graded, or None.
+            names: of people by the numbers that their submissions have.
 
         Raises:
             CourseError: its overrides or its roster cannot be read; it lists every problem.
         """
         people = people_in(path) if (path := out / ROSTER).is_file() else None
+        if people is not None:
+            people.given = names
         one = next((item for item in course.handins if item.id == handin), None)
         return cls(course, one, read_overrides(out, course), people)
 

@@ -24,8 +24,9 @@ OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
 OnBook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
-OnWait = Callable[[int, int], None]
-"""Called about twice a second with the number of submissions that are graded, and the number of all."""
+OnWait = Callable[[int, int, int, int], None]
+"""Called about twice a second with the number of submissions that are graded, and the number of all; then how many
+known wrong answers submissions were compared with, and how many there are."""
 OpenEngine = Callable[[RunPlan], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine."""
 
@@ -43,6 +44,7 @@ class Order:
         staff: whether its reports are for staff, with detail of hidden checks.
         shard: the part of the class that is graded; None for all of it.
         roster: a table of everybody in the class; None for that of an earlier run.
+        names: whether the gradebook names people of whom the platform gave a number, too.
     """
 
     only: Collection[str] = ()
@@ -53,6 +55,7 @@ class Order:
     staff: bool = False
     shard: Shard | None = None
     roster: Path | None = None
+    names: bool = False
 
     def again(self, graded: GradedExercise) -> bool:
         """Whether an exercise is graded again though nothing changed."""
@@ -96,7 +99,7 @@ def grade_batch(
     slots: int = 1,
     engine: OpenEngine | None = None,
     on_book: OnBook = lambda reports: None,
-    on_wait: OnWait = lambda done, total: None,
+    on_wait: OnWait = lambda done, total, compared, known: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -120,27 +123,25 @@ def grade_batch(
     place = Out(out)
     intake, shard = _own_part(intake, order.shard), order.shard
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
-    rules, run = _rules(plan, place, order), open_run(out, shard, options, intake.root, authors, plan.handin)
+    run = open_run(out, shard, options, intake.root, authors, plan.handin)
     with no_room_reported(out), run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
-        batch = _Batch(plan, intake, place, order, journal, rules, on_report, on_wait)
-        if engine is not None:
-            opened = engine(replace(plan, exercises=batch.chosen))
-        else:
-            hidden, known = (intake.root, intake.source, out), Known(plan.setup, journal)
-            opened = open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
+        journal.note_people(intake.handed)
+        rules, known = _rules(plan, place, order, journal), Known(plan.setup, journal)
+        batch = _Batch(plan, intake, place, order, journal, rules, known, on_report, on_wait)
+        opened = engine(replace(plan, exercises=batch.chosen)) if engine is not None else batch.lanes(slots)
         with opened as lanes:
             try:
                 batch.run(lanes)
             except (KeyboardInterrupt, GraderError):
                 if shard is None:
                     with suppress(OSError):
-                        place.write_gradebook(plan, journal, rules)
+                        place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
                 raise
             batch.look_over()
             if shard is None:
-                place.write_gradebook(plan, journal, rules)
+                place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
                 place.write_unmatched(batch.unmatched)
         if shard is None:
             on_book(reports(plan, journal, rules))
@@ -156,11 +157,11 @@ def _own_part(intake: Intake, shard: Shard | None) -> Intake:
     return replace(intake, handed=own, unmatched=())
 
 
-def _rules(plan: RunPlan, place: Out, order: Order) -> Rules:
+def _rules(plan: RunPlan, place: Out, order: Order, journal: Journal) -> Rules:
     """What makes final scores of the results; read before anything is graded."""
     if order.roster is not None:
         place.save_roster(order.roster)
-    return Rules.read(place.path, plan.course, plan.handin)
+    return Rules.read(place.path, plan.course, plan.handin, journal.names())
 
 
 def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
@@ -204,6 +205,7 @@ class _Batch:
     order: Order
     journal: Journal
     rules: Rules
+    known: Known
     on_report: OnReport
     on_wait: OnWait
     summary: Summary = field(default_factory=Summary)
@@ -216,14 +218,21 @@ class _Batch:
         self.unmatched = list(self.intake.unmatched)
         self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
 
+    def lanes(self, slots: int) -> AbstractContextManager[Engine]:
+        """Lanes of this machine."""
+        hidden = (self.intake.root, self.intake.source, self.place.path)
+        return open_lanes(self.chosen, self.plan.setup, slots, hidden=hidden, known=self.known, strict=True)
+
     def run(self, engine: Engine) -> None:
         """Grade everybody."""
 
         def again(work: Work, graded: GradedExercise) -> bool:
             return self.order.again(graded)
 
+        answers = sum(len(exercise.wrong) for exercise in self.chosen)
+
         def on_wait() -> None:
-            self.on_wait(self.done, self.total)
+            self.on_wait(self.done, self.total, self.known.begun, answers)
 
         for finished in schedule(self._works(), engine, self.journal, again=again, on_wait=on_wait):
             self._take(finished)

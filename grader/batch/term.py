@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.batch.book import GRADEBOOK, REPORTS
+from grader.batch.journal import FILE, open_journal
 from grader.batch.overrides import OVERRIDES
 from grader.batch.policy import ROSTER, late_text, penalty
 from grader.course.files import suggestion
@@ -39,6 +40,7 @@ class Marks:
         scores: by author; those of a group each have one.
         uids: by author, what the person is called in all hand-ins.
         absent: what those on the roster are called who handed in nothing.
+        names: of people by the numbers that their submissions have.
     """
 
     out: Path
@@ -46,6 +48,7 @@ class Marks:
     scores: Mapping[str, FinalScore]
     uids: Mapping[str, str]
     absent: Sequence[str]
+    names: Mapping[str, str]
 
 
 def marks_in(out: Path) -> Marks:
@@ -68,19 +71,26 @@ def marks_in(out: Path) -> Marks:
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
     people = people_in(out / ROSTER) if (out / ROSTER).is_file() else None
+    names: Mapping[str, str] = {}
+    if (out / FILE).is_file():
+        with open_journal(out, new=False) as journal:
+            names = journal.names()
+    if people is not None:
+        people.given = names
     uids = {who: people.uid_of(who) if people else who for who in scores}
     absent = [people.uid(person) for person in missing_of(people, scores)] if people else []
-    return Marks(out, reports[0].handin, scores, uids, absent)
+    return Marks(out, reports[0].handin, scores, uids, absent, names)
 
 
 def column_of(marks: Marks, title: str) -> Column:
     """The final scores of a hand-in for the column of an LMS, which has one number of points for everybody."""
     most = max(score.possible for score in marks.scores.values())
-    scores = {
+    scores = {}
+    for who, score in marks.scores.items():
+        # With the name, a number that another column has, too, means nobody else.
+        name = f"{marks.names[who]}_{who}" if who in marks.names else who
         # Of exercises with different points, different ones may have been dropped.
-        who: score.final if score.final is None else round(Fraction(score.final * most, score.possible))
-        for who, score in marks.scores.items()
-    }
+        scores[name] = score.final if score.final is None else round(Fraction(score.final * most, score.possible))
     return Column(title, most, scores)
 
 

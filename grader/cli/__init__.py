@@ -47,10 +47,12 @@ GROUPS = {
     "Teaching": {
         "batch": "batch:batch_command",
         "report": "report:report_command",
+        "similar": "report:similar_command",
         "diff": "report:diff_command",
         "export": "report:export_command",
         "term": "report:term_command",
         "gather": "report:gather_command",
+        "forget": "report:forget_command",
         "release": "author:release_command",
     },
     "CI and authoring": {

@@ -13,7 +13,7 @@ import click
 
 from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.printing import INTERRUPTED, Pace, Say, print_error
+from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted
 
@@ -51,6 +51,7 @@ _SHOWN = 3
     type=click.Path(path_type=Path),
     help="Everybody in the class: Canvas's gradebook, a Moodle grading worksheet, or a CSV file.",
 )
+@click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the results are.")
 @options.course
 @options.staff
@@ -69,6 +70,7 @@ def batch_command(
     shard: str | None,
     layout: str | None,
     roster: Path | None,
+    names: bool,
     quiet: bool,
     course_folder: Path | None,
     staff: bool,
@@ -79,7 +81,7 @@ def batch_command(
     The same command continues an interrupted run, and grades only what changed.
     """
     say, details = Say(), Say(quiet=quiet)
-    details.begin("Grading ...")
+    details.prose(f"Grading {folder} into {out}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan
@@ -99,7 +101,7 @@ def batch_command(
         details(intake.title())
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
-        order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster)
+        order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
         summary = _graded(plan, intake, out, order, engine or lanes, details)
     say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
     say.prose(
@@ -115,22 +117,29 @@ def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngi
     from grader.report.gradebook import author_line, gradebook_lines
 
     done = 0
+    names = {one.key: one.name for one in intake.handed if order.names}
 
     def on_report(report: Report, number: int, total: int) -> None:
         nonlocal done
         done += 1
-        say(author_line(report, number, total))
+        say(author_line(report, number, total, names))
 
     def on_book(reports: Iterator[Report]) -> None:
         say("")
-        for line in gradebook_lines(plan.exercises, reports):
+        for line in gradebook_lines(plan.exercises, reports, names):
             say(line)
 
     slots, engine = (lanes_here(), by) if callable(by) else (by or lanes_here(), None)
-    pace = Pace(say, "what was inconclusive is measured again, alone")
+    pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
+
+    def on_wait(done: int, total: int, compared: int, known: int) -> None:
+        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
+        text = f"; known mistakes: {mistakes.text(compared, known)} at most" if compared and not done else ""
+        pace(done, total, text)
+
     try:
         return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=on_wait
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
@@ -214,9 +223,9 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     """
     chosen = []
     for name in names:
-        own = [handed.key for handed in intake.handed if name == handed.key or name in handed.authors]
+        own = [handed.key for handed in intake.handed if name in (handed.key, handed.name, *handed.authors)]
         if not own:
-            known = {who for handed in intake.handed for who in (handed.key, *handed.authors)}
+            known = {who for handed in intake.handed for who in (handed.key, handed.name, *handed.authors)}
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
             raise CourseError(f"--author: nothing is by {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen += own

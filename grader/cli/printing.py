@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _QUICK_S = 1.0
 _MINUTE_S = 60
+_LINE_EVERY_S = 10.0
 _WIDEST, _NARROWEST = 80, 40
 
 
@@ -100,8 +101,31 @@ class Say:
             Say._running = 0
 
 
+class Rate:
+    """How fast a number grows, from the first growth on: before that, processes start."""
+
+    def __init__(self) -> None:
+        self._start: int | None = None
+        self._first: tuple[float, int] | None = None
+        self._last = 0
+
+    def text(self, done: int, total: int) -> str:
+        """How much is done, how fast, and how long the rest takes; if less is done than before, another work began."""
+        now = time.monotonic()
+        if self._start is None or done < self._last:
+            self._start, self._first = done, None  # an earlier run may have done some
+        if self._first is None and done > self._start:
+            self._first = now, done
+        self._last = done
+        text = f"{done} of {total}"
+        if self._first is not None and done > self._first[1] and now > self._first[0]:
+            pace = (done - self._first[1]) / (now - self._first[0])
+            text += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
+        return text
+
+
 class Pace:
-    """How fast it goes, and how long it will take, in a line that changes.
+    """Shows a rate: in a line that changes, or with a line every ten seconds where none can change.
 
     Args:
         say: prints it.
@@ -111,24 +135,21 @@ class Pace:
     def __init__(self, say: Say, at_end: str = "") -> None:
         self._say = say
         self._at_end = at_end
-        self._first: tuple[float, int] | None = None
-        self._last = 0
+        self._rate = Rate()
+        self._printed = time.monotonic()
 
-    def __call__(self, done: int, total: int) -> None:
-        """Print it; where less is done than before, something else began."""
-        now = time.monotonic()
-        if done < self._last:
-            self._first = None
-        self._last = done
-        since, before = self._first = self._first or (now, done)
-        if done == total and self._at_end:
-            self._say.meanwhile(self._at_end)
-            return
-        line = f"{done} of {total}"
-        if done > before and now > since:  # what was done in an earlier run says nothing of the pace
-            pace = (done - before) / (now - since)
-            line += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
-        self._say.meanwhile(line)
+    def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
+        """Print it, with what goes on meanwhile."""
+        text = self._rate.text(done, total)
+        self.line(self._at_end if done == total and self._at_end else f"{text}{meanwhile}")
+
+    def line(self, text: str) -> None:
+        """Print another line in its place."""
+        if sys.stdout.isatty():
+            self._say.meanwhile(text)
+        elif time.monotonic() - self._printed >= _LINE_EVERY_S:
+            self._printed = time.monotonic()
+            self._say(f"  {text}")
 
 
 def _time(seconds: float) -> str:

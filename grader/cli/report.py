@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, print_error, terminal_width, write_file
+from grader.cli.printing import Pace, Say, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.report.safe import filled, prose
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
     from grader.grading.unexplained import Group
-    from grader.model import Course
+    from grader.model import Course, Report
     from grader.report.export.items import Visibility
     from grader.report.export.lms import Filled
 
@@ -38,15 +38,20 @@ _STEPS = (
 out_argument = click.argument("out", type=click.Path(path_type=Path))
 
 
+names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
+
+
 @click.command("report")
 @out_argument
 @click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
+@names_option
 @options.course
-def report_command(out: Path, every: bool, draft: str | None, course_folder: Path | None) -> None:
+def report_command(out: Path, every: bool, draft: str | None, names: bool, course_folder: Path | None) -> None:
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
-    Writes OUT/report.html, and a page for each author into OUT/feedback. Nobody's code is run.
+    Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
+    upload of Moodle or Canvas. Nobody's code is run.
     """
     say = Say()
     say.begin("Reading ...")
@@ -58,19 +63,28 @@ def report_command(out: Path, every: bool, draft: str | None, course_folder: Pat
         if draft is not None:
             say(*_drafted(course, Class(course, journal, out), draft, out))
         else:
-            say(*_shown(course, journal, out, every=every))
+            say(*_shown(course, journal, out, say, every=every, names=names))
 
 
-def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Iterator[str]:
+def _shown(course: Course, journal: Journal, out: Path, say: Say, *, every: bool, names: bool) -> Iterator[str]:
     """Write the pages, and show the class in short."""
-    from grader.batch.book import Out
+    from grader.batch.book import RETURNED, Out
+    from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
     from grader.report.gradebook import group_lines, overview_lines
-    from grader.report.html import page
     from grader.report.overview import overview_page
 
-    width, place = terminal_width(), Out(out)
-    overview = Class(course, journal, out, lambda report: place.write_page(page(report), report.author)).overview()
+    width, place, pace = terminal_width(), Out(out), Pace(say)
+    total = len(journal.submissions())
+    with open_returned(out / RETURNED, journal) as returned:
+
+        def write_page(report: Report) -> None:
+            text = feedback_page(report, journal)
+            place.write_page(text, report.author)
+            returned.add(report.author, text)
+            pace(returned.count + len(returned.unknown), total)
+
+        overview = Class(course, journal, out, write_page, names=names).overview()
     path = place.write_page(overview_page(overview))
     yield from overview_lines(overview, width)
     groups = overview.groups
@@ -81,6 +95,10 @@ def _shown(course: Course, journal: Journal, out: Path, *, every: bool) -> Itera
         words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
         yield from filled(words, "", width)
     yield from filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width)
+    yield from filled([f"{counted(returned.count, 'page')} to return", "are in", str(out / RETURNED)], "", width)
+    if returned.unknown:
+        few = ", ".join(returned.unknown[:_FEW])
+        yield from prose(f"Not in it, as they handed in no file: {few}{' ...' * (len(returned.unknown) > _FEW)}", width)
 
 
 def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[str]:
@@ -128,6 +146,71 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
     raise CourseError(f"--draft: there is no group {name!r}; {hint}")
 
 
+@click.command("similar")
+@out_argument
+@names_option
+@options.course
+def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
+    """List pairs of submissions that have much code in common, in OUT/similar.html, to read side by side.
+
+    It gives no verdict. It needs copydetect: pip install 'tensorgrade[similarity]'
+    """
+    say = Say()
+    say.prose(f"Comparing the submissions of {out}")
+    from grader.batch.book import SIMILAR, Out
+    from grader.batch.journal import open_journal
+    from grader.report.overview import similar_page
+
+    try:
+        from grader.batch.similar import similar_in
+    except ImportError as error:
+        raise CourseError(
+            f"grade similar needs copydetect ({error}); install it with  pip install 'tensorgrade[similarity]'"
+        ) from None
+    course, pace = options.course_here(course_folder), Pace(say)
+    with open_journal(out, new=False) as journal:
+        items = list(similar_in(course, journal, pace))
+        path = Out(out).write_page(similar_page(course.title, items, journal.names() if names else {}), file=SIMILAR)
+    for item in items:
+        say.prose(f"{item.exercise.number:>6}  {item.found} ({counted(item.compared, 'submission')})")
+    say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
+
+
+@click.command("forget")
+@out_argument
+@click.argument("author")
+@options.course
+def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
+    """Remove all that OUT has of an author: results, files, reports, pages, rows of tables.
+
+    Pages with several authors are removed, too; grade report and grade similar write them anew. The folder of
+    submissions stays as it is.
+    """
+    from grader.batch.book import Out
+    from grader.batch.journal import Noted, open_journal
+    from grader.batch.policy import Rules
+
+    course = options.course_here(course_folder)
+    with open_journal(out, new=False) as journal:
+        names = journal.names()
+        noted = {one.author: one for one in journal.submissions()}
+        # Of who handed in nothing that can be read, there is a name alone.
+        noted = {**{key: Noted(key, (), "", "", late=False) for key in names}, **noted}
+        found = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
+        if not found:
+            near = difflib.get_close_matches(author, [*noted, *names.values()], n=1, cutoff=0.6)
+            raise CourseError(f"{out} has nothing of {author!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        if len(found) > 1:
+            raise CourseError(f"{author!r} may be {', '.join(one.author for one in found)}; name one of them")
+        key = found[0].author
+        if author != key and (others := [member for member in found[0].members if member not in (author, key)]):
+            raise CourseError(f"{author} handed in with {', '.join(others)}; to forget all of them, name {key}")
+        Out(out).forget(found[0], Rules.read(out, course, journal.handin(), names))
+        journal.forget_author(key)
+    say = Say()
+    say.prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
+
+
 @click.command("diff")
 @out_argument
 @click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
@@ -147,7 +230,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     course, say = options.course_here(course_folder), Say()
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
     with open_journal(out, new=False) as journal:
-        rules = Rules.read(out, course, journal.handin())
+        rules = Rules.read(out, course, journal.handin(), journal.names())
         diff = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in diff.changes if change.is_one]

@@ -86,11 +86,18 @@ class Known:
         self._keys = Keys()
         self._machine = machine_of(setup)
         self._traces: dict[str, dict[str, Trace]] = {}
+        self._begun: set[tuple[str, str]] = set()
+
+    @property
+    def begun(self) -> int:
+        """How many wrong answers were needed so far, whether they ran now or in an earlier run."""
+        return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
         costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
         traces: dict[str, Trace] = {}
+        self._begun.add((exercise.id, str(answer.path)))
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
         if seed != SEEDS[0]:
             first = self.traces(lane, answer, exercise, SEEDS[0], checks)

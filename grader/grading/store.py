@@ -14,7 +14,7 @@ import os
 import platform
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
@@ -204,7 +204,7 @@ class Saved:
         at: when it was graded.
         confinement: the level that was reached, or None if no student code was run.
         outcomes: what was found.
-        path: in a batch, where a module lay that lost points like no known mistake, from the folder of submissions.
+        path: in a batch, where the module lay, from the folder of submissions; None if it was the starter.
         text: the module itself.
     """
 
@@ -265,8 +265,8 @@ class Store:
         values = (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), saved.at, saved.confinement)
         return self.insert(
             f"INSERT INTO results (run, {_COLUMNS.partition(', ')[2]}) VALUES"  # noqa: S608
-            " (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*values, to_json(saved.outcomes).decode("ascii"), saved.path, saved.text),
+            " (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
+            (*values, to_json(saved.outcomes).decode("ascii"), as_bytes(saved.path or "") or None, saved.text),
         )
 
     def saved_of(self, author: str) -> list[Saved]:
@@ -312,6 +312,11 @@ class Store:
         """Run a statement, committed at once, and give all of its rows: threads share the connection."""
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).fetchall()
+
+    def execute_all(self, statement: str, rows: Iterable[Any]) -> None:
+        """Run a statement for each of several rows, committed together."""
+        with self._lock, self._connection as connection:
+            connection.executemany(statement, rows)
 
     def insert(self, statement: str, values: Any) -> int:
         """Insert a row, committed at once, and give its number."""

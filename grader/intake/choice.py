@@ -222,9 +222,10 @@ class _Choice:
             for other in self.ordered[exercise.id]
             if other is not one and not (is_starter(exercise, other.source) and (other.module or not other.how))
         ]
-        if one.how or others:
-            how = f", {one.how}" if one.how else ""
-            yield f"taken from {one.path}{how}" + (f"; not read: {', '.join(others)}" if others else "")
+        if one.how:
+            yield f"taken from {one.path}, {one.how}"
+        if others:
+            yield f"several versions: {one.path} counts, not {', '.join(others)}"
         if one.module:
             yield from one.module.notes
         elif note := encoding_note(one.source, exercise.file_name):

@@ -18,6 +18,9 @@ METADATA = ("submission_metadata.yml", "submission_metadata.yaml")
 SUBMITTED = "submitted"
 """The folder of nbgrader in which the authors' folders lie."""
 
+NOTE_KINDS = {"handed in late": "late", "taken from": "taken from", "several versions": "several versions"}
+"""Kinds of notes on files, by what such a note begins with."""
+
 ALL_OF_IT = PurePosixPath()
 """The name of a folder that is all that somebody handed in."""
 
@@ -40,12 +43,14 @@ class Handed:
     """One thing that was handed in.
 
     Attributes:
-        key: the name of its report, and of its author, or of its group.
+        key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
         authors: whose it is: a row of the gradebook each.
         parts: its files and folders.
         note: what else the download says of it, such as that it was late; or "".
         at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
         late: whether the platform says that it was late.
+        name: of the person or the group, where `key` is a number; or "".
+        returned: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
     """
 
     key: str
@@ -54,6 +59,8 @@ class Handed:
     note: str = ""
     at: str = ""
     late: bool = False
+    name: str = ""
+    returned: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,14 +131,26 @@ def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-def grouped(rows: Sequence[tuple[str, Part, str]], others: Sequence[str] = ()) -> list[Handed]:
-    """Parts by whose they are, each with a note or ""; `others` have nothing that can be read, and still get a row."""
-    parts: dict[str, list[Part]] = {key: [] for key in others}
-    notes: dict[str, dict[str, None]] = {}
-    for key, part, note in rows:
-        parts.setdefault(key, []).append(part)
-        notes.setdefault(key, {}).update({note: None} if note else {})
-    return [
-        Handed(key, (key,), tuple(own), "; ".join(said := notes.get(key, {})), late=LATE in said)
-        for key, own in parts.items()
-    ]
+@dataclass(frozen=True)
+class Row:
+    """A part of what somebody handed in; the attributes are those of `Handed`."""
+
+    key: str
+    part: Part
+    note: str = ""
+    name: str = ""
+    returned: str = ""
+
+
+def grouped(rows: Sequence[Row], others: Sequence[str] = ()) -> list[Handed]:
+    """Parts by whose they are; `others` have nothing that can be read, and still get a row."""
+    owned: dict[str, list[Row]] = {key: [] for key in others}
+    for row in rows:
+        owned.setdefault(row.key, []).append(row)
+    handed = []
+    for key, own in owned.items():
+        notes = dict.fromkeys(row.note for row in own if row.note)
+        first = own[0] if own else Row(key, Part(Path()))
+        parts, late = tuple(row.part for row in own), LATE in notes
+        handed.append(Handed(key, (key,), parts, "; ".join(notes), "", late, first.name, first.returned))
+    return handed

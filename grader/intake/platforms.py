@@ -17,15 +17,12 @@ import yaml
 
 from grader.intake.archive import archive_suffix, is_archive
 from grader.intake.contents import is_packed
-from grader.intake.handed import ALL_OF_IT, LATE, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
+from grader.intake.handed import ALL_OF_IT, LATE, METADATA, Handed, Layout, Part, Row, Taken, Unmatched, grouped, mostly
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
-
-Row = tuple[str, Part, str]
-"""Whose something is, what it is, and a note or ""."""
 
 
 def _by_name(items: Sequence[Path], of: Callable[[Path], Row | Unmatched]) -> Taken:
@@ -141,7 +138,8 @@ GRADESCOPE = Layout("gradescope", "a Gradescope export", _fits_gradescope, _read
 # Moodle: a folder for each author, or one flat folder; named, blind, or of teams.
 
 # `<name>_<number>_assignsubmission_file[_]` is a folder, `<name>_<number>_assignsubmission_file_<file>` a file. Blind,
-# the name is `Participant`; of a team, the name and the number are the team's.
+# the name is `Participant`; of a team, the name and the number are the team's. The number alone decides: a name may be
+# changed. What is given back by a zip is found in the same way, and there the name must not have an underscore.
 _MOODLE = re.compile(r"(?P<who>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
@@ -153,10 +151,11 @@ def _of_moodle(item: Path) -> Row | Unmatched:
     parsed = _MOODLE.fullmatch(item.name)
     if parsed is None:
         return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
-    key = f"{parsed['who']}_{parsed['number']}"
+    key = parsed["number"]
     if parsed["kind"] != "file":
         return Unmatched(item.name, key, "a text that was typed into Moodle; only files are graded")
-    return key, Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name)), ""
+    part = Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name))
+    return Row(key, part, name=parsed["who"], returned=f"Participant_{key}_assignsubmission_file_/")
 
 
 MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, lambda items, _: _by_name(items, _of_moodle))
@@ -165,8 +164,9 @@ MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, lambda items, _: _b
 # Canvas: one flat zip, in which the name of a file begins with its author's, and the numbers of both.
 
 # `<name in lower case>[_LATE]_<user>_<attachment>_<file>`, `[LATE_]anon_<id>_<attachment>_<file>`. A name may have
-# underscores: the two numbers are what can be held on to.
+# underscores: the two numbers are what can be held on to, and by them a file is given back.
 _CANVAS = re.compile(r"(?P<name>.+?)(?P<late>(?i:_late))?_(?P<user>\d+)_(?P<attachment>\d+)_(?P<file>.+)")
+_ANONYMOUS_NAME = "anon"
 _ANONYMOUS = re.compile(r"(?P<late>(?i:late_))?(?P<name>anon)_(?P<user>[^_]+)_(?P<attachment>\d+)_(?P<file>.+)")
 _PAGE = re.compile(r"(?:(?P<name>.+?)(?i:_late)?_(?P<user>\d+)|(?i:late_)?anon_[^_]+)_(?:text|link)\.html")
 
@@ -184,11 +184,13 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
 def _of_canvas(item: Path) -> Row | Unmatched:
     if not item.is_dir() and (parsed := _canvas_name(item.name)):
         note = LATE if parsed["late"] else ""
-        return f"{parsed['name']}_{parsed['user']}", Part(item, PurePosixPath(parsed["file"])), note
+        part, anonymous = Part(item, PurePosixPath(parsed["file"])), parsed["name"] == _ANONYMOUS_NAME
+        key = f"{_ANONYMOUS_NAME}_{parsed['user']}" if anonymous else parsed["user"]
+        returned = f"{'' if anonymous else 'user_'}{key}_{parsed['attachment']}_"
+        return Row(key, part, note, "" if anonymous else parsed["name"], returned)
     if page := _PAGE.fullmatch(item.name):
-        author = f"{page['name']}_{page['user']}" if page["user"] else ""
         why = "a text or an address that was typed into Canvas; only files are graded"
-        return Unmatched(item.name, author, why)
+        return Unmatched(item.name, page["user"] or "", why)
     return _nobodys(item, "its name does not begin with an author's name, as Canvas's files do")
 
 
@@ -279,17 +281,17 @@ def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
 
 def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Row | Unmatched:
     if item.is_dir():
-        return item.name, Part(item), ""
+        return Row(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
     if is_packed(item.name):
-        return without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part, ""
+        return Row(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
     if item.suffix.lower() not in CODE:
         return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
     if owner := owner_in(item.stem, exercises):  # ada_double.py
-        return owner, part, ""
+        return Row(owner, part)
     if named(item.name, exercises):
         return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
-    return without_downloads(item.stem), part, ""  # ada.py: its contents say what it is of
+    return Row(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
 
 
 def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:

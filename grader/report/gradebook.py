@@ -32,13 +32,25 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
-def author_line(report: Report, number: int, total: int) -> str:
+def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
     """One line of progress."""
-    return f"[{number}/{total}] {score_text(report.score):>15}  {for_terminal(report.author, one_line=True)}"
+    return f"[{number}/{total}] {score_text(report.score):>15}  {_named(report.author, names)}"
 
 
-def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) -> Iterator[str]:
-    """The table, what its signs mean, and how many outcomes are undecided."""
+def _named(author: str, names: Mapping[str, str]) -> str:
+    return for_terminal(f"{author} {names.get(author, '')}".rstrip(), one_line=True)
+
+
+def gradebook_lines(
+    exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
+) -> Iterator[str]:
+    """The table, what its signs mean, and how many outcomes are undecided.
+
+    Args:
+        exercises: those that have columns.
+        reports: of the submissions.
+        names: of people, by the number that is shown otherwise.
+    """
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
     verdicts: Counter[Verdict] = Counter()
     seen: set[str] = set()
@@ -48,7 +60,7 @@ def gradebook_lines(exercises: Sequence[Exercise], reports: Iterable[Report]) ->
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
-            yield f"{row}{score_text(report.score):>16}  {for_terminal(author, one_line=True)}"
+            yield f"{row}{score_text(report.score):>16}  {_named(author, names)}"
         verdicts.update(row.verdict for graded in report.exercises for row in graded.checks)
     if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
@@ -186,7 +198,7 @@ class GradebookRow:
         return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing, policy)
 
 
-def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
+def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow], names: Mapping[str, str] | None = None) -> str:
     """A row for each author, also of those in a group.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
@@ -196,10 +208,11 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
     Args:
         ids: of the exercises that have columns.
         rows: of the submissions.
+        names: of people, by the number in the first column; with it, they stand in the last one.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["author", *map(for_csv, ids), *_LAST])
+    writer.writerow(["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])])
     for row in rows:
         total = row.score
         decided = not total.undecided and len(row.earned) == len(ids)
@@ -213,5 +226,7 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow]) -> str:
             *(for_csv(" ".join(id for id in ids if id in some)) for some in (row.missing, row.blank)),
             for_csv(row.policy.explained) if row.policy else "",
         ]
-        writer.writerows([for_csv(author), *cells] for author in row.authors)
+        for author in row.authors:
+            name = [for_csv(names.get(author, ""))] if names is not None else []
+            writer.writerow([for_csv(author), *cells, *name])
     return text.getvalue()

@@ -6,7 +6,7 @@ our own drawings are put in as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,22 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
 
 
-def page(report: Report) -> str:
-    """A report as a page that stands by itself: no script, no other file."""
-    lines = [*words.undecided_lines(report), *(line.strip() for line in words.next_lines(report))]
-    when = report.graded_at.replace("T", " ")
-    return rendered("page.html", report=report, when=when, total=words.total_text(report), lines=lines)
+CodeLine = tuple[int | None, str, bool]
+"""A line of an author's file: its number, where its author sees numbers; its text; and whether it raised."""
+
+
+def page(report: Report, lines: Mapping[str, Sequence[CodeLine]] | None = None) -> str:
+    """A report as a page that stands by itself: no script, no other file.
+
+    Args:
+        report: the report.
+        lines: by exercise, what of the author's file is shown beside the cause; with it, the page is what is returned
+            after grading, and has the hints.
+    """
+    said = [*words.undecided_lines(report), *(line.strip() for line in words.next_lines(report))]
+    when = f"{report.graded_at[:16].replace('T', ' ')} UTC"
+    values = {"own_lines": lines or {}, "with_hints": lines is not None}
+    return rendered("page.html", report=report, when=when, total=words.total_text(report), lines=said, **values)
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:
@@ -40,7 +51,7 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
         graded: the exercises.
         notes: sentences that stand before it.
     """
-    return rendered("fragment.html", exercises=graded, notes=notes)
+    return rendered("fragment.html", exercises=graded, notes=notes, own_lines={}, with_hints=False)
 
 
 def _has_details(graded: GradedExercise) -> bool:

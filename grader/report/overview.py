@@ -196,6 +196,7 @@ class Overview:
         open: what is undecided: author, exercise, and which verdict it is.
         notes: what staff should know of submissions: author, numbers of exercises, and the note.
         unmatched: whether some files have no author or exercise.
+        names: of people, by the number that is shown otherwise.
     """
 
     course: str
@@ -205,6 +206,7 @@ class Overview:
     open: tuple[tuple[str, Exercise, Verdict], ...]
     notes: tuple[tuple[str, str, str], ...]
     unmatched: bool
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[GroupRow]:
@@ -271,6 +273,19 @@ def overview_page(overview: Overview) -> str:
         lost_rows=_lost_rows,
         middle_text=middle_text,
     )
+
+
+def similar_page(course: str, items: Sequence[object], names: Mapping[str, str]) -> str:
+    """The page of pairs that are to be read side by side.
+
+    Args:
+        course: its title.
+        items: what `batch.similar` found in each exercise.
+        names: of people, by the number that is shown otherwise.
+    """
+    from grader.report.html import rendered
+
+    return rendered("similar.html", course=course, items=items, names=names, percent=percent)
 
 
 def _code_of(example: Example) -> str:

@@ -67,11 +67,13 @@ class People:
         kind: "canvas", "moodle" or "plain".
         persons: in the order of the table.
         unread: times that cannot be read.
+        given: the names that the platform put before numbers of submissions, by those.
     """
 
     def __init__(self, table: Table) -> None:
         self.kind = _kind(table)
         self.unread: list[str] = []
+        self.given: Mapping[str, str] = {}
         rows = range(1, len(table.rows))
         made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
         self.persons = [person for row in rows if (person := made(table, row)) is not None]
@@ -82,8 +84,11 @@ class People:
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None unless exactly one fits."""
+        author = f"{self.given[author]}_{author}" if author in self.given else author
         if person := _only(self._by_key, folded(author)):
             return person
+        if self.kind != "plain" and author.isdecimal():
+            return _only(self._by_number, author)
         name = author
         if numbered := _NUMBERED.fullmatch(author):
             name, number = numbered[1], numbered[2]
@@ -112,8 +117,7 @@ class People:
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
         cells = [table.cell(row, column) for column in range(header.index("Section"))]
-        author = f"{_squashed(name)}_{number}"
-        return Person(row, author, author, number, _keys(name, cells))
+        return Person(row, number, number, number, _keys(name, cells))
 
     def _of_moodle(self, table: Table, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
@@ -125,9 +129,9 @@ class People:
         name = participant[1] if blind else table.cell(row, 1)
         at = self._time(table.cell(row, header.index(_HANDED_IN))) if _HANDED_IN in header else ""
         cells = [table.cell(row, column) for column in range(count)]
-        author = f"{name}_{participant[2]}"
-        uid = author if blind else next((cell for cell in cells if "@" in cell), name)
-        return Person(row, author, uid, participant[2], _keys(name, [*cells, participant[1]]), at)
+        number = participant[2]
+        uid = number if blind else next((cell for cell in cells if "@" in cell), name)
+        return Person(row, number, uid, number, _keys(name, [*cells, participant[1]]), at)
 
     def _of_plain(self, table: Table, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]

@@ -111,7 +111,7 @@ class CheckEntry:
             device=outcome.device,
             cause=outcome.cause,
             picture=outcome.picture,
-            line=_line(row, graded),
+            line=line_of(row, graded),
         )
 
     @cached_property
@@ -328,7 +328,7 @@ def _exact(points: float) -> int:
     return round(100 * points)
 
 
-def _line(row: GradedCheck, graded: GradedExercise) -> int | None:
+def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
     """The line of the student's file that a check is about: what raised, or the function that the rule is of."""
     place, check = graded.place, row.check
     if place is None:

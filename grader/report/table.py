@@ -7,7 +7,7 @@ differs in columns that nobody touched.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from grader.model.errors import CourseError
@@ -64,6 +64,11 @@ class Table:
             raw[-1:-1] = [self._delimiter, ""]
         cells[column] = text
         raw[2 * column] = f'"{text}"' if self._delimiter in text else text
+
+    def remove(self, rows: Collection[int]) -> None:
+        """Take out lines; after that, rows have no other places for `put` and `cell` until the file is read again."""
+        places = {self._places[row] for row in rows}
+        self._raw = [row for place, row in enumerate(self._raw) if place not in places]
 
     def content(self) -> bytes:
         """The whole file."""

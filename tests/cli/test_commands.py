@@ -232,7 +232,7 @@ def test_file_of_the_exercise_counts_and_no_copy_in_the_root(type_grade: WarmGra
     starter(home, "total").write_text(TOTAL)
     ran = type_grade("exercises/01_basics/total/total.py", cwd=home)
     assert ran.returncode == 0, ran.stdout
-    assert "total: taken from exercises/01_basics/total/total.py; not read: total.py" in ran.stdout
+    assert "total: several versions: exercises/01_basics/total/total.py counts, not total.py" in ran.stdout
 
 
 def test_narrow_terminal_without_colour(home: Path) -> None:

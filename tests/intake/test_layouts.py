@@ -53,9 +53,9 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
         },
         {
             "anon_Ab3": "double",
-            "lovelaceada_101": "double total",
-            "o_brien_lee_7": "double",
-            "turingalan_104": "double",
+            "101": "double total",
+            "7": "double",
+            "104": "double",
         },
     ),
     "moodle folders": (
@@ -66,7 +66,7 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
             "Participant_12_assignsubmission_file_/double.py": "blind",
             "Team A_13_assignsubmission_file/double.py": "team",
         },
-        {"Participant_12": "double", "Team A_13": "double", "Zoë de K_11": "double"},
+        {"11": "double", "12": "double", "13": "double"},
     ),
     "moodle flat": (
         "a Moodle download: 3 files of 2 authors",
@@ -75,7 +75,7 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
             "Ada L_11_assignsubmission_file_total.py": "ada",
             "Bo_12_assignsubmission_file_double.py": "bo",
         },
-        {"Ada L_11": "double total", "Bo_12": "double"},
+        {"11": "double total", "12": "double"},
     ),
     "gradescope": (
         "a Gradescope export: 4 authors, 3 submissions",
@@ -194,8 +194,8 @@ def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
     """Nothing of it can be graded, and its author is not forgotten."""
     lay(tmp_path, {"ada_1_2_double.py": "", "bo_3_text.html": "", "cy_LATE_4_5_total.py": ""})
     with taken_in(tmp_path, tiny.exercises) as intake:
-        assert found(intake, tiny) == {"ada_1": "double", "bo_3": "", "cy_4": "total"}
-        assert [(row.file, row.author) for row in intake.unmatched] == [("bo_3_text.html", "bo_3")]
+        assert found(intake, tiny) == {"1": "double", "3": "", "4": "total"}
+        assert [(row.file, row.author) for row in intake.unmatched] == [("bo_3_text.html", "3")]
         assert [handed.note for handed in intake.handed] == ["", "", "handed in late, as Canvas says"]
 
 

@@ -1,0 +1,124 @@
+"""Pairs of submissions that have much code in common, for a person to read side by side, without a verdict.
+
+copydetect compares them: winnowing, in which names do not matter, and the lines of the starter do not count. An
+exercise whose answers are too short says nothing of anybody and is left out.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from copydetect import CodeFingerprint, compare_files
+
+from grader.batch.journal import Journal
+from grader.model import Course, Exercise
+from grader.model.score import counted
+
+_SHORTEST = 100
+"""Code of an author's own that is compared has so many characters at least, where each name counts as one."""
+
+_LONGEST = 1 << 17
+_ALIKE = 0.8
+"""A pair is listed if so much of one of both is in the other."""
+
+_MANY = 0.1
+"""If more than this share of all pairs are alike, the task may leave few ways to write it."""
+
+_MOST_PAIRS, _BEFORE = 40, 3
+_NOISE, _GUARANTEE = 25, 30
+"""copydetect's own: no shorter match counts, and a match of the second length is always found."""
+
+Side = tuple[str, float, Sequence[tuple[str, bool]]]
+"""An author, the share of their own code that is in the other one, and the text in parts: whether it is in both."""
+
+
+@dataclass(frozen=True)
+class Similar:
+    """What was found in an exercise.
+
+    Attributes:
+        exercise: the exercise.
+        compared: how many submissions were compared.
+        pairs: those to read, the most alike first.
+        more: how many further pairs there are.
+        why_not: why none are listed, or "".
+        of: how many pairs were compared.
+    """
+
+    exercise: Exercise
+    compared: int
+    pairs: tuple[tuple[Side, Side], ...] = ()
+    more: int = 0
+    why_not: str = ""
+    of: int = 0
+
+    @property
+    def found(self) -> str:
+        """What was found, in words."""
+        if self.why_not:
+            return f"left out, {self.why_not}"
+        count = len(self.pairs) + self.more
+        many = ": the task may leave few ways to write it" if count > _MANY * self.of else ""
+        return f"{counted(count, 'pair')} of {self.of}{many}"
+
+
+def similar_in(course: Course, journal: Journal, on_pair: Callable[[int, int], object]) -> Iterator[Similar]:
+    """Compare what counts, exercise by exercise.
+
+    Args:
+        course: as it is now: its starters do not count.
+        journal: has the modules.
+        on_pair: called now and then with the number of pairs that were compared, and the number of all of an exercise.
+    """
+    for exercise in course.exercises:
+        texts = [(author, text) for author, text in journal.texts(exercise.id) if len(text) <= _LONGEST]
+        if len(texts) > 1:
+            yield _similar(exercise, texts, on_pair)
+
+
+def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Callable[[int, int], object]) -> Similar:
+    starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
+    given = list(_prints(starter, window=1).hashes)
+    every = [(author, _prints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts]
+    lengths = [prints.token_coverage for _, prints in every if prints.token_coverage]
+    if not lengths or median(lengths) < _SHORTEST:
+        return Similar(exercise, len(every), why_not="answers are too short to tell")
+    own = [(author, prints) for author, prints in every if prints.token_coverage >= _SHORTEST]
+    total = len(own) * (len(own) - 1) // 2
+    alike = []
+    for number, ((one, mine), (other, theirs)) in enumerate(combinations(own, 2)):
+        if number % 1000 == 0:
+            on_pair(number, total)
+        # Most pairs have little in common, and sets say so quickly.
+        common = len(mine.hashes & theirs.hashes)
+        if 2 * common < _ALIKE * min(len(mine.hashes), len(theirs.hashes)):
+            continue
+        _, shares, places = compare_files(mine, theirs)
+        if max(shares) >= _ALIKE:
+            sides = [(one, mine, shares[0], places[0]), (other, theirs, shares[1], places[1])]
+            alike.append(sides)
+    alike.sort(key=lambda sides: (-sum(side[2] for side in sides), sides[0][0], sides[1][0]))
+    pairs = tuple((_side(*sides[0]), _side(*sides[1])) for sides in alike[:_MOST_PAIRS])
+    return Similar(exercise, len(own), pairs, len(alike) - len(pairs), of=total)
+
+
+def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
+    return CodeFingerprint("a.py", _NOISE, window, list(given), fp=io.StringIO(text.decode("utf-8", "replace")))
+
+
+def _side(author: str, prints: Any, share: float, places: Any) -> Side:
+    """A text in parts by the places that copydetect found in it."""
+    text: str = prints.raw_code
+    parts: list[tuple[str, bool]] = []
+    done = 0
+    for start, end in sorted(zip(*places.astype(int).tolist(), strict=True)):
+        parts += [(text[done:start], False), (text[max(start, done) : end], True)]
+        done = max(end, done)
+    if parts and parts[0][0].count("\n") > 2 * _BEFORE:  # the task stands there
+        parts[0] = "...\n" + "".join(parts[0][0].splitlines(keepends=True)[-_BEFORE:]), False
+    return author, min(1.0, float(share)), [part for part in (*parts, (text[done:], False)) if part[0]]
