@@ -51,6 +51,10 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _AUTHOR = re.compile(r"\[\d+/\d+\]")
+_PACE = re.compile(r"^  (?:\d+ of \d+\b|what was inconclusive is measured again).*\n", re.MULTILINE)
+"""A line of progress, which a slow machine prints every ten seconds."""
+
+_TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = re.compile(r"<!-- picture: (\S+) of (grade .+?) with (\S+) -->")
 LINK = re.compile(r"\[[^\]]+\]\(([^)#]+)(?:#([^)]+))?\)")
@@ -62,7 +66,7 @@ LONGEST = 120
 
 @dataclass
 class Console:
-    """Types commands as a reader would: `grade`, `cd` and `rm`."""
+    """Types commands as a reader would: `grade`, `cd`, `rm` and `sed`."""
 
     folder: Path
     written: set[str] = field(default_factory=set)
@@ -77,6 +81,9 @@ class Console:
         if program == "rm":
             for name in arguments:
                 (self.folder / name).unlink()
+            return ""
+        if program == "sed":
+            subprocess.run([program, *arguments], cwd=self.folder, check=True)
             return ""
         assert program == "grade", f"a reader's test does not know how to run: {command}"
         ran = subprocess.run(
@@ -103,6 +110,7 @@ class Console:
 
 def steady(text: str) -> str:
     """The text without what differs from run to run or from machine to machine."""
+    text = _PACE.sub("", text)
     return re.sub(r"on \d+ lanes", "on N lanes", re.sub(r" +\d+\.\d\d s$", " T s", text, flags=re.MULTILINE))
 
 
@@ -121,10 +129,11 @@ def console_steps(text: str) -> Iterator[tuple[str, str]]:
 
 def fresh_course(folder: Path) -> Console:
     """A console in a copy of the bundled course and the sample class, so that nothing is written beside the sources."""
+    course = folder / "course"
     for name in ("exercises", "solutions", "examples"):
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.copy(ROOT / "course.yaml", folder)
-    return Console(folder)
+        shutil.copytree(ROOT / name, course / name)
+    shutil.copy(ROOT / "course.yaml", course)
+    return Console(course)
 
 
 def rendered(command: str, console: Console) -> str:
@@ -132,7 +141,7 @@ def rendered(command: str, console: Console) -> str:
 
     A busy machine compares speeds again when the rest is done, and whose are compared again is told last.
     """
-    lines = console.type(command).splitlines(keepends=True)
+    lines = _TIME.sub("2026-10-02T09:30:00+00:00", _PACE.sub("", console.type(command))).splitlines(keepends=True)
     authors = iter(sorted(line for line in lines if _AUTHOR.match(line)))
     printed = "".join(next(authors) if _AUTHOR.match(line) else line for line in lines)
     return f"```console\n$ {command}\n{printed}```\n"
@@ -160,7 +169,7 @@ def test_pages_show_what_is_printed(tmp_path: Path, page: Path) -> None:
     console = fresh_course(tmp_path)
     text = page.read_text(encoding="utf-8")
     blocks = RUN.findall(text)
-    lines = re.findall(r"^\$ (grade .*)$", text, re.MULTILINE)
+    lines = re.findall(r"^\$ ((?:grade|sed) .*)$", text, re.MULTILINE)
     assert blocks
     assert set(lines) == {command for _, command, _, _ in blocks}
     for _, command, shown, _ in blocks:

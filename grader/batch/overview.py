@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -21,6 +22,10 @@ from grader.report.overview import AuthorRow, Example, ExerciseTally, GroupRow, 
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
+
+
+_TASK = re.compile(rb"\s*[rR]?(\"\"\"|''').*?\1[^\n]*\n", re.DOTALL)
+"""The docstring of a module, which may be an earlier version of the task."""
 
 
 class Class:
@@ -139,13 +144,14 @@ def _length(text: bytes | None) -> int:
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not in the starter, with their numbers; nothing if it is not text."""
+    """The lines of a file below its docstring that are not in the starter, with their numbers; nothing if it is not text."""
     starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
     given = {line.strip() for line in starter.splitlines()}
     try:
         own = text.decode("utf-8").splitlines()
     except UnicodeDecodeError:
         return
+    task = _TASK.match(text)
     for number, line in enumerate(own, 1):
-        if line.strip() and line.strip() not in given:
+        if number > (task[0].count(b"\n") if task else 0) and line.strip() and line.strip() not in given:
             yield number, line.rstrip()

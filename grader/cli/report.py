@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from grader.model import Course, Report
     from grader.report.export.items import Visibility
     from grader.report.export.lms import Filled
+    from grader.report.overview import Overview
 
 _FEW = 5
 _STEPS = (
@@ -45,9 +46,12 @@ names_option = click.option("--names", is_flag=True, help="Show names of people,
 @out_argument
 @click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only where the pages are.")
 @names_option
 @options.course
-def report_command(out: Path, every: bool, draft: str | None, names: bool, course_folder: Path | None) -> None:
+def report_command(
+    out: Path, every: bool, draft: str | None, quiet: bool, names: bool, course_folder: Path | None
+) -> None:
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
@@ -63,15 +67,17 @@ def report_command(out: Path, every: bool, draft: str | None, names: bool, cours
         if draft is not None:
             say(*_drafted(course, Class(course, journal, out), draft, out))
         else:
-            say(*_shown(course, journal, out, say, every=every, names=names))
+            overview, lines = _written(course, journal, out, say, names=names)
+            if not quiet:
+                say(*_in_short(overview, out, every=every))
+            say(*lines)
 
 
-def _shown(course: Course, journal: Journal, out: Path, say: Say, *, every: bool, names: bool) -> Iterator[str]:
-    """Write the pages, and show the class in short."""
+def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
+    """Write the pages; the class, and lines that say where they are."""
     from grader.batch.book import RETURNED, Out
     from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
-    from grader.report.gradebook import group_lines, overview_lines
     from grader.report.overview import overview_page
 
     width, place, pace = terminal_width(), Out(out), Pace(say)
@@ -86,19 +92,29 @@ def _shown(course: Course, journal: Journal, out: Path, say: Say, *, every: bool
 
         overview = Class(course, journal, out, write_page, names=names).overview()
     path = place.write_page(overview_page(overview))
+    lines = [
+        *filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width),
+        *filled([f"{counted(returned.count, 'page')} to return", "are in", str(out / RETURNED)], "", width),
+    ]
+    if returned.unknown:
+        few = ", ".join(returned.unknown[:_FEW])
+        more = " ..." * (len(returned.unknown) > _FEW)
+        lines += prose(f"Not in it, as they handed in no file: {few}{more}", width)
+    return overview, lines
+
+
+def _in_short(overview: Overview, out: Path, *, every: bool) -> Iterator[str]:
+    """The class in short, and groups of what no known mistake explains."""
+    from grader.report.gradebook import group_lines, overview_lines
+
+    width, groups = terminal_width(), overview.groups
     yield from overview_lines(overview, width)
-    groups = overview.groups
     yield from group_lines(groups, len(groups) if every else _FEW, width)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
         # A command will be copied, so it is not wrapped.
         words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
         yield from filled(words, "", width)
-    yield from filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width)
-    yield from filled([f"{counted(returned.count, 'page')} to return", "are in", str(out / RETURNED)], "", width)
-    if returned.unknown:
-        few = ", ".join(returned.unknown[:_FEW])
-        yield from prose(f"Not in it, as they handed in no file: {few}{' ...' * (len(returned.unknown) > _FEW)}", width)
 
 
 def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[str]:

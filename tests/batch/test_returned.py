@@ -16,12 +16,11 @@ from pathlib import Path
 from batch.pretend import PretendClass
 from support import COURSES, WarmGrade
 
-from grader.batch.feedback import feedback_page
 from grader.batch.journal import open_journal
 from grader.batch.similar import similar_in
 from grader.course.load import load_course
 from grader.grading.diagnosis import SEEDS
-from grader.model import Course, Report, Verdict
+from grader.model import Course, Verdict
 
 CANVAS = {
     "lovelaceada_101_9001_double.py": "failed",
@@ -233,21 +232,6 @@ def test_pairs_to_read(tiny: Course, tmp_path: Path) -> None:
     assert all(share > 0.8 for _, share, _ in pair)
     assert not any(starter[:40] in text for _, _, parts in pair for text, both in parts if both)
     assert found["total"].why_not == "answers are too short to tell"
-
-
-def test_a_page_without_a_module(tiny: Course, tmp_path: Path) -> None:
-    """Who handed nothing in has a page as well."""
-    made = handed_in(tiny, tmp_path, MOODLE)
-    pages: list[str] = []
-
-    def note(report: Report) -> None:
-        pages.append(report.author)
-
-    with open_journal(made.out, new=False) as journal:
-        from grader.batch.overview import Class
-
-        Class(tiny, journal, made.out, lambda report: (note(report), feedback_page(report, journal)))
-    assert pages == ["11", "12"]
 
 
 def test_known_answers_run_once(tmp_path: Path) -> None:
