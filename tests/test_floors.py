@@ -193,3 +193,19 @@ def test_light_modules_stay_light(module: str, forbidden: list[str]) -> None:
     code = f"import sys, {module}; print([name for name in {forbidden!r} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_nothing_is_sent_anywhere() -> None:
+    """No module of ours has a client of a network but the cluster's; sockets are pairs of our own processes."""
+    clients = ("ssl", "http", "urllib", "requests", "ftplib", "smtplib", "asyncio", "distributed", "webbrowser")
+    users = set()
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.split(".")[0] in clients and name != "urllib.parse" for name in names):
+                users.add(room_of(path))
+        if "create_connection" in text or "AF_INET" in text:
+            users.add(room_of(path))
+    assert users == {"cluster"}

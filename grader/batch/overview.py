@@ -144,7 +144,7 @@ def _length(text: bytes | None) -> int:
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a file below its docstring that are not in the starter, with their numbers; nothing if it is not text."""
+    """The lines of a file below its docstring that the starter lacks, with their numbers; nothing if it is not text."""
     starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
     given = {line.strip() for line in starter.splitlines()}
     try:
