@@ -16,6 +16,7 @@ from grader.cli.grade import UNDECIDED
 from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted
+from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.journal import Shard
@@ -81,7 +82,7 @@ def batch_command(
     The same command continues an interrupted run, and grades only what changed.
     """
     say, details = Say(), Say(quiet=quiet)
-    details.prose(f"Grading {folder} into {out}")
+    details(for_terminal(f"Grading {folder} into {out}", one_line=True))  # it is not wrapped: names may be long
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan

@@ -15,7 +15,7 @@ from grader.cli import options
 from grader.cli.printing import Pace, Say, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
 from grader.model.score import counted
-from grader.report.safe import filled, prose
+from grader.report.safe import filled, for_terminal, prose
 
 if TYPE_CHECKING:
     from grader.batch.diff import Change
@@ -172,7 +172,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     It gives no verdict. It needs copydetect: pip install 'tensorgrade[similarity]'
     """
     say = Say()
-    say.prose(f"Comparing the submissions of {out}")
+    say(for_terminal(f"Comparing the submissions of {out}", one_line=True))
     from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
     from grader.report.overview import similar_page

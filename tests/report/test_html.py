@@ -115,7 +115,7 @@ def test_a_drawing_stands_below_the_message(monkeypatch: pytest.MonkeyPatch) -> 
     (drawn,) = graded.checks
     drawn = replace(drawn, outcome=replace(drawn.outcome, picture=Picture()))
     text = fragment([replace(graded, checks=(drawn,))])
-    assert re.search(r"wrong</pre>\s*<figure><svg><title>boxes</title></svg></figure>", text)
+    assert re.search(r"wrong</pre>\s*<figure tabindex=\"0\"><svg><title>boxes</title></svg></figure>", text)
 
 
 def test_colours_can_be_told_from_their_ground() -> None:
