@@ -14,7 +14,7 @@ from grader.batch.journal import Journal
 from grader.course.layout import NOTEBOOK
 from grader.intake.source import place_in
 from grader.model import GradedExercise, Report
-from grader.model.causes import Told
+from grader.model.causes import Causes
 from grader.model.errors import CourseError
 from grader.report.html import CodeLine, page
 from grader.report.schema import line_of
@@ -36,7 +36,7 @@ def feedback_page(report: Report, journal: Journal) -> str:
 
 def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
     """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
-    cause = Told.of(graded.checks).cause
+    cause = Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
     numbered = PurePosixPath(path).suffix != NOTEBOOK
     place = place_in(text, graded.exercise.file_name if numbered else path)

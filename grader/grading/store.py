@@ -42,7 +42,7 @@ _REASONS = {
     "mistakes": "known wrong answers were changed",
 }
 
-VERSION = 4
+VERSION = 5
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 2.0
 """How long a cache waits for another process that writes to it."""
