@@ -203,8 +203,10 @@ def test_nothing_is_sent_anywhere() -> None:
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if any(name.split(".")[0] in clients and name != "urllib.parse" for name in names):
+            if isinstance(node, ast.ImportFrom):
+                names += [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name for name in names if not name.startswith(("urllib.parse", "urllib.request.url2pathname"))]
+            if any(name.split(".")[0] in clients for name in names):
                 users.add(room_of(path))
         if "create_connection" in text or "AF_INET" in text:
             users.add(room_of(path))
