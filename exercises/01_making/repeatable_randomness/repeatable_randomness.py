@@ -1,0 +1,41 @@
+"""Repeatable randomness
+
+A training begins with random weights and a random split of the data. To repeat it, all of this must follow from a seed.
+`torch.manual_seed(5)` changes the generator that the whole program draws from. A generator of your own,
+`torch.Generator().manual_seed(5)`, disturbs nobody: most random functions take `generator=`.
+
+    >>> training, validation = split(5, 3, seed=1)    # three places of five, then the other two, in random order
+    >>> training, validation
+    (tensor([0, 4, 2]), tensor([3, 1]))
+
+C1  `weights(shapes, seed)` returns a list with a float32 tensor for each shape, a tuple of any number of sizes. Its
+    numbers are normal with mean 0 and standard deviation 0.02.
+C2  `split(n, k, seed)` returns a tuple of two int64 vectors, in random order: k of the numbers from 0 to n - 1, and all
+    others, each exactly once.
+C3  `noisy(t, seed)` returns t plus numbers uniform in [0, 1), a new one for each element, in the shape of t. The result
+    has the dtype of t if that is a floating-point one, else float32.
+C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbers uniform in [0, 1), and returns t.
+C5  Equal arguments give equal results, and another seed gives other ones. The tensors of one list differ, too.
+C6  The global generator is as before. If you break this rule, you get at most 4 points.
+C7  shapes stays as it is, and so does t in `noisy`.
+
+Seeds are ints from 0 to 2**63 - 1, and 0 <= k <= n.
+"""
+
+import torch
+
+
+def weights(shapes: list[tuple[int, ...]], seed: int) -> list[torch.Tensor]:
+    raise NotImplementedError  # TODO: normal numbers, one tensor for each shape
+
+
+def split(n: int, k: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    raise NotImplementedError  # TODO: each number once
+
+
+def noisy(t: torch.Tensor, seed: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: uniform noise, also for ints
+
+
+def refill_(t: torch.Tensor, seed: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: in the memory of t

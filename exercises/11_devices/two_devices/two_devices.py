@@ -1,0 +1,45 @@
+"""Two devices
+
+A model that is too large for one GPU lies on several. An operation wants all operands on one device, and copies between
+devices take time. So move what is small, once, and to the right device. The functions below work on one device only.
+
+    >>> affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))
+    tensor([[1., 1., 1.]])
+    >>> lies_on(torch.ones(2), "cpu"), causal_mask(torch.zeros(2, 2))
+    (True, tensor([[False,  True],
+            [False, False]]))
+
+C1  `affine(x, W, b, scale)` returns (x @ W + b) * scale on the device of x, the one with its index. W and b may lie on
+    any device, each on another one. scale is a 0-dim tensor on the CPU.
+C2  `affine` does not move x, and copies W and b once if they lie elsewhere, otherwise never. It does not move scale: a
+    0-dim CPU tensor may join tensors on any device. If you break this rule, you get at most 4 points.
+C3  `pipeline(x, stages)` goes through pairs (W, b), each on one device: x becomes relu(x @ W + b), then comes the next.
+    The result lies on the device of the last stage; without stages it is x itself.
+C4  `pipeline` moves no W and no b. What comes out of a stage is copied once if the next one lies elsewhere.
+C5  `causal_mask(scores)`, of scores (..., n, n), returns a bool tensor (n, n) that is True where the column comes after
+    the row. It is made on the device of scores; nothing is copied.
+C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device, else False. A device without an index,
+    such as "cuda", means all of its kind; one with an index means only that one.
+C7  The arguments stay as they are. The same code runs with any accelerator and without one.
+"""
+
+import torch
+
+
+# TODO: all four, for tensors on any devices
+def affine(x: torch.Tensor, W: torch.Tensor, b: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    return (x @ W + b) * scale
+
+
+def pipeline(x: torch.Tensor, stages: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    for W, b in stages:
+        x = torch.relu(x @ W + b)
+    return x
+
+
+def causal_mask(scores: torch.Tensor) -> torch.Tensor:
+    return torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+
+
+def lies_on(t: torch.Tensor, device: str | torch.device) -> bool:
+    return t.device == torch.device(device)

@@ -1,0 +1,41 @@
+import torch
+
+from grader.check import check, gradients, is_tensor, require, same_values, uses_at_most
+
+
+@check("C1", share=1)
+def check_swish_of_two(student):
+    """Computes swish of two numbers"""
+    y = student.swish(torch.tensor([0.0, 2.0]))
+    is_tensor(y)
+    same_values(y, torch.tensor([0.0, 1.7616]), atol=1e-4)
+
+
+@check("C3", category="gradient", share=1)
+def check_slope_of_swish(student):
+    """The slope of swish at 0 and 2"""
+    (slope,) = gradients(student.swish, torch.tensor([0.0, 2.0]))
+    require(slope is not None, "no gradient reaches x")
+    same_values(slope, torch.tensor([0.5, 1.0908]), "the gradient of x", atol=1e-4)
+
+
+@check("C2", share=1)
+def check_residual_of_three(student, probe):
+    """Adds x to its relu"""
+    got = probe.of_residual(student.residual, "relu_", torch.tensor([-1.0, 2.0, 3.0]), torch.ones(3))
+    same_values(got["result"], torch.tensor([-1.0, 4.0, 6.0]))
+
+
+@check("C5", category="memory", share=1)
+def check_two_tables(student):
+    """Attention in a batch of 8, with memory for two tables"""
+    q, k = torch.ones(8, 20, 2).requires_grad_(), torch.ones(8, 20, 2)
+    hidden = torch.ones(20, 20).triu(1).bool()
+    uses_at_most(student.attention, (q, k, hidden), bytes=9 * 8 * 20 * 20)
+
+
+@check("C7", category="gradient", share=1)
+def check_notices(student, probe):
+    """A loss from before the change raises in backward"""
+    noticed = probe.notices(student.clear_rows_, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), [1])
+    require(noticed is True, "`backward` computes gradients from numbers that `clear_rows_` overwrote, without a word")

@@ -1,0 +1,41 @@
+"""Layers that work in place, and what becomes of graphs. Runs beside your code."""
+
+import torch
+
+LAYERS = {"relu_": torch.relu_, "sigmoid_": torch.sigmoid_, "triple_": lambda t: t.mul_(3), "minus_": lambda t: t.neg_()}
+
+
+def of_residual(residual, name, numbers, slopes, leaf=False):
+    """The result, the gradient of x of the sum of slopes * result, x afterwards, and how often the layer ran."""
+    calls = []
+
+    def layer_(t):
+        calls.append(t)
+        return LAYERS[name](t)
+
+    start = numbers.clone().requires_grad_()
+    x = start if leaf else start * 1
+    result = residual(x, layer_)
+    gradient = torch.autograd.grad((slopes * result).sum(), start, allow_unused=True)[0] if result.requires_grad else None
+    return {"result": result.detach().clone(), "gradient": gradient, "x": x.detach().clone(), "calls": len(calls)}
+
+
+def cleared(clear_rows_, numbers, rows, requires):
+    """w afterwards, and its facts."""
+    w = numbers.clone().requires_grad_(requires)
+    place = w.data_ptr()
+    result = clear_rows_(w, rows)
+    facts = {"same": result is w, "requires": w.requires_grad, "leaf": w.is_leaf, "place": w.data_ptr() == place}
+    return w.detach().clone(), facts
+
+
+def notices(clear_rows_, numbers, rows):
+    """Whether `backward` of a loss that needs the old numbers raises."""
+    w = numbers.clone().requires_grad_()
+    loss = (w * w).sum()
+    clear_rows_(w, rows)
+    try:
+        loss.backward()
+    except RuntimeError:
+        return True
+    return False

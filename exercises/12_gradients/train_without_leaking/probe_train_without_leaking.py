@@ -1,0 +1,71 @@
+"""A model that writes down how `fit` runs it. Runs beside your code."""
+
+import weakref
+
+import torch
+
+
+class Token:
+    """Lives as long as the graph that holds it."""
+
+
+class Watched(torch.autograd.Function):
+    """Passes x on; the graph of the result holds a token."""
+
+    @staticmethod
+    def forward(ctx, x, alive):
+        ctx.token = Token()
+        alive.add(ctx.token)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+
+
+class Model(torch.nn.Module):
+    """x @ weight * scale + bias, with a frozen scale, and a buffer that counts batches in training mode."""
+
+    def __init__(self, weight, bias, scale, seen):
+        super().__init__()
+        self.weight = torch.nn.Parameter(weight.clone())
+        self.bias = torch.nn.Parameter(bias.clone())
+        self.scale = torch.nn.Parameter(scale.clone(), requires_grad=False)
+        self.register_buffer("batches", torch.zeros(()))
+        self.seen = seen
+
+    def forward(self, x):
+        self.batches += int(self.training)
+        return self.seen(self.training, x @ self.weight * self.scale + self.bias)
+
+
+def trained(fit, start, batches, validation, lr, epochs, stale=False):
+    """What `fit` returns, and what became of the model.
+
+    A row of `runs` says of one run: in training mode, with a graph, and how many graphs were alive before it.
+    """
+    alive, runs = weakref.WeakSet(), []
+
+    def seen(training, prediction):
+        before = len(alive)
+        prediction = Watched.apply(prediction, alive)
+        runs.append([training, prediction.requires_grad, before])
+        return prediction
+
+    model = Model(*start, seen)
+    held = [(each, each.data_ptr()) for each in model.parameters()]
+    if stale:
+        for each in model.parameters():
+            each.grad = torch.full_like(each, 7)
+    history = fit(model, lambda p, y: ((p - y) ** 2).mean(), batches, validation, lr, epochs)
+    now = list(model.parameters())
+    return {
+        "history": history,
+        "runs": runs,
+        "alive": len(alive),
+        "training": model.training,
+        "same": len(now) == len(held) and all(one is each for one, (each, _) in zip(now, held, strict=True)),
+        "in place": all(each.data_ptr() == place for each, place in held),
+        "leaves": [each.is_leaf and each.requires_grad for each in now],
+        "after": {name: value.detach().clone() for name, value in model.state_dict().items()},
+    }

@@ -1,0 +1,190 @@
+import pytest
+import torch
+
+from grader.check import (
+    changed,
+    check,
+    in_place,
+    is_tensor,
+    keeps_arguments,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
+
+MANY = "w = weights([(100, 100)], 1)[0]; w.mean(), w.std(), w.abs().max()"
+SHAPES = "[w.shape for w in weights([(), (0, 3), (1, 2, 1, 2, 1)], 1)]"
+NOISE = "t = torch.zeros(1000); (noisy(t, 1) - t).min(), noisy(t, 1).max(), noisy(t, 1).unique().numel()"
+KINDS = "noisy(torch.ones(2).double(), 1).dtype, noisy(torch.tensor([True]), 1).dtype"
+FILL = "t = torch.zeros(3, 4); refill_(t[:, ::2], 1); print(t)"
+AGAIN = "weights([(2,), (2,)], 1), weights([(2,), (2,)], 2), weights([(2,), (2,)], 1)"
+FUNCTIONS = ["weights", "split", "noisy", "refill_"]
+
+
+def drawn(student, name, seed):
+    """All that one call gives, as one vector."""
+    arguments = {
+        "weights": ([(3, 4), (5,)], seed),
+        "split": (40, 20, seed),
+        "noisy": (torch.zeros(30), seed),
+        "refill_": (torch.zeros(5, 6), seed),
+    }[name]
+    result = getattr(student, name)(*arguments)
+    tensors = result if isinstance(result, (list, tuple)) else [result]
+    for tensor in tensors:
+        is_tensor(tensor, f"the result of `{name}`")
+    return torch.cat([changed(tensor).flatten() for tensor in tensors])
+
+
+def looks_uniform(numbers, what):
+    """Thousands of numbers: in [0, 1), nearly all different, a tenth of them in each tenth."""
+    require(bool(((numbers >= 0) & (numbers < 1)).all()), f"{what} has numbers outside of [0, 1)")
+    tenths = torch.histc(numbers, 10, 0, 1) / numbers.numel()
+    require(bool(((tenths - 0.1).abs() < 0.03).all()), f"{what} is not uniform in [0, 1)")
+    require(numbers.unique().numel() > 0.9 * numbers.numel(), f"{what} repeats numbers; each element has its own")
+
+
+@check("C1", share=2, try_this=MANY)
+def check_normal(student, rng):
+    """Normal numbers of the right spread"""
+    seed = rng.integer(0, 10**6)
+    w = student.weights([(60, 100)], seed)[0]
+    is_tensor(w, "a weight")
+    z = w.flatten() / 0.02
+    # Of 6,000 numbers: the limits are more than five standard errors away.
+    require(abs(z.mean().item()) < 0.07, "the mean of a large weight is not near 0")
+    require(abs(z.std().item() - 1) < 0.05, "the standard deviation of a large weight is not near 0.02")
+    shares = [(z.abs() > limit).float().mean().item() for limit in (1.0, 2.0)]
+    normal = abs(shares[0] - 0.317) < 0.035 and abs(shares[1] - 0.0455) < 0.016
+    require(normal, "the numbers of a large weight are not normal: too many, or too few, are far from 0")
+
+
+@check("C1", category="shape", share=1, try_this=SHAPES)
+def check_shapes(student, rng):
+    """Weights of many dims, of one number, and of none"""
+    shapes = [rng.sizes(2), (), (0, 3), (2, 1, 3, 1, 2, 2), (1,), rng.sizes(4, 1, 4)]
+    made = student.weights(list(shapes), 3)
+    require(len(made) == len(shapes), "there is not one tensor for each shape")
+    for w, shape in zip(made, shapes, strict=True):
+        is_tensor(w, "a weight")
+        same_shape(w, shape, "a weight")
+        same_dtype(w, torch.float32, "a weight")
+    require(len(student.weights([], 3)) == 0, "an empty list of shapes does not give an empty list")
+
+
+@check("C2", share=3, try_this="split(10, 3, 1), split(3, 0, 1), split(2, 2, 1)")
+def check_split(student, rng):
+    """Splits into parts with each number once"""
+    n = rng.integer(20, 60)
+    for size, k in ((n, n // 3), (n, 0), (n, n), (1, 1), (0, 0), (n, n - 1)):
+        parts = student.split(size, k, rng.integer(0, 10**6))
+        require(len(parts) == 2, "`split` does not give two parts")
+        for part, length in zip(parts, (k, size - k), strict=True):
+            is_tensor(part, "a part")
+            same_shape(part, (length,), "a part")
+            same_dtype(part, torch.int64, "a part")
+        same_values(torch.cat(tuple(parts)).sort().values, torch.arange(size), "both parts together, sorted,")
+
+
+@check("C2", share=1, try_this="split(20, 10, 1), split(20, 10, 2)")
+def check_random_order(student, rng):
+    """The order is random in both parts"""
+    places = torch.zeros(2)
+    for seed in range(30):
+        parts = student.split(40, 20, seed)
+        for i, part in enumerate(parts):
+            is_tensor(part, "a part")
+            require(bool((part.sort().values != part).any()), "a part is sorted; its order must be random")
+            places[i] += part.float().mean()
+    require(bool(((places / 30 - 19.5).abs() < 4).all()), "small numbers are in one part more often than in the other")
+
+
+@check("C3", share=2, try_this=NOISE)
+def check_noise(student, rng):
+    """Adds another uniform number to each element"""
+    for t in (torch.zeros(50, 80), torch.zeros(80, 50, dtype=torch.int64).T, torch.zeros(4_000, dtype=torch.bool)):
+        result = student.noisy(t, rng.integer(0, 10**6))
+        is_tensor(result, "the result of `noisy`")
+        same_shape(result, t, "the result of `noisy`")
+        looks_uniform(result.flatten().double(), "the noise")
+    t = rng.whole(-50, 50, 3, 4, dtype=torch.float64)
+    noise = student.noisy(t, 8) - t
+    require(bool(((noise >= 0) & (noise < 1)).all()), "the result is not t plus noise in [0, 1)")
+
+
+@check("C3", category="dtype", share=1, try_this=KINDS)
+def check_dtypes(student):
+    """Keeps float dtypes, and makes float32 of others"""
+    floats = torch.float16, torch.bfloat16, torch.float32, torch.float64
+    for dtype in (*floats, torch.int64, torch.uint8, torch.bool):
+        expected = dtype if dtype in floats else torch.float32
+        for shape in ((2, 3), (), (0,)):
+            result = student.noisy(torch.ones(shape, dtype=dtype), 4)
+            is_tensor(result, "the result of `noisy`")
+            same_shape(result, shape, "the result of `noisy`")
+            same_dtype(result, expected, "the result of `noisy`")
+
+
+@check("C4", category="memory", share=3, try_this=FILL)
+def check_refill(student, rng):
+    """Overwrites tensors of any strides in place"""
+    for base, t in [
+        ((b := torch.full((50, 80), 9.0)), b),
+        ((b := torch.full((50, 160), 9.0)), b[:, ::2]),
+        ((b := torch.full((80, 50), 9.0, dtype=torch.float64)), b.T),
+        ((b := torch.full((70, 100), 9.0)), b[10:60, 10:90]),
+    ]:
+        in_place(student.refill_(t, rng.integer(0, 10**6)), t)
+        looks_uniform(changed(t).flatten().double(), "t, afterwards,")
+        require(int((base == 9).sum()) == base.numel() - t.numel(), "numbers beside t, in the same memory, changed")
+
+
+@check("C5", share=2, try_this=AGAIN)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_same_seed(student, rng, name):
+    """Equal seeds give equal numbers"""
+    for seed in (0, rng.integer(1, 10**6), 2**63 - 1 - rng.integer(0, 9)):
+        first, second = drawn(student, name, seed), drawn(student, name, seed)
+        same_values(second, first, "what a second call gives", rtol=0.0, atol=0.0)
+
+
+@check("C5", share=2, try_this=AGAIN)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_other_seed(student, rng, name):
+    """Other seeds give other numbers"""
+    seed = rng.integer(0, 10**6)
+    others = [drawn(student, name, other) for other in (seed, seed + 1, 2**40 + seed, 2**40 + seed + 1)]
+    for i, one in enumerate(others):
+        for other in others[:i]:
+            require(not torch.equal(one, other), "two seeds give the same numbers")
+
+
+@check("C5", share=1, try_this="weights([(3,), (3,)], 1)")
+def check_list_differs(student, rng):
+    """The tensors of one list differ"""
+    made = student.weights([(4, 5)] * 3, rng.integer(0, 10**6))
+    for i, one in enumerate(made):
+        is_tensor(one, "a weight")
+        for other in made[:i]:
+            require(not torch.equal(one, other), "two tensors of one list have the same numbers")
+
+
+@check("C6", share=3, try_this="torch.manual_seed(0); split(5, 2, 1); torch.rand(1), next to torch.rand(1) without split")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def check_global_generator(student, probe, name):
+    """The global generator is as before"""
+    first = {"weights": [(2, 3), (4,)], "split": 9, "noisy": torch.ones(3), "refill_": torch.ones(3)}[name]
+    arguments = (first, 4, 7) if name == "split" else (first, 7)
+    kept = probe.leaves_generators(getattr(student, name), *arguments)
+    require(kept is True, "a global generator is in another state after the call")
+
+
+@check("C7", category="memory", share=1, try_this="t = torch.zeros(2); noisy(t, 1); print(t)")
+def check_arguments_stay(student, rng):
+    """Leaves t and shapes as they are"""
+    keeps_arguments(student.noisy, rng.normal(3, 4), 5, what="t")
+    shapes = [(2, 3), (4,)]
+    with unchanged(shapes, what="shapes"):
+        student.weights(shapes, 5)

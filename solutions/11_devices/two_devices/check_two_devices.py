@@ -1,0 +1,145 @@
+import pytest
+import torch
+
+from grader.check import (
+    answers,
+    check,
+    is_tensor,
+    on_device,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+    uses_at_most,
+)
+
+LOCAL = "affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))"
+MOVES = 'count calls of .to that change the device, for x on "cuda:0", W on "cuda:1", and b on the CPU'
+STAGES = "pipeline(torch.ones(1, 2), []), pipeline(torch.ones(1, 2), [(torch.eye(2), torch.tensor([-3.0, 1.0]))])"
+MASK = "causal_mask(torch.zeros(4, 2, 3, 3)), causal_mask(torch.zeros(1, 1)), causal_mask(torch.zeros(0, 0)).shape"
+NAMES = 'lies_on(torch.ones(2), torch.device("cpu")), lies_on(torch.ones(2), "meta"), type(lies_on(torch.ones(2), "cpu"))'
+PLACES = ["cpu", 0, 1]
+
+
+def put(accelerator, tensor, place):
+    return tensor if place == "cpu" else accelerator.put(tensor, place)
+
+
+def name_of(accelerator, place):
+    return "cpu" if place == "cpu" else accelerator.device(place)
+
+
+def weights(rng, rows=5):
+    """x, W, b and scale on the CPU, and the result."""
+    n, d = rng.integers(2, 6, 2)
+    x, W, b, scale = rng.normal(rows, n), rng.normal(n, d), rng.normal(d), rng.normal()
+    return x, W, b, scale, (x @ W + b) * scale
+
+
+@check("C1", category="device", share=3, device="sim", try_this=LOCAL)
+@pytest.mark.parametrize("place", PLACES, ids=["on the CPU", "on the first device", "on the second device"])
+def check_affine(student, accelerator, rng, place):
+    """The result lies where x lies, for weights on any device"""
+    for first in PLACES:
+        for second in PLACES:
+            x, W, b, scale, expected = weights(rng)
+            there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
+            y = student.affine(*there, scale)
+            is_tensor(y, "the result of `affine`")
+            same_values(y, expected, "the result of `affine`", rtol=1e-4, atol=1e-5)
+            on_device(y, name_of(accelerator, place), "the result of `affine`")
+
+
+@check("C2", category="performance", share=3, device="sim", try_this=MOVES)
+def check_copies(student, accelerator, rng):
+    """Copies no more than W and b"""
+    for place in PLACES:
+        for first, second in ((place, place), (1, place), (place, 0), (0, 1), ("cpu", 1)):
+            x, W, b, scale, _ = weights(rng, 50)
+            there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
+            moved = [t for t, at in ((W, first), (b, second)) if at != place]
+            size = sum(t.numel() * t.element_size() for t in moved)
+            uses_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
+
+
+def stages_of(rng, accelerator, x, places):
+    """Stages that lie at places, and what comes out in the end."""
+    stages = []
+    for place in places:
+        W, b = rng.normal(x.shape[1], x.shape[1]), rng.normal(x.shape[1])
+        stages.append((put(accelerator, W, place), put(accelerator, b, place)))
+        x = torch.relu(x @ W + b)
+    return stages, x
+
+
+@check("C3", category="device", share=2, device="sim", try_this=STAGES)
+def check_pipeline(student, accelerator, rng):
+    """Goes through stages on any devices"""
+    for start, places in (("cpu", (0, 1)), (1, (0,)), (0, (1, 1, "cpu")), (1, ("cpu", 0, 1, 0)), ("cpu", ("cpu",))):
+        x = rng.normal(3, 4)
+        stages, expected = stages_of(rng, accelerator, x, places)
+        y = student.pipeline(put(accelerator, x, start), stages)
+        is_tensor(y, "the result of `pipeline`")
+        same_values(y, expected, "the result of `pipeline`", rtol=1e-4, atol=1e-4)
+        on_device(y, name_of(accelerator, places[-1]), "the result of `pipeline`")
+    for place in PLACES:
+        x = put(accelerator, rng.normal(2, 2), place)
+        require(student.pipeline(x, []) is x, "without stages, the result is not x itself")
+
+
+@check("C4", category="performance", share=2, device="sim", try_this="count the copies for stages on 0, 0, 1 and 1")
+def check_one_copy_each(student, accelerator, rng):
+    """Moves the activations, not the weights"""
+    for start, places, copies in ((0, (0, 0, 1, 1), 1), ("cpu", (0, 1, 0), 3), (1, (1, 1), 0), (0, ("cpu", 1), 2)):
+        x = rng.normal(1, 6)
+        stages, _ = stages_of(rng, accelerator, x, places)
+        there = put(accelerator, x, start)
+        uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
+
+
+@check("C5", share=2, try_this=MASK)
+def check_mask(student, rng):
+    """Masks of several sizes, and for scores with batches"""
+    for front in ((), (2,), (3, 1)):
+        for n in (0, 1, rng.integer(2, 7)):
+            rows = [[column > row for column in range(n)] for row in range(n)]
+            expected = torch.tensor(rows, dtype=torch.bool).reshape(n, n)
+            mask = student.causal_mask(rng.normal(*front, n, n))
+            is_tensor(mask, "the mask")
+            same_shape(mask, (n, n), "the mask")
+            same_values(mask, expected, "the mask")
+            same_dtype(mask, torch.bool, "the mask")
+
+
+@check("C5", category="device", share=2, device="sim", try_this='causal_mask(torch.zeros(2, 2, device="meta")).device')
+def check_mask_there(student, accelerator, rng):
+    """Makes the mask on the device of scores"""
+    for place in PLACES:
+        scores = put(accelerator, rng.normal(2, 5, 5), place)
+        on_device(student.causal_mask(scores), name_of(accelerator, place), "the mask")
+        uses_at_most(student.causal_mask, (scores,), transfers=0)
+
+
+@check("C6", category="device", share=2, device="sim", try_this=NAMES)
+def check_lies_on(student, accelerator, rng):
+    """Knows devices by kind and by index"""
+    for place in PLACES:
+        t = put(accelerator, rng.normal(3), place)
+        for other in PLACES:
+            name = name_of(accelerator, other)
+            for device in (name, torch.device(name)):
+                answers(student.lies_on, t, device, expected=other == place, case="for a device that is named in full")
+        for device in (accelerator.type, torch.device(accelerator.type)):
+            answers(student.lies_on, t, device, expected=place != "cpu", case="for a device without an index")
+        answers(student.lies_on, t, "meta", expected=False, case='for the device "meta"')
+
+
+@check("C7", category="memory", share=1, try_this="W = torch.ones(2, 2); affine(torch.ones(2, 2), W, W[0], W[0, 0]); W")
+def check_arguments_stay(student, rng):
+    """Leaves the arguments as they are"""
+    x, W, b, scale, _ = weights(rng)
+    stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
+    with unchanged(x, W, b, scale, *stages[0], *stages[1], what="an argument"):
+        results = student.affine(x, W, b, scale), student.pipeline(x, stages), student.causal_mask(x[:, :1] @ x[:, :1].T)
+    require(None not in results, "a result is None (is a `return` missing?)")
