@@ -1,0 +1,36 @@
+"""Any tensor to NumPy
+
+A logger that draws pictures gets whatever a training has: weights that require a gradient, activations on a GPU, losses
+in bfloat16. `t.numpy()` refuses all of these. An image pipeline gets arrays that PyTorch refuses: mirrored ones, and
+read-only ones from a file. Write the two functions that take anything, and copy only if they must.
+
+    >>> to_numpy(torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True))
+    array([1., 2.], dtype=float32)
+    >>> to_tensor(np.arange(3)[::-1])
+    tensor([2, 1, 0])
+
+C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a dense tensor of any dtype in use, on any
+    device, which may require a gradient, be the result of a computation, or come from `conj()`.
+C2  The array has the dtype of t. bfloat16, which NumPy lacks, becomes float32.
+C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`. If
+    you break this rule, you get at most 4 points.
+C4  t stays as it is: its numbers, `requires_grad`, `grad` and its graph.
+C5  From a device, t is copied once, in the dtype that it has there.
+C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an array, whose strides may be negative and
+    which may be read-only. No warning appears.
+C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory, and
+    writes to it leave a alone. a stays as it is.
+
+Arrays have bools, ints, floats or complex numbers as PyTorch knows them, in the machine's byte order.
+"""
+
+import numpy as np
+import torch
+
+
+def to_numpy(t: torch.Tensor) -> np.ndarray:
+    raise NotImplementedError  # TODO: any tensor
+
+
+def to_tensor(a: np.ndarray) -> torch.Tensor:
+    raise NotImplementedError  # TODO: any array

@@ -1,0 +1,151 @@
+import numpy as np
+import torch
+
+from grader.check import (
+    check,
+    edge_cases,
+    heard,
+    is_array,
+    is_tensor,
+    keeps_arguments,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    shares_memory,
+    unchanged,
+    uses_at_most,
+    writes_show,
+)
+
+KINDS = "to_numpy((torch.ones(2, requires_grad=True) * 2)), to_numpy(torch.tensor([1 + 2j]).conj())"
+DTYPES = "[to_numpy(torch.ones(1, dtype=d)).dtype for d in (torch.bool, torch.uint8, torch.float16, torch.bfloat16)]"
+SHARED = "t = torch.zeros(2, 3, requires_grad=True); to_numpy(t.T)[0] = 1; print(t)"
+STAYS = "t = torch.ones(2, requires_grad=True); u = t * 2; to_numpy(t), to_numpy(u); t.requires_grad, u.grad_fn"
+THERE = "to_numpy(t) for a t of bfloat16 on the GPU that requires a gradient: what is copied, and how often?"
+ARRAYS = "to_tensor(np.arange(6).reshape(2, 3)[:, ::-1]), to_tensor(np.array(3.0)), to_tensor(np.zeros((0, 2)))"
+OWN = "a = np.arange(3.0); to_tensor(a)[0] = 9; b = a[::-1]; to_tensor(b)[0] = 5; print(a)"
+WHOLE = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+OTHERS = (torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128)
+
+
+def has_numbers(array, expected):
+    is_array(array, "the array")
+    same_shape(array, tuple(expected.shape), "the array")
+    same_values(array, expected, "the array", rtol=0.0, atol=0.0)
+
+
+@check("C1", share=3, try_this=KINDS)
+def check_edges(student, rng):
+    """Takes all kinds of tensors"""
+    for t in edge_cases(rng, 3, 4).values():
+        expected = t.detach().clone()
+        has_numbers(student.to_numpy(t), expected.float() if t.dtype == torch.bfloat16 else expected)
+
+
+@check("C1", share=3, try_this=KINDS)
+def check_made(student, probe, rng):
+    """Takes results, parameters, and what comes from conj()"""
+    for name in ("result", "parameter"):
+        numbers = rng.normal(3, 2)
+        expected = numbers.clone()
+        has_numbers(probe.of_made(student.to_numpy, name, numbers)[0], expected)
+    numbers = torch.complex(rng.normal(4), rng.normal(4))
+    real, imag = numbers.real.clone(), numbers.imag.clone()
+    has_numbers(probe.of_made(student.to_numpy, "conj", numbers)[0], torch.complex(real, -imag))
+    has_numbers(probe.of_made(student.to_numpy, "imag", numbers)[0], -imag)
+
+
+@check("C2", category="dtype", share=2, try_this=DTYPES)
+def check_dtypes(student):
+    """Keeps every dtype that NumPy has"""
+    for dtype in (*WHOLE, *OTHERS):
+        array = student.to_numpy(torch.ones(2, dtype=dtype))
+        is_array(array, "the array")
+        same_dtype(array, dtype, "the array")
+
+
+@check("C3", category="memory", share=3, try_this=SHARED)
+def check_shares(student, probe, rng):
+    """Shares memory with tensors of all dtypes and strides"""
+    base = rng.normal(5, 8)
+    tensors = [base, base.T, base[1:, ::2], base[0], base[:, :1].expand(5, 3), base[2, 3]]
+    tensors += [torch.ones(3, dtype=dtype) for dtype in (*WHOLE, *OTHERS)]
+    for t in tensors:
+        array = student.to_numpy(t)
+        is_array(array, "the array")
+        require(shares_memory(array, t), "the array is a copy where it could share memory")
+    for name in ("result", "parameter"):
+        _, same = probe.of_made(student.to_numpy, name, rng.normal(3))
+        require(same is True, "the array is a copy where it could share memory, with a tensor that requires a gradient")
+
+
+@check("C4", category="gradient", share=1, try_this=STAYS)
+def check_t_stays(student, probe, rng):
+    """Leaves t, its grad and its graph as they are"""
+    require(probe.stays(student.to_numpy, rng.normal(4)) is True, "t has another graph, `requires_grad` or `grad`")
+    keeps_arguments(student.to_numpy, rng.normal(2, 3), what="t")
+
+
+@check("C5", category="device", share=2, device="sim", try_this=THERE)
+def check_from_a_device(student, accelerator, rng):
+    """Copies once from a device"""
+    for place in (0, 1):
+        for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.float64):
+            t = rng.whole(-50, 50, 4, 3, dtype=dtype)
+            there = accelerator.put(t, place)
+            counts = uses_at_most(student.to_numpy, (there,), transfers=1, transferred=t.numel() * t.element_size())
+            has_numbers(counts.result, t.float() if dtype == torch.bfloat16 else t)
+        weights = accelerator.put(rng.normal(3), place).requires_grad_()
+        is_array(student.to_numpy(weights), "the array")
+
+
+def arrays(rng):
+    """Writable arrays without negative strides, and those with some."""
+    base = rng.normal(4, 6).numpy()
+    plain = [base, base.T, base[1:, ::2], np.array(2.5), np.zeros((0, 3)), rng.normal(3, dtype=torch.float64).numpy()]
+    plain += [np.ones(2, dtype=name) for name in ("bool", "uint8", "int16", "int64", "float16", "complex64")]
+    return plain, [base[::-1], base[:, ::-1], base.T[::-2, ::-1], rng.whole(0, 9, 5).numpy()[::-1]]
+
+
+@check("C6", share=3, try_this=ARRAYS)
+def check_arrays(student, rng):
+    """Takes arrays of all kinds"""
+    for a in sum(arrays(rng), []):
+        expected = torch.from_numpy(a.copy())
+        t = student.to_tensor(a)
+        is_tensor(t, "the tensor")
+        same_shape(t, expected, "the tensor")
+        same_dtype(t, expected, "the tensor")
+        same_values(t, expected, "the tensor", rtol=0.0, atol=0.0)
+
+
+@check("C6", category="error", share=1, try_this='a = np.ones(2); a.flags.writeable = False; to_tensor(a)')
+def check_no_warning(student, probe, rng):
+    """Warns of nothing, also for a read-only array"""
+    numbers = rng.normal(3)
+    expected = numbers.numpy().copy()
+    call = heard(probe.read_only, student.to_tensor, numbers)
+    require(not call.warnings, "a warning appears for a read-only array; copy it first")
+    dtype, shape, after, writable = call.result
+    require(dtype == torch.float32 and tuple(shape) == (3,), "the tensor has another shape or dtype than the array")
+    same_values(after, expected, "the read-only array after a write to the tensor")
+    require(writable is False, "the array is writable after the call")
+
+
+@check("C7", category="memory", share=3, try_this=OWN)
+def check_shares_arrays(student, rng):
+    """Shares memory with arrays where it can, and only there"""
+    plain, mirrored = arrays(rng)
+    for a in plain:
+        t = student.to_tensor(a)
+        is_tensor(t, "the tensor")
+        if a.size:
+            require(shares_memory(t, a), "the tensor is a copy where it could share memory")
+    for a in mirrored:
+        with unchanged(a, what="a"):
+            t = student.to_tensor(a)
+        is_tensor(t, "the tensor")
+        require(not shares_memory(t, a), "the tensor shares memory with a mirrored array, in another order")
+    a = rng.normal(3, 4).numpy()
+    writes_show(student.to_tensor(a), a, "the tensor", "a")
