@@ -218,7 +218,8 @@ def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 def gradcheck(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     """Compare gradients with finite differences in float64; give "" or what differs."""
-    fresh = [_requiring(arg.double() if isinstance(arg, torch.Tensor) else arg) for arg in args]
+    floats = (arg.double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args)
+    fresh = [_requiring(arg) for arg in floats]
     try:
         torch.autograd.gradcheck(lambda *inputs: function(*inputs, **kwargs), tuple(fresh))
     except GradcheckError as error:

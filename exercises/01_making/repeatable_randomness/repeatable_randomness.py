@@ -19,7 +19,7 @@ C5  Equal arguments give equal results, and another seed gives other ones. The t
 C6  The global generator is as before. If you break this rule, you get at most 4 points.
 C7  shapes stays as it is, and so does t in `noisy`.
 
-Seeds are ints from 0 to 2**63 - 1, and 0 <= k <= n.
+Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n.
 """
 
 import torch

@@ -1,5 +1,7 @@
 """Tensors that cannot come from a check, and what a call leaves of them. Runs beside your code."""
 
+import warnings
+
 import numpy as np
 import torch
 
@@ -29,9 +31,17 @@ def stays(to_numpy, numbers):
 
 
 def read_only(to_tensor, numbers):
-    """The tensor made of a read-only array, and the array after a write to the tensor."""
+    """Of a read-only array: the tensor made of it, the array after a write to the tensor, and how many warnings."""
     array = numbers.clone().numpy()
     array.flags.writeable = False
-    t = to_tensor(array)
+    always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            t = to_tensor(array)
+    finally:
+        torch.set_warn_always(always)
+    made = t.clone()
     t.fill_(9)
-    return t.dtype, t.shape, array.copy(), bool(array.flags.writeable)
+    return made, array.copy(), bool(array.flags.writeable), len(said)

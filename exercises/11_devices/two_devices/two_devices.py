@@ -20,7 +20,7 @@ C5  `causal_mask(scores)`, of scores (..., n, n), returns a bool tensor (n, n) t
     the row. It is made on the device of scores; nothing is copied.
 C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device, else False. A device without an index,
     such as "cuda", means all of its kind; one with an index means only that one.
-C7  The arguments stay as they are. The same code runs with any accelerator and without one.
+C7  The arguments stay as they are, and results have the dtype of x. The same code runs with any accelerator, or none.
 """
 
 import torch

@@ -33,8 +33,9 @@ def drawn(student, name, seed):
     }[name]
     result = getattr(student, name)(*arguments)
     tensors = result if isinstance(result, (list, tuple)) else [result]
+    require(len(tensors) > 0, "the result is empty")
     for tensor in tensors:
-        is_tensor(tensor, f"the result of `{name}`")
+        is_tensor(tensor, "a tensor of the result")
     return torch.cat([changed(tensor).flatten() for tensor in tensors])
 
 
@@ -145,7 +146,7 @@ def check_refill(student, rng):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_same_seed(student, rng, name):
     """Equal seeds give equal numbers"""
-    for seed in (0, rng.integer(1, 10**6), 2**63 - 1 - rng.integer(0, 9)):
+    for seed in (0, rng.integer(1, 10**6), 2**32 - 1 - rng.integer(0, 9)):
         first, second = drawn(student, name, seed), drawn(student, name, seed)
         same_values(second, first, "what a second call gives", rtol=0.0, atol=0.0)
 
@@ -155,7 +156,7 @@ def check_same_seed(student, rng, name):
 def check_other_seed(student, rng, name):
     """Other seeds give other numbers"""
     seed = rng.integer(0, 10**6)
-    others = [drawn(student, name, other) for other in (seed, seed + 1, 2**40 + seed, 2**40 + seed + 1)]
+    others = [drawn(student, name, other) for other in (seed, seed + 1, 2**31 + seed, 2**31 + seed + 1)]
     for i, one in enumerate(others):
         for other in others[:i]:
             require(not torch.equal(one, other), "two seeds give the same numbers")

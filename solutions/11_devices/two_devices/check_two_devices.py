@@ -140,6 +140,17 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     x, W, b, scale, _ = weights(rng)
     stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
-    with unchanged(x, W, b, scale, *stages[0], *stages[1], what="an argument"):
-        results = student.affine(x, W, b, scale), student.pipeline(x, stages), student.causal_mask(x[:, :1] @ x[:, :1].T)
+    scores = rng.normal(4, 4)
+    with unchanged(x, W, b, scale, scores, *stages[0], *stages[1], what="an argument"):
+        results = student.affine(x, W, b, scale), student.pipeline(x, stages), student.causal_mask(scores)
+        student.lies_on(scores, "cpu")
     require(None not in results, "a result is None (is a `return` missing?)")
+
+
+@check("C7", category="dtype", share=1, try_this="x = torch.ones(2, 2).double(); affine(x, x, x[0], x[0, 0]).dtype")
+def check_dtypes(student, rng):
+    """Keeps float32 and float64"""
+    for dtype in (torch.float32, torch.float64):
+        x, W, b, scale = (t.to(dtype) for t in weights(rng)[:4])
+        same_dtype(student.affine(x, W, b, scale), dtype, "the result of `affine`")
+        same_dtype(student.pipeline(x, [(W, b)]), dtype, "the result of `pipeline`")

@@ -41,9 +41,9 @@ def queries(rng, items=2, dtype=torch.float32):
 @check("C1", share=2, try_this="swish(torch.tensor([-100.0, 100.0])), swish(torch.ones(0, 2)).shape")
 def check_swish(student, rng):
     """Computes swish of all kinds of tensors"""
-    for case, x in edge_cases(rng, 3, 4, without=("bool", "large integers", "float16", "bfloat16")).items():
+    for x in edge_cases(rng, 3, 4, without=("bool", "large integers", "float16", "bfloat16")).values():
         expected = x.detach() * torch.sigmoid(x.detach())
-        same(student.swish(x), expected, f"the result for {case}")
+        same(student.swish(x), expected, "the result of `swish`")
 
 
 @check("C2", share=2, try_this="x = torch.tensor([-1.0, 2.0]); residual(x, torch.relu_), x")

@@ -6,7 +6,7 @@ import torch
 def weights(shapes, seed):
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return [torch.randn(*shape) * 0.02 for shape in shapes]
+        return [torch.randn(shape) * 0.02 for shape in shapes]
 
 
 def split(n, k, seed):

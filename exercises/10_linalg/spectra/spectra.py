@@ -1,0 +1,43 @@
+"""Spectra
+
+Singular values compress pictures: a few of them hold most of it. Eigenvalues say whether a recurrent network explodes,
+and along how many directions data vary. Cross products say which way the triangles of a 3-D model face.
+
+    >>> compressed(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), 1)
+    tensor([[3., 0.],
+            [0., 0.]])
+    >>> spectral_radius(torch.tensor([[0.0, -2.0], [2.0, 0.0]]))    # its eigenvalues are 2i and -2i
+    tensor(2.)
+
+C1  `compressed(M, k)` returns the nearest matrix of rank k, made of the k largest singular values of M and their
+    vectors. k = 0 gives zeros, and k up to the smaller size of M gives M again.
+C2  `compressed` needs new memory for at most 8 numbers for each entry of M, also if M has 1000 rows and 4 columns.
+C3  `spectral_radius(A)` returns the largest absolute value of the eigenvalues, complex ones too, as a real tensor.
+C4  `variances(X)` returns the d eigenvalues of the covariance matrix of X, whose N rows are samples: real, the largest
+    first. The covariance divides by N - 1, as `torch.cov` does, which takes samples as columns.
+C5  `normals(P)` takes (N, 3, 3), N triangles of three points in 3-D, and returns (N, 3): the vector of length 1 that is
+    at right angles to the triangle. Seen from its tip, the three points turn counterclockwise.
+C6  `compressed` and `spectral_radius` also take batches of matrices (..., h, w) and (..., n, n).
+C7  Nothing is deprecated: no warning appears. The arguments stay as they are, and no Python loop runs.
+C8  Results have the dtype of the argument, float32 or float64.
+
+N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line.
+"""
+
+import torch
+
+
+def compressed(M: torch.Tensor, k: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: the k largest singular values
+
+
+def spectral_radius(A: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: how far from 0 the eigenvalues are
+
+
+def variances(X: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: along each principal direction
+
+
+def normals(P: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError  # TODO: which way each triangle faces

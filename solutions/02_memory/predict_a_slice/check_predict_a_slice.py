@@ -1,0 +1,140 @@
+import torch
+
+from grader.check import check, is_instance, plain, raises, require, same_values
+
+INTS = "sliced((3, 4), (1, 3), 5, (-3,)), sliced((2, 3, 4), (12, 4, 1), 7, (1, 2, 3))"
+SLICES = "sliced((7,), (3,), 2, (slice(-5, -1, 2),)), sliced((7,), (3,), 2, (slice(-9, 99, 4),))"
+NOTHING = "sliced((7,), (3,), 0, (slice(5, 2),)), sliced((7,), (3,), 0, (slice(9, None),))"
+NEW = "sliced((2, 3), (3, 1), 0, (None, 1, None))[0], sliced((), (), 0, (None,))[0]"
+DOTS = "sliced((2, 3, 4), (12, 4, 1), 0, (..., 1)), sliced((2, 3), (3, 1), 0, (1, ..., 2))"
+ERRORS = "sliced((3,), (1,), 0, (3,)), sliced((3,), (1,), 0, (0, ..., 0)), sliced((3,), (1,), 0, (slice(0, 2, 0),))"
+
+
+def real(shape, strides, offset, key):
+    """What PyTorch itself answers."""
+    needed = 1 + offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size)
+    t = torch.empty(max(needed, 1)).as_strided(shape, strides, offset)[key]
+    return tuple(t.shape), t.stride(), t.storage_offset()
+
+
+def same_window(student, case):
+    """Shape, strides and offset are PyTorch's, but for the strides of dims that None makes."""
+    shape, strides, offset = real(*case)
+    window = plain(student.sliced(*case))
+    require(isinstance(window, tuple) and len(window) == 3, "the result is not the tuple of shape, strides and offset")
+    same_values(window[0], shape, "the shape")
+    for stride in window[1]:
+        is_instance(stride, int, "a stride")
+    require(len(window[1]) == len(strides), "there is not one stride for each dim")
+    new = new_dims(case[3], len(case[0]))
+    kept = [[stride for dim, stride in enumerate(each) if dim not in new] for each in (window[1], strides)]
+    same_values(tuple(kept[0]), tuple(kept[1]), "the tuple of strides")
+    same_values(window[2], offset, "the offset")
+
+
+def new_dims(key, rank):
+    """Which dims of the result None makes."""
+    places, dim = [], 0
+    used = sum(isinstance(item, (int, slice)) for item in key)
+    for item in key:
+        if item is None:
+            places.append(dim)
+        dim += rank - used if item is ... else not isinstance(item, int)
+    return places
+
+
+def windows(rng, least=1):
+    """Shapes of several ranks, with strides of contiguous tensors and others, and an offset."""
+    for rank in range(least, 6):
+        shape = tuple(rng.integer(2, 6) for _ in range(rank))
+        yield shape, torch.empty(shape).stride(), rng.integer(1, 9)
+        yield shape, rng.integers(0, 30, rank), rng.integer(1, 9)
+
+
+def ends(rng, size):
+    """A slice, most with a start or a stop that is negative, beyond the ends, or None."""
+    choices = [None, *range(-size - 2, size + 3)]
+    return slice(rng.choice(choices), rng.choice(choices), rng.choice([None, 1, 2, 3]))
+
+
+@check("C2", share=3, try_this=INTS)
+def check_ints(student, rng):
+    """Picks entries by ints, also negative ones"""
+    for shape, strides, offset in windows(rng):
+        for count in range(1, len(shape) + 1):
+            key = tuple(rng.integer(-size, size - 1) for size in shape[:count])
+            same_window(student, (shape, strides, offset, key))
+        same_window(student, (shape, strides, offset, (-shape[0],)))
+
+
+@check("C3", share=4, try_this=SLICES)
+def check_slices(student, rng):
+    """Slices with starts, stops and steps of all kinds"""
+    for shape, strides, offset in windows(rng):
+        for _ in range(6):
+            key = tuple(ends(rng, size) for size in shape[: rng.integer(1, len(shape))])
+            if 0 not in real(shape, strides, offset, key)[0]:
+                same_window(student, (shape, strides, offset, key))
+    for key in ((slice(-5, -1, 2),), (slice(-9, 99, 4),), (slice(1, None, 3),), (slice(None, -2),), (slice(2, 3, 9),)):
+        same_window(student, ((7,), (3,), 2, key))
+
+
+@check("C3", share=1, try_this=NOTHING)
+def check_nothing(student, rng):
+    """Slices that take nothing, and dims of size 0"""
+    for key in ((slice(5, 2),), (slice(9, None),), (slice(2, 2),), (slice(None, -9),), (slice(-2, -5, 2),)):
+        same_window(student, ((7,), (3,), rng.integer(1, 9), key))
+    for shape, key in (((0,), (slice(None),)), ((2, 0, 3), (1, slice(1, 5))), ((3, 0), (slice(1, 3),))):
+        same_window(student, (shape, torch.empty(shape).stride(), 4, key))
+
+
+@check("C4", share=2, try_this=NEW)
+def check_none(student, rng):
+    """New dims in all places"""
+    for shape, strides, offset in windows(rng):
+        first, last = rng.integer(-shape[0], shape[0] - 1), slice(1, None)
+        for key in ((None,), (None, first), (first, None), (None, last, None), (last, None, None), (None, ..., None)):
+            same_window(student, (shape, strides, offset, key))
+    same_window(student, ((), (), 3, (None, None)))
+
+
+@check("C5", share=2, try_this=DOTS)
+def check_ellipsis(student, rng):
+    """... stands for any number of dims"""
+    for shape, strides, offset in windows(rng, 2):
+        first, last = rng.integer(0, shape[0] - 1), slice(1, None, 2)
+        full = tuple(rng.integer(0, size - 1) for size in shape)
+        for key in ((...,), (..., 0), (first, ...), (first, ..., last), (*full, ...), (*full[:1], ..., *full[1:])):
+            same_window(student, (shape, strides, offset, key))
+    same_window(student, ((), (), 3, (...,)))
+
+
+@check("C5", share=1, try_this="sliced((2, 3, 4), (1, 2, 6), 1, ()), sliced((), (), 3, ())")
+def check_left_over(student, rng):
+    """Dims that the key does not name stay"""
+    for shape, strides, offset in windows(rng, 0):
+        same_window(student, (shape, strides, offset, ()))
+        if shape:
+            same_window(student, (shape, strides, offset, (slice(1, None),)))
+
+
+@check("C6", category="error", share=2, try_this=ERRORS)
+def check_index_errors(student, rng):
+    """Refuses ints beyond the ends, and too many indices"""
+    for shape, strides, offset in windows(rng):
+        n, whole = len(shape), slice(None)
+        for index in (shape[-1], shape[-1] + 3, -shape[-1] - 1):
+            key = (*[whole] * (n - 1), index)
+            raises(student.sliced, shape, strides, offset, key, error=IndexError, case="an int beyond the ends")
+        for key in ((0,) * (n + 1), (whole,) * (n + 1), (0, ..., *[whole] * n), (None, *[whole] * n, 0)):
+            raises(student.sliced, shape, strides, offset, key, error=IndexError, case="more indices than dims")
+    raises(student.sliced, (), (), 0, (0,), error=IndexError, case="an int for 0 dims")
+    raises(student.sliced, (0, 2), (2, 1), 0, (0,), error=IndexError, case="an int for a dim of size 0")
+
+
+@check("C6", category="error", share=1, try_this="sliced((3,), (1,), 0, (slice(None, None, -1),))")
+def check_steps(student, rng):
+    """Refuses steps below 1"""
+    for step in (0, -1, -2):
+        for key in ((slice(None, None, step),), (0, slice(1, 3, step))):
+            raises(student.sliced, (4, 5), (5, 1), 0, key, error=ValueError, case="a step below 1")

@@ -1,0 +1,143 @@
+import numpy as np
+import torch
+
+from grader.check import (
+    check,
+    heard,
+    is_tensor,
+    keeps_arguments,
+    keeps_dtypes,
+    no_loop,
+    require,
+    same_shape,
+    same_values,
+    uses_at_most,
+)
+
+CLOSE = {"rtol": 1e-3, "atol": 1e-4}
+PICTURE = "M = torch.randn(5, 3); [torch.linalg.matrix_rank(compressed(M, k)) for k in range(4)], M - compressed(M, 3)"
+TALL = "compressed(torch.randn(5000, 3), 2), which must not make a (5000, 5000) matrix"
+RADIUS = "spectral_radius(torch.tensor([[1.0, -3.0], [3.0, 1.0]])), spectral_radius(-torch.eye(2))"
+SPREAD = "X = torch.randn(3, 5) + 7; variances(X), torch.cov(X.T).trace()"
+FACES = "normals(torch.tensor([[[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [2.0, 0.0, 0.0]]] * 3))"
+MANY = "spectral_radius(torch.ones(4, 2, 2)), compressed(torch.ones(2, 3, 4, 5), 1).shape"
+
+
+def matrix(rng, h, w, *front):
+    """A matrix, or a batch of them, whose singular values are well apart."""
+    n = min(h, w)
+    U = torch.linalg.qr(rng.normal(*front, h, n, dtype=torch.float64))[0]
+    V = torch.linalg.qr(rng.normal(*front, w, n, dtype=torch.float64))[0]
+    values = torch.arange(n, 0, -1) + 0.5 * rng.uniform(*front, n, dtype=torch.float64)
+    return U, values, V.mT
+
+
+def has_values(result, expected, what):
+    is_tensor(result, what)
+    same_shape(result, expected, what)
+    require(not result.is_complex(), f"{what} is complex; expected real numbers")
+    same_values(result, expected, what, **CLOSE)
+
+
+@check("C1", share=3, try_this=PICTURE)
+def check_compressed(student, rng):
+    """The nearest matrix of each rank"""
+    for h, w in ((5, 3), (3, 5), (4, 4), (1, 4), (6, 1)):
+        U, values, Vh = matrix(rng, h, w)
+        for k in range(min(h, w) + 1):
+            expected = ((U[:, :k] * values[:k]) @ Vh[:k]).float()
+            has_values(student.compressed(((U * values) @ Vh).float(), k), expected, "the result of `compressed`")
+
+
+@check("C2", category="memory", share=2, try_this=TALL)
+def check_thin_memory(student, rng):
+    """Tall and wide matrices without a square one"""
+    rows, columns = rng.integer(1000, 1400), rng.integer(3, 5)
+    for shape in ((rows, columns), (columns, rows)):
+        uses_at_most(student.compressed, (rng.normal(*shape), 2), bytes=8 * 4 * rows * columns)
+
+
+@check("C3", share=3, try_this=RADIUS)
+def check_radius(student, rng):
+    """Complex, negative and positive eigenvalues"""
+    angle, scale = 0.3 + 1.2 * rng.uniform().item(), 1 + rng.uniform().item()
+    turn = scale * torch.tensor([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    mixed = torch.block_diag(turn, torch.tensor([[-0.5]])).float()
+    triangle = torch.tensor([[-3.0, 50.0], [0.0, 2.0]])
+    for A in (turn.float(), mixed, triangle, -triangle, rng.normal(5, 5), torch.tensor([[-4.0]]), torch.zeros(3, 3)):
+        expected = torch.tensor(np.abs(np.linalg.eigvals(A.double().numpy())).max())
+        has_values(student.spectral_radius(A), expected.float(), "the result of `spectral_radius`")
+
+
+@check("C4", share=3, try_this=SPREAD)
+def check_variances(student, rng):
+    """Variances of clouds far from 0, also with few samples"""
+    for n, d in ((30, 4), (6, 5), (3, 5), (2, 2), (5, 5)):
+        X = rng.normal(n, d) * torch.arange(1.0, d + 1) + rng.normal(d) * 5
+        expected = torch.tensor(np.linalg.eigvalsh(np.cov(X.double().numpy().T))[::-1].copy()).float()
+        result = student.variances(X)
+        is_tensor(result, "the result of `variances`")
+        same_shape(result, (d,), "the result of `variances`")
+        require(not result.is_complex(), "the result of `variances` is complex; expected real numbers")
+        same_values(result, expected, "the result of `variances`", rtol=1e-3, atol=2e-3)
+
+
+def triangles(rng, n):
+    """Triangles with sides that are well apart."""
+    corner = rng.normal(n, 1, 3)
+    turned = torch.linalg.qr(rng.normal(n, 3, 3))[0]
+    sides = torch.tensor([[0.0, 0.0, 0.0], [2.0, 0.3, 0.0], [0.5, 1.5, 0.0]]) @ turned
+    return corner + sides
+
+
+@check("C5", share=3, try_this=FACES)
+def check_normals(student, rng):
+    """One, three and more triangles in all directions"""
+    for n in (3, 1, 5, 2):
+        P = triangles(rng, n)
+        sides = (P[:, 1:] - P[:, :1]).numpy()
+        across = np.cross(sides[:, 0], sides[:, 1])
+        expected = torch.tensor(across / np.sqrt((across**2).sum(1, keepdims=True)))
+        has_values(student.normals(P), expected, "the result of `normals`")
+
+
+@check("C6", category="shape", share=2, try_this=MANY)
+def check_batches(student, rng):
+    """Batches of matrices"""
+    for front in ((2,), (3, 2), (4,)):
+        U, values, Vh = matrix(rng, 4, 3, *front)
+        expected = ((U[..., :2] * values[..., None, :2]) @ Vh[..., :2, :]).float()
+        M = ((U * values[..., None, :]) @ Vh).float()
+        has_values(student.compressed(M, 2), expected, "the result of `compressed`")
+        A = rng.normal(*front, 3, 3)
+        expected = torch.tensor(np.abs(np.linalg.eigvals(A.double().numpy())).max(-1)).float()
+        has_values(student.spectral_radius(A), expected, "the result of `spectral_radius`")
+
+
+@check("C7", category="error", share=1, try_this="python -W error: normals(torch.randn(5, 3, 3))")
+def check_no_warning(student, rng):
+    """Nothing warns"""
+    calls = (student.compressed, rng.normal(3, 4), 1), (student.spectral_radius, rng.normal(3, 3))
+    for function, *arguments in (*calls, (student.variances, rng.normal(6, 3)), (student.normals, triangles(rng, 4))):
+        require(not heard(function, *arguments).warnings, "a warning appears: something that you call is deprecated")
+
+
+@check("C7", category="memory", share=1, try_this="look for a `for`, and for functions with an underscore at the end")
+def check_plain(student, rng):
+    """Leaves the arguments as they are, and runs no loop"""
+    keeps_arguments(student.compressed, rng.normal(4, 3), 2, what="M")
+    keeps_arguments(student.spectral_radius, rng.normal(3, 3), what="A")
+    keeps_arguments(student.variances, rng.normal(6, 3), what="X")
+    keeps_arguments(student.normals, triangles(rng, 4), what="P")
+    no_loop(student.normals, (triangles(rng, 3),), (triangles(rng, 900),))
+    no_loop(student.spectral_radius, (rng.normal(2, 3, 3),), (rng.normal(300, 3, 3),))
+
+
+@check("C8", category="dtype", share=1, try_this="spectral_radius(torch.eye(2).double()).dtype")
+def check_dtypes(student, rng):
+    """Keeps float32 and float64"""
+    dtypes = (torch.float32, torch.float64)
+    keeps_dtypes(student.compressed, rng.normal(4, 3), 2, dtypes=dtypes)
+    keeps_dtypes(student.spectral_radius, rng.normal(3, 3), dtypes=dtypes)
+    keeps_dtypes(student.variances, rng.normal(6, 3), dtypes=dtypes)
+    keeps_dtypes(student.normals, triangles(rng, 4), dtypes=dtypes)

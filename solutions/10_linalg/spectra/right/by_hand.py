@@ -1,0 +1,25 @@
+"""diag_embed; eig; a covariance by hand; normalize."""
+
+import torch
+from torch.nn.functional import normalize
+
+
+def compressed(M, k):
+    U, S, Vh = torch.linalg.svd(M, full_matrices=False)
+    return U[..., :k] @ torch.diag_embed(S[..., :k]) @ Vh[..., :k, :]
+
+
+def spectral_radius(A):
+    values, _ = torch.linalg.eig(A)
+    return (values.real.square() + values.imag.square()).sqrt().max(dim=-1).values
+
+
+def variances(X):
+    centred = X - X.mean(0)
+    covariance = centred.mT @ centred / (len(X) - 1)
+    values, _ = torch.linalg.eigh(covariance)
+    return values.sort(descending=True).values
+
+
+def normals(P):
+    return normalize(torch.cross(P[:, 1] - P[:, 0], P[:, 2] - P[:, 1], dim=1), dim=1)
