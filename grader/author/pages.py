@@ -44,13 +44,12 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
         f"Whoever solves the last exercise of a module may take the module as known: {track}.",
     )
     if coverage.topics:
-        yield from _filled(
-            "## Topics", f"{len(coverage.met)} of {len(coverage.topics)} are taught by an exercise or on a page."
-        )
         documents = dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents)
-        for document in documents:
-            ids = [id for id, topic in coverage.topics.items() if document in topic.documents]
-            yield f"- {_plain(document)}: {sum(id in coverage.met for id in ids)} of {len(ids)}"
+        yield from _filled("## Topics", "How many topics of each document an exercise teaches, and where the others are.")
+        yield "| document | exercise | page only | nowhere |"
+        yield "|---|---|---|---|"
+        for document in (*documents, ""):
+            yield f"| {_plain(document) or 'all'} | {' | '.join(map(str, coverage.counted(document)))} |"
         yield ""
         yield "| topic | where |"
         yield "|---|---|"

@@ -65,10 +65,12 @@ class Coverage:
                     unknown.append((page_of(module.id).as_posix(), id))
         return cls(topics, taught, pages, unknown)
 
-    @property
-    def met(self) -> tuple[str, ...]:
-        """The ids that an exercise or a page teaches, in the order of topics.yaml."""
-        return tuple(id for id in self.topics if id in self.taught or id in self.pages)
+    def counted(self, document: str = "") -> tuple[int, int, int]:
+        """How many topics, of one document or of all, an exercise teaches, a page alone teaches, and nothing teaches."""
+        ids = {id for id, topic in self.topics.items() if not document or document in topic.documents}
+        by_exercise = ids & self.taught.keys()
+        page_only = (ids & self.pages.keys()) - by_exercise
+        return len(by_exercise), len(page_only), len(ids - by_exercise - page_only)
 
     def places(self, id: str) -> str:
         """Where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""

@@ -49,13 +49,17 @@ def test_coverage_names_the_places(course: Path) -> None:
     coverage = Coverage.of(load_course(course))
     assert coverage.taught["T1"] == ["01-1", "01-2"]
     assert coverage.pages == {"T2": ["01_basics"], "T9": ["01_basics"]}
-    assert coverage.met == ("T1", "T2")
+    assert [coverage.counted(document) for document in ("slides", "tutorial", "")] == [(0, 1, 0), (0, 1, 0), (1, 1, 1)]
     assert coverage.unknown == [(page_of("01_basics").as_posix(), "T9")]
     rows = list(map_page(load_course(course), coverage))
     start = rows.index("## Topics")
-    assert rows[start + 2 : start + 6] == [
-        "2 of 3 are taught by an exercise or on a page.", "", "- slides: 1 of 1", "- tutorial: 1 of 1",
-    ]  # fmt: skip
+    assert rows[start + 4 : start + 9] == [
+        "| document | exercise | page only | nowhere |",
+        "|---|---|---|---|",
+        "| slides | 0 | 1 | 0 |",
+        "| tutorial | 0 | 1 | 0 |",
+        "| all | 1 | 1 | 1 |",
+    ]
     assert [row.split("|")[2].split()[-1] for row in rows[-3:]] == ["01-2", "01_basics", "-"]
     assert unknown_topics(coverage) == [
         "exercises/01_basics/README.md: Topics: T9 is not in exercises/topics.yaml; add it there or fix it here"

@@ -1,3 +1,5 @@
+"""also right: detached"""
+
 import torch
 
 

@@ -73,7 +73,7 @@ def stages_of(rng, accelerator, x, places):
     return stages, x
 
 
-@check("C3", category="device", share=2, device="sim", try_this=STAGES)
+@check("C3", category="device", share=4, device="sim", try_this=STAGES)
 def check_pipeline(student, accelerator, rng):
     """Goes through stages on any devices"""
     for start, places in (("cpu", (0, 1)), (1, (0,)), (0, (1, 1, "cpu")), (1, ("cpu", 0, 1, 0)), ("cpu", ("cpu",))):
@@ -88,7 +88,7 @@ def check_pipeline(student, accelerator, rng):
         require(student.pipeline(x, []) is x, "without stages, the result is not x itself")
 
 
-@check("C4", category="performance", share=2, device="sim", try_this="count the copies for stages on 0, 0, 1 and 1")
+@check("C4", category="performance", share=4, device="sim", try_this="count the copies for stages on 0, 0, 1 and 1")
 def check_one_copy_each(student, accelerator, rng):
     """Moves the activations, not the weights"""
     for start, places, copies in ((0, (0, 0, 1, 1), 1), ("cpu", (0, 1, 0), 3), (1, (1, 1), 0), (0, ("cpu", 1), 2)):
@@ -98,7 +98,7 @@ def check_one_copy_each(student, accelerator, rng):
         uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
 
 
-@check("C5", share=2, try_this=MASK)
+@check("C5", share=3, try_this=MASK)
 def check_mask(student, rng):
     """Masks of several sizes, and for scores with batches"""
     for front in ((), (2,), (3, 1)):
@@ -112,7 +112,7 @@ def check_mask(student, rng):
             same_dtype(mask, torch.bool, "the mask")
 
 
-@check("C5", category="device", share=2, device="sim", try_this='causal_mask(torch.zeros(2, 2, device="meta")).device')
+@check("C5", category="device", share=4, device="sim", try_this='causal_mask(torch.zeros(2, 2, device="meta")).device')
 def check_mask_there(student, accelerator, rng):
     """Makes the mask on the device of scores"""
     for place in PLACES:
@@ -121,7 +121,7 @@ def check_mask_there(student, accelerator, rng):
         uses_at_most(student.causal_mask, (scores,), transfers=0)
 
 
-@check("C6", category="device", share=2, device="sim", try_this=NAMES)
+@check("C6", category="device", share=4, device="sim", try_this=NAMES)
 def check_lies_on(student, accelerator, rng):
     """Knows devices by kind and by index"""
     for place in PLACES:

@@ -1,4 +1,4 @@
-"""also right: detached"""
+"""also right: detached, right_in_float64"""
 
 import torch
 
