@@ -80,6 +80,11 @@ FACTS: dict[str, dict[str, Any]] = {
         "3 powers of ten: 1e2, 1e6, 1e10": lambda: torch.logspace(2, 10, 3).tolist() == [1e2, 1e6, 1e10],
         "`rand_like` of an int tensor raises": lambda: bool(raised(lambda: torch.rand_like(ints(1)))),
         "`arange(1, 1.3, 0.1)` has four elements": lambda: torch.arange(1, 1.3, 0.1).numel() == 4,
+        "is one of your own: `rand(2, 3, generator=g)` draws from it": lambda: torch.rand(
+            2, 3, generator=torch.Generator().manual_seed(5)
+        ).equal(torch.rand(2, 3, generator=torch.Generator().manual_seed(5))),
+        "No elements print as `tensor([], size=(2, 0))`": lambda: repr(torch.zeros(2, 0)) == "tensor([], size=(2, 0))",
+        "`type(t)` is `torch.Tensor` for every dtype": lambda: type(ints(1)) is torch.Tensor is type(half(1)),
     },
     "02_memory": {
         "swapping the first and the last dim gives (1, 3, 6)": lambda: (
@@ -107,6 +112,8 @@ FACTS: dict[str, dict[str, Any]] = {
         ),
         "`clone()` keeps the order of the strides": lambda: torch.zeros(2, 3).t().clone().stride() == (1, 3),
         "PyTorch has no negative strides": lambda: bool(raised(lambda: torch.zeros(2).as_strided((2,), (-1,)))),
+        "A negative step raises ValueError": lambda: raised(lambda: ints(1, 2)[::-1]) == "ValueError",
+        "`t[:, ::2]` doubles a stride": lambda: torch.zeros(3, 4)[:, ::2].stride() == (4, 2),
     },
     "03_dtypes": {
         "`mean` of an int tensor raises": lambda: raised(lambda: ints(1).mean()) == "RuntimeError",
@@ -165,6 +172,11 @@ FACTS: dict[str, dict[str, Any]] = {
             raised(lambda: torch.zeros(3).add_(torch.zeros(3, 1))) == "RuntimeError"
         ),
         "the stretched dim gets stride 0": lambda: torch.zeros(3).expand(4, 3).stride() == (0, 1),
+        "gives one bool, and ignores dtypes": lambda: torch.equal(torch.ones(2), torch.ones(2).double()),
+        "raises if the dtypes differ": lambda: (
+            raised(lambda: torch.allclose(torch.ones(2), torch.ones(2).double())) == "RuntimeError"
+        ),
+        "`x ^ y` works on the bits of ints, as `bitwise_xor` does": lambda: (ints(6) ^ ints(3)).item() == 5,
     },
     "07_vectorise": {
         "0 times NaN is NaN, and so is 0 times infinity": lambda: (
@@ -201,6 +213,9 @@ FACTS: dict[str, dict[str, Any]] = {
         "it copies a 0-dim array even with `copy=False`": lambda: (
             after(np.array(3.0), lambda a: torch.asarray(a, copy=False).zero_()) == 3
         ),
+        "only marked as conjugated; `t.numpy()` raises": lambda: (
+            raised(lambda: torch.ones(2, dtype=torch.complex64).conj().numpy()) == "RuntimeError"
+        ),
     },
     "10_linalg": {
         "has determinant 1e-30": lambda: 0.9e-30 < (0.001 * torch.eye(10).double()).det() < 1.1e-30,
@@ -210,6 +225,22 @@ FACTS: dict[str, dict[str, Any]] = {
         "which is a RuntimeError": lambda: issubclass(vars(torch.linalg)["LinAlgError"], RuntimeError),
         "do not convert integers": lambda: (
             raised(lambda: torch.linalg.solve(torch.eye(2).long(), torch.ones(2).long())) == "RuntimeError"
+        ),
+        "`A @ inv(A)` is the identity up to rounding": lambda: (
+            (A := torch.eye(3) + torch.ones(2, 3, 3)) is not None
+            and torch.allclose(A @ torch.linalg.inv(A), torch.eye(3).expand(2, 3, 3), atol=1e-5)
+        ),
+        "finds the X whose `torch.tensordot(A, X, X.dim())` is B": lambda: torch.allclose(
+            torch.tensordot(
+                torch.eye(6).view(2, 3, 2, 3),
+                torch.linalg.tensorsolve(torch.eye(6).view(2, 3, 2, 3), torch.ones(2, 3)),
+                2,
+            ),
+            torch.ones(2, 3),
+        ),
+        "`torch.linalg.cross(b, a)` is minus `cross(a, b)`": lambda: (
+            torch.linalg.cross(torch.eye(3)[0], torch.eye(3)[1]).tolist() == [0, 0, 1]
+            and torch.linalg.cross(torch.eye(3)[1], torch.eye(3)[0]).tolist() == [0, 0, -1]
         ),
     },
     "11_devices": {

@@ -1,3 +1,5 @@
+"""also right: right_in_float64, detached"""
+
 import torch
 
 
