@@ -45,7 +45,7 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
     )
     if coverage.topics:
         documents = dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents)
-        yield from _filled("## Topics", "How many topics of each document an exercise teaches, and where the others are.")
+        yield from _filled("## Topics", "How many topics of each document an exercise teaches, how many only a page.")
         yield "| document | exercise | page only | nowhere |"
         yield "|---|---|---|---|"
         for document in (*documents, ""):

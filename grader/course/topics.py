@@ -66,7 +66,7 @@ class Coverage:
         return cls(topics, taught, pages, unknown)
 
     def counted(self, document: str = "") -> tuple[int, int, int]:
-        """How many topics, of one document or of all, an exercise teaches, a page alone teaches, and nothing teaches."""
+        """How many topics, of one document or of all, an exercise teaches, only a page teaches, and nothing teaches."""
         ids = {id for id, topic in self.topics.items() if not document or document in topic.documents}
         by_exercise = ids & self.taught.keys()
         page_only = (ids & self.pages.keys()) - by_exercise

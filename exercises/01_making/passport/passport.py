@@ -15,11 +15,11 @@ C1  `passport(t)` returns a dict with these six keys, in this order. "shape" is 
 C2  "dtype" is the dtype of the numbers, and "device" the name of the device, a string, with the index if it has one.
 C3  "bytes" is the memory that the numbers of t take, as an int, if each number takes its own: only those of t, not what
     else is in its storage, nor what Python needs for the object.
-C4  `brackets(t)` returns how many "[" open a print of t: one for each dim, but a t without numbers prints as `[]`.
+C4  `brackets(t)` returns how many "[" open a print of t: one for each dim, but no numbers print as `[]`.
 C5  `shown(t)` returns a set of what the print names beside the numbers: "dtype", "device", "size", or none of them. It
     names a device other than the CPU, and a dtype other than float32, int64 and bool. For a t without numbers, it names
     every dtype but float32, and the size, unless t has one dim.
-C6  All three use metadata alone, so that a tensor on a GPU is neither copied nor waited for.
+C6  All three use metadata alone: nothing on a GPU is copied or waited for. Otherwise, you get at most 4 points.
 
 t has floats, ints or bools, and requires no gradient.
 """

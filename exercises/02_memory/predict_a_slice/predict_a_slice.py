@@ -25,7 +25,7 @@ Shapes have 0 to 5 dims, with sizes of 0 and 1 too. Strides are any from 0 on. k
 
 from types import EllipsisType
 
-Key = tuple[int | slice | None | EllipsisType, ...]
+Key = tuple[int | slice | EllipsisType | None, ...]
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
 
 

@@ -1,8 +1,8 @@
 """Any tensor to NumPy
 
-A logger that draws pictures gets whatever a training has: weights that require a gradient, activations on a GPU, losses
-in bfloat16. `t.numpy()` refuses all of these. An image pipeline gets arrays that PyTorch refuses: mirrored ones, and
-read-only ones from a file. Write the two functions that take anything, and copy only if they must.
+A logger that draws pictures gets all that a training has: weights that require a gradient, activations on a GPU,
+losses in bfloat16. `t.numpy()` refuses all of these. An image pipeline gets arrays that PyTorch refuses: mirrored ones,
+and read-only ones from a file. Write the two functions that take anything, and copy only if they must.
 
     >>> to_numpy(torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True))
     array([1., 2.], dtype=float32)

@@ -2,7 +2,7 @@
 
 import torch
 
-LAYERS = {"relu_": torch.relu_, "sigmoid_": torch.sigmoid_, "triple_": lambda t: t.mul_(3), "minus_": lambda t: t.neg_()}
+LAYERS = {"relu_": torch.relu_, "sigmoid_": torch.sigmoid_, "triple_": lambda t: t.mul_(3), "minus_": torch.neg_}
 
 
 def of_residual(residual, name, numbers, slopes, leaf=False):
@@ -16,7 +16,9 @@ def of_residual(residual, name, numbers, slopes, leaf=False):
     start = numbers.clone().requires_grad_()
     x = start if leaf else start * 1
     result = residual(x, layer_)
-    gradient = torch.autograd.grad((slopes * result).sum(), start, allow_unused=True)[0] if result.requires_grad else None
+    gradient = None
+    if result.requires_grad:
+        (gradient,) = torch.autograd.grad((slopes * result).sum(), start, allow_unused=True)
     return {"result": result.detach().clone(), "gradient": gradient, "x": x.detach().clone(), "calls": len(calls)}
 
 

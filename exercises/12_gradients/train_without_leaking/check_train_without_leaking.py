@@ -2,7 +2,7 @@ import torch
 
 from grader.check import check, is_instance, require, same_values
 
-# One weight w and a bias b, both 0 at first. Of the loss (w x + b - y)² at x = 1 the gradient is 2 (w + b - y) for each.
+# A weight w and a bias b, both 0 at first. At x = 1, the gradient of (w x + b - y)² is 2 (w + b - y) for each.
 START = [torch.zeros(1), torch.zeros(()), torch.ones(())]
 BATCHES = [(torch.tensor([[1.0]]), torch.tensor([4.0]))]
 

@@ -26,7 +26,7 @@ def printed(t):
     return len(text) - len(text.lstrip("[")), {name for name in ("dtype", "size") if f"{name}=" in text}
 
 
-@check("C1", share=3, try_this=SHAPES)
+@check("C1", share=6, try_this=SHAPES)
 def check_shapes(student, rng):
     """Shapes of 0 to 5 dims"""
     for t in tensors(rng):
@@ -39,7 +39,7 @@ def check_shapes(student, rng):
             same_values(result[key], expected, f"the value of {key}")
 
 
-@check("C2", category="dtype", share=1, try_this=DTYPES)
+@check("C2", category="dtype", share=2, try_this=DTYPES)
 def check_dtypes(student):
     """Every dtype"""
     for dtype in DTYPE_LIST:
@@ -47,7 +47,7 @@ def check_dtypes(student):
         require(result is dtype, "the value of dtype is not the dtype of the numbers, such as torch.int64")
 
 
-@check("C3", category="memory", share=2, try_this=BYTES)
+@check("C3", category="memory", share=6, try_this=BYTES)
 def check_bytes(student, rng):
     """The bytes of tensors, windows and numbers"""
     for t in tensors(rng):
@@ -59,7 +59,7 @@ def check_bytes(student, rng):
         same_values(student.passport(t)["bytes"], 4 * t.numel(), "the number of bytes of a window")
 
 
-@check("C4", share=2, try_this=PRINTS)
+@check("C4", share=6, try_this=PRINTS)
 def check_brackets(student, rng):
     """The brackets of 0 to 5 dims, and of none"""
     for t in tensors(rng):
@@ -68,7 +68,7 @@ def check_brackets(student, rng):
         same_values(result, printed(t)[0], "the number of brackets")
 
 
-@check("C5", share=3, try_this=NAMES)
+@check("C5", share=4, try_this=NAMES)
 @pytest.mark.parametrize("numbers", [True, False], ids=["of tensors with numbers", "of tensors without numbers"])
 def check_shown(student, numbers):
     """What the print names"""
@@ -80,7 +80,7 @@ def check_shown(student, numbers):
             same_values(result, printed(t)[1], "the result of `shown`")
 
 
-@check("C2", category="device", share=1, device="sim", try_this='passport(torch.zeros(2, device="meta"))["device"]')
+@check("C2", category="device", share=2, device="sim", try_this='passport(torch.zeros(2, device="meta"))["device"]')
 def check_device(student, accelerator, rng):
     """Names devices with their index"""
     for index in (0, 1):
@@ -90,14 +90,14 @@ def check_device(student, accelerator, rng):
         require(result == accelerator.device(index), "the device is not named with its index")
 
 
-@check("C5", category="device", share=1, device="sim", try_this='shown(torch.zeros(2, device="meta"))')
+@check("C5", category="device", share=3, device="sim", try_this='shown(torch.zeros(2, device="meta"))')
 def check_device_shown(student, accelerator, rng):
     """A device other than the CPU is shown"""
     for t, expected in ((rng.normal(2), {"device"}), (torch.ones(2).double(), {"device", "dtype"})):
         same_values(student.shown(accelerator.put(t, 1)), expected, "the result of `shown`")
 
 
-@check("C6", category="performance", share=2, device="sim", try_this="look for print, repr, tolist and item")
+@check("C6", category="performance", share=4, device="sim", try_this="look for print, repr, tolist and item")
 def check_metadata(student, accelerator, rng):
     """Reads no numbers"""
     for t in (rng.normal(30, 4), rng.normal(0, 4)):

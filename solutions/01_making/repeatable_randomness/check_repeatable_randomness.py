@@ -19,6 +19,7 @@ SHAPES = "[w.shape for w in weights([(), (0, 3), (1, 2, 1, 2, 1)], 1)]"
 NOISE = "t = torch.zeros(1000); (noisy(t, 1) - t).min(), noisy(t, 1).max(), noisy(t, 1).unique().numel()"
 KINDS = "noisy(torch.ones(2).double(), 1).dtype, noisy(torch.tensor([True]), 1).dtype"
 FILL = "t = torch.zeros(3, 4); refill_(t[:, ::2], 1); print(t)"
+GLOBAL = "torch.manual_seed(0); split(5, 2, 1); torch.rand(1), next to torch.rand(1) without split"
 AGAIN = "weights([(2,), (2,)], 1), weights([(2,), (2,)], 2), weights([(2,), (2,)], 1)"
 FUNCTIONS = ["weights", "split", "noisy", "refill_"]
 
@@ -172,7 +173,7 @@ def check_list_differs(student, rng):
             require(not torch.equal(one, other), "two tensors of one list have the same numbers")
 
 
-@check("C6", share=1, try_this="torch.manual_seed(0); split(5, 2, 1); torch.rand(1), next to torch.rand(1) without split")
+@check("C6", share=1, try_this=GLOBAL)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_global_generator(student, probe, name):
     """The global generator is as before"""

@@ -18,7 +18,7 @@ LOCAL = "affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor
 MOVES = 'count calls of .to that change the device, for x on "cuda:0", W on "cuda:1", and b on the CPU'
 STAGES = "pipeline(torch.ones(1, 2), []), pipeline(torch.ones(1, 2), [(torch.eye(2), torch.tensor([-3.0, 1.0]))])"
 MASK = "causal_mask(torch.zeros(4, 2, 3, 3)), causal_mask(torch.zeros(1, 1)), causal_mask(torch.zeros(0, 0)).shape"
-NAMES = 'lies_on(torch.ones(2), torch.device("cpu")), lies_on(torch.ones(2), "meta"), type(lies_on(torch.ones(2), "cpu"))'
+NAMES = 'lies_on(torch.ones(2), torch.device("cpu")), lies_on(torch.ones(2), "meta"), lies_on(torch.ones(2), "cpu")'
 PLACES = ["cpu", 0, 1]
 
 

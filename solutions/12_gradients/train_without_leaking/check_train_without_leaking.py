@@ -5,7 +5,9 @@ from grader.check import check, is_instance, number, plain, require, same_values
 CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 LR, EPOCHS = 0.025, 12
 STEPS = "net = torch.nn.Linear(1, 1); fit(net, mse, [(x, y)], [(x, y)], 0.1, 3), next to torch.optim.SGD"
-PLACE = "w = net.weight; p = w.data_ptr(); fit(net, mse, batches, batches, 0.1, 1); print(net.weight is w, p == w.data_ptr())"
+PLACE = (
+    "w = net.weight; p = w.data_ptr(); fit(net, mse, [(x, y)], [(x, y)], 0.1, 1); net.weight is w, p == w.data_ptr()"
+)
 MEANS = "fit(net, mse, [(torch.ones(1, 1), torch.zeros(1)), (torch.ones(3, 1), torch.ones(3))], batches, 0.0, 1)"
 MODES = "print self.training and torch.is_grad_enabled() in the forward of a model of your own"
 BEST = "print(net.state_dict()) after each epoch, and after fit, with a large lr"
@@ -81,7 +83,7 @@ def check_in_place(student, probe, rng):
     run = probe.trained(student.fit, start, *rest)
     require(run["same"] is True, "a parameter of the model is another tensor than before")
     require(run["in place"] is True, "a parameter has other memory than before; write into the memory that it has")
-    require(plain(run["leaves"]) == (True, True, False), "a parameter is no leaf, or its `requires_grad` changed")
+    require(plain(run["leaves"]) == (True, True, False), "a parameter is not a leaf, or its `requires_grad` changed")
     same_values(run["after"]["scale"], frozen, "the frozen parameter", rtol=0.0, atol=0.0)
 
 

@@ -21,7 +21,7 @@ def train(model, loss_of, batches, lr):
         with torch.no_grad():
             for w in model.parameters():
                 if w.grad is not None:
-                    w -= lr * w.grad
+                    w.sub_(lr * w.grad)
         total += loss.item() * len(x)
         samples += len(x)
     return total / samples

@@ -9,7 +9,9 @@ def passport(t):
     shape = tuple(int(size) for size in t.size())
     place = t.device.type if t.device.index is None else f"{t.device.type}:{t.device.index}"
     numbers = math.prod(shape)
-    return dict(shape=shape, dims=t.ndim, numbers=numbers, dtype=t.dtype, device=place, bytes=t.itemsize * numbers)
+    passport = {"shape": shape, "dims": t.ndim, "numbers": numbers}
+    passport |= {"dtype": t.dtype, "device": place, "bytes": t.itemsize * numbers}
+    return passport
 
 
 def brackets(t):
