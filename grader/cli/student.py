@@ -119,7 +119,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
     course, say = options.course_here(), Say()
     exercise = exercise_in_hand(course, name)
     if not reference:
-        say(*show_lines(course, exercise, terminal_width()))
+        say(*show_lines(course, exercise, terminal_width(), drawing(plain=plain)))
         return
     from grader.student.advice import counted_lines, solution_lines
 

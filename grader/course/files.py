@@ -86,6 +86,36 @@ class WithheldEntry(Strict):
     points: Points = 0.0
 
 
+class WindowEntry(Strict):
+    """A tensor of an example, as a window on the storage."""
+
+    shape: list[Natural]
+    strides: list[Natural]
+    offset: Natural = 0
+
+    def end(self) -> int:
+        """How many elements the storage must have."""
+        steps = ((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
+        return self.offset + sum(steps) + 1 if 0 not in self.shape else self.offset
+
+
+class ExampleEntry(Strict):
+    """What `grade show` draws below a task: tensors on one storage, or shapes that are broadcast."""
+
+    storage: Count | None = None
+    windows: dict[str, WindowEntry] = {}
+    broadcast: dict[str, list[Natural]] = {}
+
+    @model_validator(mode="after")
+    def _fits(self) -> ExampleEntry:
+        for name, window in self.windows.items():
+            if len(window.shape) != len(window.strides):
+                raise ValueError(f"{name} has {len(window.shape)} sizes and {len(window.strides)} strides")
+            if window.end() > (self.storage or 0):
+                raise ValueError(f"{name} needs a `storage` of {window.end()} elements or more")
+        return self
+
+
 class ExerciseFile(Strict):
     """exercise.yaml."""
 
@@ -97,6 +127,7 @@ class ExerciseFile(Strict):
     topics: list[TopicId]
     needs: list[Name] = []
     minutes: Count | None = None
+    example: ExampleEntry | None = None
     hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []

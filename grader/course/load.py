@@ -13,7 +13,16 @@ from zoneinfo import ZoneInfo
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from grader.course.files import CourseFile, ExerciseFile, HandInEntry, LimitsEntry, PolicyEntry, read_file, suggestion
+from grader.course.files import (
+    CourseFile,
+    ExampleEntry,
+    ExerciseFile,
+    HandInEntry,
+    LimitsEntry,
+    PolicyEntry,
+    read_file,
+    suggestion,
+)
 from grader.course.layout import (
     COURSE_FILE,
     SHARED,
@@ -30,6 +39,7 @@ from grader.course.layout import (
 )
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
+from grader.model.picture import NamedShape, Picture, Shapes, Window
 
 _MOST_DATA_MB = 16
 _CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
@@ -129,8 +139,18 @@ def _load_exercise(
         values=tuple(file.values),
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         void=tuple(file.void),
+        example=_example(file.example) if file.example else None,
         mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
     )
+
+
+def _example(entry: ExampleEntry) -> Picture:
+    windows = (
+        Window(name, tuple(window.shape), tuple(window.strides), window.offset, entry.storage or 0)
+        for name, window in entry.windows.items()
+    )
+    rows = tuple(NamedShape(name, tuple(shape)) for name, shape in entry.broadcast.items())
+    return Picture(windows=tuple(windows), shapes=Shapes(rows, broadcast=True) if rows else None)
 
 
 def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:

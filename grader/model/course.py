@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from grader.model.picture import Picture
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -88,6 +90,7 @@ class Exercise:
         mistakes: known mistakes, sealed, in a copy that has no wrong answers; else None.
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
+        example: a picture of the example in the task, or None.
         caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
     """
@@ -124,6 +127,7 @@ class Exercise:
     values: tuple[str, ...] = ()
     caps: Mapping[str, int] = field(default_factory=dict)
     void: tuple[str, ...] = ()
+    example: Picture | None = None
 
     @property
     def file_name(self) -> str:

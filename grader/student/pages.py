@@ -15,6 +15,7 @@ from grader.course.layout import Places, starter_copy
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
+from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides, words_of
 from grader.student.progress import Progress, Row, Standing
 
@@ -86,8 +87,8 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     yield from prose("To open the file:  grade open", width)
 
 
-def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
-    """A task: its text, where it is, how hard it is, how long it takes, the checks that the student has.
+def show_lines(course: Course, exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iterator[str]:
+    """A task: its text, where it is, how hard it is, how long it takes, a picture, the checks that the student has.
 
     Raises:
         CourseError: its text cannot be read.
@@ -95,6 +96,9 @@ def show_lines(course: Course, exercise: Exercise, width: int) -> Iterator[str]:
     yield from _head(exercise, width)
     yield ""
     yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise))), exercise.title, width)
+    if exercise.example is not None:
+        yield ""
+        yield from lines_of(exercise.example, width, drawing)
     checks = _shown_checks(exercise)
     if checks:
         yield ""

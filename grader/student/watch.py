@@ -176,7 +176,7 @@ class Watch:
         self._say(*hints(self._course, self._exercise, self._screen.width()))
 
     def _show(self) -> None:
-        self._say(*show_lines(self._course, self._exercise, self._screen.width()))
+        self._say(*show_lines(self._course, self._exercise, self._screen.width(), self._screen.drawing))
 
     def _list(self) -> None:
         rows = rows_of(self._course, read_progress(self._course))

@@ -197,6 +197,31 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
     assert lines[:7] == ["One two.", "", "C1  A rule that goes on.", "C2  Another.", "", code, "    tensor(2)"]
 
 
+def test_examples_are_drawn(course: Course) -> None:
+    """Tensors on one storage stand below the task, also after a course was loaded anew."""
+    file = course.exercises[0].folder / "exercise.yaml"
+    file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
+    lines = list(show_lines(load_course(course.root), load_course(course.root).exercises[0], 80))
+    place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
+    assert lines[place - 1 : place + 6] == [
+        "",
+        "x[0]: shape (2,), strides (2,), offset 0",
+        "    0   1   2   3",
+        "  +---+---+---+---+",
+        "  | 0 |   | 1 |   |",
+        "  +---+---+---+---+",
+        "",
+    ]
+
+
+def test_examples_fit_their_storage(course: Course) -> None:
+    """A window that is larger than the storage is refused, with the number of elements that it needs."""
+    file = course.exercises[0].folder / "exercise.yaml"
+    file.write_text(file.read_text() + "example: {storage: 2, windows: {x: {shape: [2], strides: [2]}}}\n")
+    with pytest.raises(CourseError, match="x needs a `storage` of 3 elements or more"):
+        load_course(course.root)
+
+
 @pytest.mark.parametrize("text", [b'"""Task\n', b"x = 1\n", b"\x00\xff", b"", None])
 def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
     """The task, and the rules that messages cite, are then those of another copy; without one it is told what to do."""

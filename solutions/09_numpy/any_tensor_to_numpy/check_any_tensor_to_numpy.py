@@ -86,17 +86,25 @@ def check_t_stays(student, probe, rng):
     keeps_arguments(student.to_numpy, rng.normal(2, 3), what="t")
 
 
+@check("C1", category="device", share=2, device="sim", try_this=THERE)
+def check_there(student, accelerator, rng):
+    """Takes tensors from devices"""
+    for place in (0, 1):
+        for dtype in (torch.float32, torch.bfloat16, torch.int64):
+            t = rng.whole(-50, 50, 4, 3, dtype=dtype)
+            has_numbers(student.to_numpy(accelerator.put(t, place)), t.float() if dtype == torch.bfloat16 else t)
+        weights = accelerator.put(rng.normal(3), place).requires_grad_()
+        is_array(student.to_numpy(weights), "the array")
+
+
 @check("C5", category="device", share=2, device="sim", try_this=THERE)
 def check_from_a_device(student, accelerator, rng):
     """Copies once from a device"""
     for place in (0, 1):
         for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.float64):
             t = rng.whole(-50, 50, 4, 3, dtype=dtype)
-            there = accelerator.put(t, place)
-            counts = uses_at_most(student.to_numpy, (there,), transfers=1, transferred=t.numel() * t.element_size())
-            has_numbers(counts.result, t.float() if dtype == torch.bfloat16 else t)
-        weights = accelerator.put(rng.normal(3), place).requires_grad_()
-        is_array(student.to_numpy(weights), "the array")
+            size = t.numel() * t.element_size()
+            uses_at_most(student.to_numpy, (accelerator.put(t, place),), transfers=1, transferred=size)
 
 
 def arrays(rng):
