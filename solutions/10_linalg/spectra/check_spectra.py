@@ -101,7 +101,7 @@ def check_normals(student, rng):
         has_values(student.normals(P), expected, "the result of `normals`")
 
 
-@check("C6", category="shape", share=3, try_this="compressed(torch.ones(2, 3, 4, 5), 1).shape")
+@check("C6", share=3, try_this="compressed(torch.ones(2, 3, 4, 5), 1).shape")
 def check_batches(student, rng):
     """Compresses batches of matrices"""
     for front in ((2,), (3, 2)):
@@ -111,7 +111,7 @@ def check_batches(student, rng):
         has_values(student.compressed(M, 2), expected, "the result of `compressed`")
 
 
-@check("C6", category="shape", share=3, try_this=MANY)
+@check("C6", share=3, try_this=MANY)
 def check_many_radii(student, rng):
     """A spectral radius for each matrix of a batch"""
     for front in ((2,), (3, 2)):
