@@ -16,7 +16,8 @@ C3  `noisy(t, seed)` returns t plus numbers uniform in [0, 1), a new one for eac
     has the dtype of t if that is a floating-point one, else float32.
 C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbers uniform in [0, 1), and returns t.
 C5  Equal arguments give equal results, and another seed gives other ones. The tensors of one list differ, too.
-C6  The global generator is as before. If you break this rule or C5, you get at most 4 points.
+C6  The global generators are as before, PyTorch's and those of Python and NumPy. If you break this rule or C5, you get
+    at most 4 points.
 C7  shapes stays as it is, and so does t in `noisy`.
 
 Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n.

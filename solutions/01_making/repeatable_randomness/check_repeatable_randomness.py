@@ -34,7 +34,7 @@ def drawn(student, name, seed):
         "refill_": (torch.zeros(5, 6), seed),
     }[name]
     result = getattr(student, name)(*arguments)
-    if name == "refill_":  # what it returns is for another check
+    if name == "refill_" and result is None:  # what it returns is for another check
         result = changed(arguments[0])
     tensors = result if isinstance(result, (list, tuple)) else [result]
     require(len(tensors) > 0, "the result is empty")
