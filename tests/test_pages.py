@@ -288,6 +288,13 @@ def test_facts_of_pages_hold(module: str) -> None:
     assert [fact for fact, holds in FACTS[module].items() if not holds()] == []
 
 
+def test_numbers_have_no_gaps() -> None:
+    """The exercises of a module are numbered from 1, in the order of the course."""
+    for module in load_course(ROOT).modules:
+        numbers = [exercise.number for exercise in module.exercises]
+        assert numbers == [f"{module.id[:2]}-{place}" for place in range(1, len(numbers) + 1)]
+
+
 def test_map_is_that_of_the_course() -> None:
     """The map of the course has the minutes, topics and needs of its files."""
     course = load_course(ROOT)
