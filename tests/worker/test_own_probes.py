@@ -27,6 +27,7 @@ def test_gradcheck_says_what_differs() -> None:
     """A wrong gradient comes back as a text, a right one as none."""
     assert "mismatch" in gradcheck(Forgetful.apply, torch.rand(3))
     assert gradcheck(torch.exp, torch.rand(3)) == ""
+    assert gradcheck(lambda x, mask: x.masked_fill(mask, 0.0), torch.rand(3), torch.tensor([True, False, True])) == ""
 
 
 def step(model: Any, criterion: Any, optimizer: Any, x: torch.Tensor, y: torch.Tensor) -> float:

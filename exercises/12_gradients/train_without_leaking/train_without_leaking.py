@@ -1,10 +1,9 @@
 """Train without leaking
 
-The loop below trains a model and measures it on data that it has not seen. It runs, but the steps are wrong, the memory
-grows with each batch, and the best weights are lost. Repair it, or write it anew.
+The loop below trains a model, measures it on data that it has not seen, and returns both losses of each epoch. It runs,
+but the steps are wrong, the memory grows with each batch, and the best weights are lost. Repair it, or write it anew.
 
-    >>> model, nearly = torch.nn.Linear(1, 1), torch.nn.functional.mse_loss
-    >>> fit(model, nearly, [(x, y)], [(x2, y2)], lr=0.1, epochs=2)    # [(training loss, validation loss), ...]
+    >>> fit(model, torch.nn.functional.mse_loss, [(x, y)], [(u, v)], lr=0.1, epochs=2)
     [(3.25, 2.5), (1.5, 1.75)]
 
 C1  `fit(model, loss_of, batches, validation, lr, epochs)` takes a step for each batch, in order, in each epoch: every
