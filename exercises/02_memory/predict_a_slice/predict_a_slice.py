@@ -23,11 +23,8 @@ C7  The file makes no tensor and imports neither torch nor NumPy, by any route, 
 Shapes have 0 to 5 dims, with sizes of 0 and 1 too. Strides are any from 0 on. key is a tuple.
 """
 
-from types import EllipsisType
-
-Key = tuple[int | slice | EllipsisType | None, ...]
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
-def sliced(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, key: Key) -> Window:
+def sliced(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, key: tuple[object, ...]) -> Window:
     raise NotImplementedError  # TODO
