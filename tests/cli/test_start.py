@@ -24,7 +24,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
     for name in ("grader", "exercises", "solutions"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("course.yaml", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("constraints.txt", "course.yaml", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     # What an earlier build left behind must not come along.
     (target / "grader/bundled/exercises").mkdir(parents=True)
@@ -42,10 +42,15 @@ def run_installed(site: Path, *arguments: str, cwd: Path) -> subprocess.Complete
 
 
 def test_wheel_carries_the_whole_course(installed: Path) -> None:
-    """Exercises, solutions and course.yaml, file by file, and nothing that was there before."""
+    """Exercises, solutions, course.yaml and pins, file by file, and nothing that was there before."""
     bundled = installed / "grader" / "bundled"
     files = {path.relative_to(bundled) for path in bundled.rglob("*") if path.is_file()}
-    wanted = [ROOT / "course.yaml", *(ROOT / "exercises").rglob("*.*"), *(ROOT / "solutions").rglob("*.*")]
+    wanted = [
+        ROOT / "constraints.txt",
+        ROOT / "course.yaml",
+        *(ROOT / "exercises").rglob("*.*"),
+        *(ROOT / "solutions").rglob("*.*"),
+    ]
     ours = {path.relative_to(ROOT) for path in wanted if path.is_file() and "__pycache__" not in path.parts}
     assert files == ours
     assert load_course(bundled).exercises

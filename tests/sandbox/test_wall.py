@@ -219,11 +219,11 @@ LEAVES = """
     import os, socket, threading, time
 
     def look():
-        return [sorted(os.listdir(folder)) for folder in (".", "..", "/tmp", "/dev/shm")]
+        return [sorted(os.listdir(folder)) for folder in (".", "..", "../tmp", "/dev/shm")]
 
     def main():
         seen = look()
-        for folder in (".", "/tmp", "/dev/shm"):
+        for folder in (".", "../tmp", "/dev/shm"):
             os.makedirs(f"{folder}/deep/er")
             with open(f"{folder}/left", "w") as file:
                 file.write("left by another author")
