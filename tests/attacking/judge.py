@@ -97,7 +97,8 @@ def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any], classes: in
 
 def leaks(secrets: Secrets, reports: Mapping[str, Report], out: Path, printed: str) -> Iterator[str]:
     """Canaries in what students see: of a report all but the details for staff, and every other file of a batch."""
-    texts = {"the terminal": printed}
+    # Its first line names the folders, as whoever typed the command knows them.
+    texts = {"the terminal": "\n".join(line for line in printed.split("\n") if not line.startswith("Grading "))}
     for author, report in reports.items():
         texts[f"the report of {author}"] = "\n".join(_strings(_for_students(report)))
     for path in sorted(out.rglob("*")):
