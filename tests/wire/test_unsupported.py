@@ -116,7 +116,7 @@ def test_a_worker_that_makes_a_cycle_of_an_argument_is_refused() -> None:
 
 
 def test_many_tensors_take_little_time() -> None:
-    """Thousands of separate tensors there and back cost linear time: ten times as many take no hundred times as long."""
+    """Thousands of separate tensors there and back cost linear time: ten times as many take far less than 100 times."""
 
     def seconds(count: int) -> float:
         values = [torch.tensor(1) for _ in range(count)]
