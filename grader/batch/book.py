@@ -51,8 +51,12 @@ def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Re
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
-    # As the checks alone judge it.
-    raw = {one.id: saved.outcomes.graded(replace(one, void=())).score.earned for one, saved in rows}
+    # As the checks alone judge it; where no check is void, that is what was graded.
+    alone = (
+        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
+        for (exercise, saved), one in zip(rows, graded, strict=True)
+    )
+    raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
     report = report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels)
     return rules.applied(report, raw, noted)

@@ -60,7 +60,7 @@ class Class:
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
         plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(plan, journal, Rules.read(out, course, journal.handin(), journal.names())):
+        for report in reports(plan, journal, Rules.read(out, course, journal.handin(), self._people)):
             self._add(report)
             on_report(report)
         self.groups = grouped(self._unexplained)

@@ -10,10 +10,11 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from grader.course.files import moment_of
 from grader.model.errors import CourseError
 
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
@@ -83,10 +84,11 @@ def moment(text: str) -> datetime:
         CourseError: it is not a time.
     """
     try:
-        read = datetime.fromisoformat(text)
+        read = moment_of(text)
     except ValueError:
         raise CourseError(f"{text!r} is not a time; write 2026-11-27, or 2026-11-27T18:00+01:00") from None
-    return (datetime.combine(read, time.max) if len(text) <= len("2026-11-27") else read).astimezone()
+    assert isinstance(read, datetime)
+    return read.astimezone()
 
 
 def clone_class(repositories: Sequence[Repository], folder: Path, until: datetime | None, server: str) -> Iterator[str]:

@@ -33,8 +33,12 @@ CheckName = Annotated[str, Field(pattern=r"^\w+(\[.+\])?$")]
 Count = Annotated[int, Field(gt=0)]
 
 
-def _moment(value: object) -> object:
-    """A date as the end of that day, in ISO 8601 or as YAML reads it."""
+def moment_of(value: object) -> object:
+    """A date as the end of that day, in ISO 8601 or as YAML reads it.
+
+    Raises:
+        ValueError: a text is neither a date nor a time.
+    """
     if isinstance(value, str):
         try:
             value = datetime.datetime.fromisoformat(value) if len(value) > len("2026-03-01") else _day(value)
@@ -49,7 +53,7 @@ def _day(text: str) -> datetime.date:
     return datetime.date.fromisoformat(text)
 
 
-Moment = Annotated[datetime.datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string"})]
+Moment = Annotated[datetime.datetime, BeforeValidator(moment_of), WithJsonSchema({"type": "string"})]
 AuthorName = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 Percent = Annotated[float, Field(ge=0, le=100, multiple_of=0.01)]
 Points = Annotated[float, Field(ge=0, multiple_of=0.01)]
