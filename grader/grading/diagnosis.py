@@ -95,28 +95,26 @@ class Known:
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
-        costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
-        traces: dict[str, Trace] = {}
         self._begun.add((exercise.id, str(answer.path)))
+        traces: dict[str, Trace] = {}
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
         if seed != SEEDS[0]:
+            costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
             first = self.traces(lane, answer, exercise, SEEDS[0], checks)
-            traces = {id: trace for id, trace in first.items() if trace.same_for_all}
-            checks = set(checks) - traces.keys()
-        for wanted, inputs in ((set(checks) - costs, seed), (costs.intersection(checks), SEEDS[0])):
-            parts = (self._keys.judge(exercise), self._machine, str(inputs))
-            key = digest_of(answer.source, *(part.encode() for part in parts))
-            if key not in self._traces:
-                self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
-            mine = self._traces[key]
-            # Two lanes may run the same at once: they get equal traces, and neither need wait.
-            if missing := wanted.difference(mine):
-                new = traces_in(lane, exercise, as_submitted(exercise, answer.source), inputs, missing)
-                mine.update(new)
-                if self._store is not None:
-                    self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict in _HOLDS})
-            traces |= {id: mine[id] for id in wanted}
-        return traces
+            traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
+        wanted = set(checks) - traces.keys()
+        parts = (self._keys.judge(exercise), self._machine, str(seed))
+        key = digest_of(answer.source, *(part.encode() for part in parts))
+        if key not in self._traces:
+            self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
+        mine = self._traces[key]
+        # Two lanes may run the same at once: they get equal traces, and neither need wait.
+        if missing := wanted.difference(mine):
+            new = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
+            mine.update(new)
+            if self._store is not None:
+                self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict in _HOLDS})
+        return traces | {id: mine[id] for id in wanted}
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> dict[str, Trace]:
