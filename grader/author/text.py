@@ -12,7 +12,10 @@ from grader.course.starter import starter_digest
 from grader.course.topics import Coverage
 from grader.lint import findings
 from grader.model import Check, Course, Exercise
+from grader.model.errors import CourseError
 from grader.model.score import is_void
+from grader.release.contents import copied_files
+from grader.release.proof import prove, secrets_of
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
@@ -21,11 +24,16 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
-    """Files that have no place in a course, and topics on the pages of modules that it does not have."""
+    """Files without a place in a course, unknown topics of pages, and shown files that give a solution away."""
     remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
                 False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
     stray = [f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course)]
-    return [*stray, *unknown_topics(coverage)]
+    problems = [*stray, *unknown_topics(coverage)]
+    try:
+        prove(copied_files(course), tuple(secrets_of(course)))
+    except CourseError as error:
+        problems += error.problems
+    return problems
 
 
 def unknown_topics(coverage: Coverage) -> list[str]:

@@ -40,7 +40,8 @@ _SHORTEST_ALONE = 32
 _SHORTEST_BODY = 24
 _EXCERPT = 48
 _CANARY = re.compile(rb"canary[\W_]{1,4}([0-9A-Za-z][\w-]{7,})", re.IGNORECASE)
-_OPENING = re.compile(r"(import|from|def|class|async|if __name__)\b|@")
+_OPENING = re.compile(r"(import|from|def|class|async|if __name__|with)\b|@")
+"""How a line begins that says nothing without the lines after it."""
 _MARKS = re.compile(r"^[\s#>|*+-]+")
 """What stands before a line of code in a comment, a quotation, a list or a table."""
 _COMMENT = re.compile(r"#.*")
@@ -90,7 +91,7 @@ class Secret:
         # Checks of both kinds, and of several exercises, call the same functions.
         of_checks = is_ours(path.name) and self.source is not Source.SOLUTION
         if self.kind is Kind.FUNCTION:
-            return not of_checks or self._is_near(path)
+            return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
         if self.kind is Kind.INPUT:
             return self._is_near(path)
         if of_checks or is_description(path):  # the third hint is nearly the code

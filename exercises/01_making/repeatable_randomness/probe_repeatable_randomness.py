@@ -13,8 +13,8 @@ def states():
 def leaves_generators(function, *arguments):
     """For a global generator that was seeded once, and once more."""
     kept = []
-    for seed in (5, 6):
-        torch.manual_seed(seed)
+    for start in (5, 6):
+        torch.manual_seed(start)
         before = states()
         function(*arguments)
         kept.append(states() == before)
