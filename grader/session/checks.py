@@ -123,14 +123,25 @@ class InputStream:
 
     def __init__(self, seed: int, check: Check) -> None:
         self._key = hashlib.sha256(f"{seed}/{check.exercise}/{check.id}".encode()).digest()
-        self._counter = 0
-        self.rng = Rng()
-        self.renew()
+        self._counter = 1
+        self._rng: Rng | None = None  # most checks need none, and its states take long to make
+
+    @property
+    def rng(self) -> Rng:
+        """The generator that draws from this stream."""
+        if self._rng is None:
+            self._rng = Rng()
+            self._set_state(self._rng)
+        return self._rng
 
     def renew(self) -> None:
         """Go on with a state that is independent of all that was drawn before."""
         self._counter += 1
-        self.rng.set_state(twister_state(self._drawn(self._counter.to_bytes(8, "big"))))
+        if self._rng is not None:
+            self._set_state(self._rng)
+
+    def _set_state(self, rng: Rng) -> None:
+        rng.set_state(twister_state(self._drawn(self._counter.to_bytes(8, "big"))))
 
     def begin_others(self) -> None:
         """Let this process's own generators, of PyTorch, NumPy and Python, begin anew from this stream.

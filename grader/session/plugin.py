@@ -10,6 +10,7 @@ import math
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from _pytest.assertion import util
 
 from grader.check.declare import Accelerator, Rng
 from grader.connection import record
@@ -131,6 +133,7 @@ class CheckSession:
         # What was imported and collected stays: no later collection need go over it.
         gc.collect()
         gc.freeze()
+        util._reprcompare = self._note_comparison
         while (job := self._host.next_job()) is not None:
             self._run_job(job)
 
@@ -211,8 +214,7 @@ class CheckSession:
         self._excinfo = self._comparison = None
         # pytest runs each item once; its fixtures are made anew for every submission.
         self._values[row.item.path].renew(row.item)
-        row.item._initrequest()
-        row.item.config.hook.pytest_runtest_protocol(item=row.item, nextitem=following)
+        self._run_item(row.item, following)
         ended = ended_of(self._excinfo, row.item.path, self._comparison)
         decision = decide(check, ended, student, self._telling(row.item))
         cause = cause_of(check, decision.verdict, ended.error or student.record.lost)
@@ -224,32 +226,37 @@ class CheckSession:
             self._words[item.path] = Words.of(paths, self._exercise.id, self._exercise.limits)
         return Telling(self._exercise.contract, self._words[item.path])
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """Keep what a check raised, in the phase that came first; pytest learns only that it did."""
-        if call.excinfo is not None and self._excinfo is None:
-            self._excinfo = call.excinfo
-        # pytest's own report reads the check file anew for each failure and draws its lines, which are not needed.
-        assert call.when != "collect"
-        return pytest.TestReport(
-            item.nodeid, item.location, {}, "failed" if call.excinfo else "passed", None, call.when
-        )
+    def _run_item(self, item: pytest.Function, following: pytest.Item | None) -> None:
+        """Set the fixtures of a check up, call it, tear them down; keep what was raised in the step that came first.
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str]:
-        """Keep both sides of a plain assert."""
+        pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
+        """
+        item._initrequest()
+        state = item.session._setupstate
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._timer.start(self._exercise.limits.check_s)
+            try:
+                if self._goes_well(lambda: state.setup(item)):
+                    self._goes_well(item.runtest)
+            finally:
+                self._timer.stop()
+            self._goes_well(lambda: state.teardown_exact(following))
+
+    def _goes_well(self, step: Callable[[], object]) -> bool:
+        try:
+            step()
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException:
+            self._excinfo = self._excinfo or pytest.ExceptionInfo.from_current()
+            return False
+        return True
+
+    def _note_comparison(self, op: str, left: object, right: object) -> str:
+        """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it gives."""
         self._comparison = Comparison(op, left, right)
-        return [f"{op}"]
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_timeout_set_timer(self, settings: Any) -> bool | None:
-        """Guard a check's own code with a timer that can be paused, where signals allow it."""
-        return self._timer.start(self._exercise.limits.check_s if settings.timeout else 0)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_timeout_cancel_timer(self) -> bool | None:
-        """End the timer."""
-        return self._timer.stop()
+        return op.replace("%", "%%")
 
     # -- fixtures ------------------------------------------------------------------------------------------------------
 
@@ -302,7 +309,7 @@ class CheckSession:
 
 
 class Timer:
-    """A timer over a check's own code. Without SIGALRM, pytest-timeout's own is used.
+    """A timer over a check's own code. Without SIGALRM there is none, and the host's deadline of an exercise decides.
 
     The signal comes at the earliest moment at which the time can be over. If the check waited for a worker meanwhile,
     it is set again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
@@ -315,23 +322,19 @@ class Timer:
         self._until = math.inf
         """When the time is over, on a clock that stands still while the check waits; infinite without a limit."""
 
-    def start(self, seconds: float) -> bool | None:
-        """Start it; None if it cannot be used here. With 0 there is no limit."""
-        if not self._usable:
-            return None
-        self._seconds = seconds
-        self._until = _own_time() + seconds if seconds else math.inf
-        signal.signal(signal.SIGALRM, self._look)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        return True
+    def start(self, seconds: float) -> None:
+        """Start it; with 0 there is no limit."""
+        if self._usable:
+            self._seconds = seconds
+            self._until = _own_time() + seconds if seconds else math.inf
+            signal.signal(signal.SIGALRM, self._look)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    def stop(self) -> bool | None:
-        """Stop it; None if it cannot be used here."""
-        if not self._usable:
-            return None
-        self._until = math.inf
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        return True
+    def stop(self) -> None:
+        """Stop it."""
+        if self._usable:
+            self._until = math.inf
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _look(self, *_: object) -> None:
         left = self._until - _own_time()

@@ -49,6 +49,9 @@ _TIMED = ("prepare", "go", "results")
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
 _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
+_OWN_PROBES = types.SimpleNamespace(**vars(own_probes))
+"""As they are before student code is loaded; made once, before workers are forked."""
+
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
 
@@ -109,16 +112,14 @@ class Submission:
 
     def __init__(self, folder: str, module: Any = None) -> None:
         self._folder = os.path.realpath(folder)
-        # The probes of ours are those from before student code is loaded.
-        ours = types.SimpleNamespace(**vars(own_probes))
-        self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": ours}
+        self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": _OWN_PROBES}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
         self._sees_devices = False
         self._prepared = Table()
         self._calls: list[Any] = []
-        self._held: Future[Any] = Future()
+        self._held: Future[Any] | None = None
         self._timed = True  # of the request before: by then nothing was filled
 
     def answer(self, frame: Frame) -> Reply:
@@ -138,7 +139,8 @@ class Submission:
         if "seed" in frame.tree:
             seed(frame.tree["seed"], devices=self._sees_devices)
         if do == "results":
-            held, self._held = self._held, Future()
+            held, self._held = self._held, None
+            assert held is not None
             return self._replies([(Table(), held.result)])
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
@@ -264,6 +266,7 @@ class Submission:
         calls = [functools.partial(one, args) for args in self._calls]
         if not frame.tree["hold"]:
             return self._replies((Table(), call) for call in calls)
+        self._held = Future()
         try:
             self._held.set_result(calls[0]())
         except BaseException as error:
