@@ -16,6 +16,7 @@ from torch.utils.benchmark import Timer
 from grader.author.pages import map_page
 from grader.course.load import load_course
 from grader.course.topics import Coverage
+from grader.student.games.drilling import question, read_drill
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "exercises").glob("*/README.md"))
@@ -300,3 +301,11 @@ def test_map_is_that_of_the_course() -> None:
     course = load_course(ROOT)
     text = "\n".join(map_page(course, Coverage.of(course))).rstrip("\n") + "\n"
     assert (ROOT / "docs" / "course-map.md").read_text(encoding="utf-8") == text, "run: grade pages docs --map-only"
+
+
+def test_drill_has_both_answers() -> None:
+    """Each line of the drill runs, and yes is as good a guess as no."""
+    drill = read_drill(load_course(ROOT), None)
+    answers = [question(drill, number).changes for number in range(len(drill.rounds))]
+    assert len(answers) >= 30
+    assert 0.4 < sum(answers) / len(answers) < 0.6

@@ -38,6 +38,7 @@ GROUPS = {
         "reset": "student:reset_command",
         "update": "student:update_command",
         "pack": "student:pack_command",
+        "drill": "games:drill_command",
         "break": "games:break_command",
         "catch": "games:catch_command",
         "draw": "games:draw_command",

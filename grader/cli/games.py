@@ -1,4 +1,4 @@
-"""The games for students: `grade break`, `grade catch`, `grade trace`, `grade draw`."""
+"""The games for students: `grade drill`, `grade break`, `grade catch`, `grade trace`, `grade draw`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,35 @@ from grader.report.pictures import lines_of, svg_of
 from grader.report.safe import prose
 
 _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
+
+
+@click.command("drill")
+@click.argument("module", required=False)
+@click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number asks the same ones.")
+def drill_command(module: str | None, count: int, seed: int | None) -> None:
+    """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
+    say = Say()
+    from grader.student.games.drilling import Question, play, read_drill
+
+    file = read_drill(options.course_here(), module)
+
+    def ask(question: Question) -> bool:
+        say(*(f">>> {line}" for line in question.lines))
+        answer = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
+        right = (answer.lower() == "y") == question.changes
+        say.prose(f"{'Right' if right else 'No'}: {question.why}")
+        if not right:
+            say(f">>> {file.watch}", question.after)
+        say("")
+        return right
+
+    say.prose(f"{file.title}: each question starts with these lines.")
+    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
+    tally = play(file, count, seed, ask)
+    say.prose(
+        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}."
+    )
 
 
 @click.command("break")

@@ -82,6 +82,23 @@ class LimitsEntry(Strict):
     processes: Count | None = None
 
 
+class RoundEntry(Strict):
+    """One question of a drill: two lines, and why the second changes the watched name, or does not."""
+
+    lines: Annotated[list[str], Field(min_length=2, max_length=2)]
+    why: str
+
+
+class DrillFile(Strict):
+    """A module's drill.yaml."""
+
+    title: str
+    question: str
+    start: str
+    watch: Name
+    rounds: Annotated[list[RoundEntry], Field(min_length=1)]
+
+
 class WithheldEntry(Strict):
     """What a released copy says of the hidden checks that it does not have."""
 

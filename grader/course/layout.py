@@ -146,6 +146,11 @@ def page_of(module: str) -> Path:
     return Path(_SHOWN, module, "README.md")
 
 
+def drill_of(module: str) -> Path:
+    """A module's short questions, as a path from the course's root."""
+    return Path(_SHOWN, module, "drill.yaml")
+
+
 def notebook_of(module: str) -> Path:
     """In a released copy: a module's exercises as a notebook, as a path from the copy's root."""
     return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
@@ -295,7 +300,7 @@ def stray_files(course: Course) -> list[str]:
 def _students_files(course: Course) -> Iterator[Path]:
     """Where the files of modules and exercises are that students have, whether they are there or not."""
     for module in course.modules:
-        yield page_of(module.id)
+        yield from (page_of(module.id), drill_of(module.id))
         for exercise in module.exercises:
             places = Places.of(exercise)
             yield from (places.starter, places.description, places.shown_checks, places.probes[0])

@@ -149,3 +149,33 @@ def test_a_check_that_asks_too_much_is_told_first() -> None:
         "Your check catches 1 of 3 known wrong answers.",
         "    missed: 2 that break C1 and C2",
     ]
+
+
+DRILL = """
+title: Which
+question: Does b change?
+start: a = [1, 2]
+watch: b
+rounds:
+  - {lines: [b = a, a.append(3)], why: one list has two names.}
+  - {lines: ["b = a[:]", a.append(3)], why: a slice is a copy.}
+"""
+
+
+def test_drill_asks_until_each_answer_is_right(course: Course) -> None:
+    """The lines decide who is right, and what was answered wrong comes again."""
+    (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)
+    result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\ny\nn\n")
+    assert result.output.count("Does b change?") == 3
+    assert "No: a slice is a copy.\n>>> b\n[1, 2]\n" in result.output
+    assert result.output.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), result.output
+
+
+@pytest.mark.parametrize("text", ["", DRILL.replace("a[:]", "c")])
+def test_drill_that_cannot_be_asked_is_reported(course: Course, text: str) -> None:
+    """A course without one, and a line that does not run."""
+    if text:
+        (course.root / "exercises/01_basics/drill.yaml").write_text(text)
+    result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
+    assert result.exit_code == 2
+    assert "has no drill" in result.output or "drill.yaml: round 2 raises NameError" in result.output

@@ -1,0 +1,115 @@
+"""`grade drill`: short questions of a course, whose answers come from running the lines.
+
+A module's `drill.yaml` has them. Each round is two lines: the first makes a name that is watched, the second may change
+it. What was answered wrong comes again at the end.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from grader.course.files import DrillFile, read_file
+from grader.course.layout import drill_of
+from grader.model import Course
+from grader.model.errors import CourseError
+
+_LEAST_AHEAD = 2
+"""So many other questions come before one that was answered wrong comes again, if there are as many."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One round.
+
+    Attributes:
+        lines: the two lines.
+        why: what explains the answer.
+        before, after: the watched name as Python prints it, between the lines and after them.
+    """
+
+    lines: tuple[str, str]
+    why: str
+    before: str
+    after: str
+
+    @property
+    def changes(self) -> bool:
+        """The answer: whether the second line changed the watched name."""
+        return self.before != self.after
+
+
+def read_drill(course: Course, module: str | None) -> DrillFile:
+    """The questions of a module, by its id or number; of the first that has any without one.
+
+    Raises:
+        CourseError: there are none, or the file is not as it must be.
+    """
+    there = [item for item in course.modules if (course.root / drill_of(item.id)).is_file()]
+    chosen = [item for item in there if module is None or module in (item.id, item.id.split("_")[0])]
+    if not chosen:
+        names = ", ".join(item.id for item in there) or "no module"
+        raise CourseError(f"{module or course.title} has no drill; these have one: {names}")
+    path, problems = drill_of(chosen[0].id), list[str]()
+    file = read_file(course.root / path, path.as_posix(), DrillFile, problems)
+    if file is None:
+        raise CourseError(*problems)
+    return file
+
+
+def question(file: DrillFile, number: int) -> Question:
+    """A round, answered by running its lines.
+
+    Raises:
+        CourseError: a line raises an exception.
+    """
+    entry, names = file.rounds[number], dict[str, Any]()
+    try:
+        exec(f"{file.start}\n{entry.lines[0]}", names)  # noqa: S102  the course's own lines
+        before = repr(names[file.watch])
+        exec(entry.lines[1], names)  # noqa: S102
+    except Exception as error:
+        raise CourseError(f"drill.yaml: round {number + 1} raises {type(error).__name__}: {error}") from None
+    return Question((entry.lines[0], entry.lines[1]), entry.why, before, repr(names[file.watch]))
+
+
+@dataclass
+class Tally:
+    """How a drill went.
+
+    Attributes:
+        first: how many questions were answered right at once.
+        questions: how many there were.
+        longest: the longest row of right answers.
+    """
+
+    first: int = 0
+    questions: int = 0
+    longest: int = 0
+
+
+def play(file: DrillFile, count: int, seed: int | None, ask: Callable[[Question], bool]) -> Tally:
+    """Ask questions until each was answered right.
+
+    Args:
+        file: of the drill.
+        count: how many different ones.
+        seed: of the choice and the order; None for another one each time.
+        ask: asks one, and says whether the answer was right.
+    """
+    tally, row, again = Tally(), 0, set[int]()
+    left = random.Random(seed).sample(range(len(file.rounds)), min(count, len(file.rounds)))  # noqa: S311
+    tally.questions = len(left)
+    while left:
+        number = left.pop(0)
+        if ask(question(file, number)):
+            row += 1
+            tally.first += number not in again
+        else:
+            row = 0
+            again.add(number)
+            left.insert(min(_LEAST_AHEAD, len(left)), number)
+        tally.longest = max(tally.longest, row)
+    return tally
