@@ -309,7 +309,7 @@ class CheckSession:
 
 
 class Timer:
-    """A timer over a check's own code. Without SIGALRM there is none, and the host's deadline of an exercise decides.
+    """A timer over a check's own code. Without SIGALRM it does nothing: the host's deadline of an exercise decides.
 
     The signal comes at the earliest moment at which the time can be over. If the check waited for a worker meanwhile,
     it is set again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
