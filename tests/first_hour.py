@@ -1,4 +1,4 @@
-"""The first hour of a new student, typed into a real terminal: from installing to five solved exercises, with mistakes.
+"""The first hour of a new student, typed into a real terminal: from installing to six solved exercises, with mistakes.
 
 `python tests/first_hour.py --write` renews docs/first-hour.md; without it the page is printed. `--start spawn` plays
 the same hour as on a machine without fork, and prints it. It takes some minutes, so no test runs it.
@@ -31,7 +31,7 @@ _KEYS = r"q(?:\x1b\[[0-9;]*m)* quit"
 
 _TOP = """# A first hour
 
-What a new student types and reads, from installing to five solved exercises, with the mistakes of a first hour.
+What a new student types and reads, from installing to six solved exercises, with the mistakes of a first hour.
 `python tests/first_hour.py --write` types it into a terminal of 80 columns and writes this page. Solved files are not
 shown. With `--start spawn` it does the same as on a system without fork: the lines are the same, the waits are longer.
 """
@@ -182,11 +182,15 @@ def _play(hour: Hour) -> None:
     hour.type("grade")
     hour.solves(name, "The bracket is put back, and the dtype left to the numbers.")
     hour.type("grade")
-    hour.says("## Garbage in")
+    hour.says("## Passport, and garbage in")
     hour.type("grade next")
+    hour.solves("passport", "The passport is written at the first try.")
+    hour.type("grade passport")
+    hour.says("The fifth exercise of the module has a star: who solves it may skip those before it.")
+    hour.type("grade next garbage_in")
     name, line = "garbage_in", "    totals = torch.empty(rain.shape)"
     hour.edits(name, "The first thing that comes to mind:", {line: "    totals = torch.zeros(rain.shape)"})
-    hour.type("grade")
+    hour.type("grade garbage_in")
     hour.solves(name, "The totals get the dtype of rain.")
     hour.type("grade garbage_in")
     hour.says("## Predict the strides, with `grade watch`")
