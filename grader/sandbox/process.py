@@ -103,7 +103,7 @@ def _links(path: str) -> list[str]:
 
 def _search_path() -> list[str]:
     left_out = {Path.cwd()}
-    if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):
+    if (_PACKAGE.parent / "pyproject.toml").is_file():  # a checkout; elsewhere it is where packages are installed
         left_out.add(_PACKAGE.parent)
     entries = (Path(entry) for entry in sys.path if entry and os.path.isabs(entry))
     return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]
