@@ -33,8 +33,7 @@ from mutants import judged, mutants_of
 from grader.author.cases import Case
 from grader.course.answers import Answer, read_answer
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.lanes import grade_exercise, setup_of

@@ -23,8 +23,7 @@ import torch  # noqa: F401  imported before the fork, so that it is paid for onc
 
 from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import setup_of
 from grader.model import Exercise
 from grader.model.messages import Part

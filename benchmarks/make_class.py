@@ -29,8 +29,7 @@ from mutants import judged, mutants_of
 
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.model import Exercise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

@@ -28,8 +28,7 @@ from pathlib import Path
 import click
 
 from grader.course.layout import find_course, kept_results
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.plan import RunPlan

@@ -24,8 +24,7 @@ import yaml
 from grader.author.cases import Case
 from grader.course.answers import Answer
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise, Verdict

@@ -28,8 +28,7 @@ from speed_verdicts import busy, far_loads, read
 from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.outcomes import lost_points
 from grader.grading.plan import RunPlan, Work

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.layout import find_course
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.submission import grade_submission

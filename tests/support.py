@@ -18,8 +18,7 @@ from grader.author.verify import verify
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading import lanes as lanes_module
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise

@@ -34,8 +34,7 @@ from grader.course.files import (
     PolicyEntry,
     WithheldEntry,
 )
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
+from grader.course.answers import starter_digest
 from grader.course.layout import TOPICS, Places, stray_files
-from grader.course.starter import starter_digest
 from grader.course.topics import Coverage
 from grader.lint import findings
 from grader.model import Check, Course, Exercise

@@ -134,8 +134,8 @@ def verify_command(
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
     from grader.author.verify import verify
+    from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
-    from grader.course.starter import write_digest
     from grader.grading.store import open_store
 
     course, exercises = options.course_and_exercises(names, prints=False)

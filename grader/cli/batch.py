@@ -207,7 +207,7 @@ def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handi
     Raises:
         CourseError: nothing has that name, or it is not in the hand-in.
     """
-    from grader.course.names import find_exercises
+    from grader.course.load import find_exercises
 
     named = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
     missing = [id for id in named if id not in exercises]

@@ -189,7 +189,7 @@ def _plan(
 ) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
     from grader.ci.changes import changed_exercises
-    from grader.course.names import find_exercises
+    from grader.course.load import find_exercises
     from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one
 

@@ -90,7 +90,7 @@ def _plan(
 ) -> tuple[RunPlan, Submission]:
     """What is to be graded, and of whose files."""
     from grader.course.layout import is_given
-    from grader.course.names import split_rules
+    from grader.course.load import split_rules
     from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one, read_submission

@@ -217,8 +217,7 @@ def course_and_exercises(
     """
     from grader.cli import COMMANDS
     from grader.course.layout import find_course
-    from grader.course.load import load_course
-    from grader.course.names import find_exercises
+    from grader.course.load import find_exercises, load_course
 
     course = load_course(find_course((folder or Path.cwd()).resolve()), whole=whole)
     if prints:
@@ -229,7 +228,7 @@ def course_and_exercises(
 
 def exercise_here(name: str) -> tuple[Course, Exercise]:
     """The course in the user's folder, and one exercise of it."""
-    from grader.course.names import one_exercise
+    from grader.course.load import one_exercise
 
     course = course_here()
     return course, one_exercise(course, name)
@@ -237,7 +236,7 @@ def exercise_here(name: str) -> tuple[Course, Exercise]:
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
     """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
-    from grader.course.names import means_module
+    from grader.course.load import means_module
 
     if handin is not None:
         return [item for item in course.broken if item.id in handin.exercises]

@@ -2,10 +2,8 @@
 
 layout    where things lie: the one module that knows a course's paths, and which files a course has
 files     what may stand in course.yaml and exercise.yaml
-load      both files → Course, with every problem found
-names     the exercises that a name means
-starter   whether a file is the starter as it was given out
-answers   known answers: wrong ones and right variants
+load      both files → Course, with every problem found; the exercises that a name means
+answers   known answers: wrong ones, right variants, and the starter as it was given out
 topics    what a course teaches, and where
 saves     files of a course, as they are saved
 scaffold  a new course or exercise, ready to be changed; its texts are `templates`

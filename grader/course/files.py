@@ -41,16 +41,13 @@ def moment_of(value: object) -> object:
     """
     if isinstance(value, str):
         try:
-            value = datetime.datetime.fromisoformat(value) if len(value) > len("2026-03-01") else _day(value)
+            is_day = len(value) <= len("2026-03-01")
+            value = (datetime.date if is_day else datetime.datetime).fromisoformat(value)
         except ValueError:
             raise ValueError("expected a date such as 2026-03-01 or 2026-03-01 23:59") from None
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return datetime.datetime.combine(value, datetime.time(23, 59, 59))
     return value
-
-
-def _day(text: str) -> datetime.date:
-    return datetime.date.fromisoformat(text)
 
 
 Moment = Annotated[datetime.datetime, BeforeValidator(moment_of), WithJsonSchema({"type": "string"})]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.model import Course, Exercise
@@ -48,97 +47,49 @@ SHARED = "shared"
 """The package of staff's own code, which checks and references import by that name."""
 
 
-@dataclass(frozen=True)
 class Places:
     """Where the parts of one exercise lie, as paths from the course's root.
 
     Attributes:
         module: folder of its module.
         id: its own folder.
+        shown: the folder that a student sees.
+        staff: the folder that staff alone have.
+        starter: the exercise module as students get it.
+        description: number, title, points, hints.
+        shown_checks: the checks that a student has.
+        hidden_checks: those that a student has not.
+        probes: probe files, beside the shown and beside the hidden checks.
+        mistakes: in a released copy: known mistakes, sealed.
+        reference: the reference solution.
+        wrong: the folder of known wrong answers.
+        wrong_entries: the file of those that are written as what they replace in the reference.
+        right: the folder of other right answers.
     """
 
-    module: str
-    id: str
+    def __init__(self, module: str, id: str) -> None:
+        checks, probes = f"{_CHECKS}{id}.py", f"{_PROBES}{id}.py"
+        self.module, self.id = module, id
+        self.shown, self.staff = Path(_SHOWN, module, id), Path(_STAFF, module, id)
+        self.starter = self.shown / f"{id}.py"
+        self.description = self.shown / EXERCISE_FILE
+        self.shown_checks = self.shown / checks
+        self.hidden_checks = self.staff / checks
+        self.probes = self.shown / probes, self.staff / probes
+        self.mistakes = self.shown / MISTAKES
+        self.reference = self.staff / f"{id}.py"
+        self.wrong = self.staff / "wrong"
+        self.wrong_entries = self.staff / WRONG_FILE
+        self.right = self.staff / "right"
 
     @classmethod
     def of(cls, exercise: Exercise) -> Places:
         """Those of an exercise that was loaded."""
         return cls(exercise.module, exercise.id)
 
-    @property
-    def shown(self) -> Path:
-        """The folder that a student sees."""
-        return Path(_SHOWN, self.module, self.id)
-
-    @property
-    def staff(self) -> Path:
-        """The folder that staff alone have."""
-        return Path(_STAFF, self.module, self.id)
-
-    @property
-    def starter(self) -> Path:
-        """The exercise module as students get it."""
-        return self.shown / f"{self.id}.py"
-
-    @property
-    def description(self) -> Path:
-        """Number, title, points, hints."""
-        return self.shown / EXERCISE_FILE
-
-    @property
-    def shown_checks(self) -> Path:
-        """The checks that a student has."""
-        return self.shown / f"{_CHECKS}{self.id}.py"
-
-    @property
-    def hidden_checks(self) -> Path:
-        """Those that a student has not."""
-        return self.staff / f"{_CHECKS}{self.id}.py"
-
-    @property
-    def probes(self) -> tuple[Path, Path]:
-        """Probe files, beside the shown and beside the hidden checks."""
-        name = f"{_PROBES}{self.id}.py"
-        return self.shown / name, self.staff / name
-
-    @property
-    def mistakes(self) -> Path:
-        """In a released copy: known mistakes, sealed."""
-        return self.shown / MISTAKES
-
-    @property
-    def reference(self) -> Path:
-        """The reference solution."""
-        return self.staff / f"{self.id}.py"
-
-    @property
-    def wrong(self) -> Path:
-        """The folder of known wrong answers."""
-        return self.staff / "wrong"
-
-    @property
-    def wrong_entries(self) -> Path:
-        """The file of those that are written as what they replace in the reference."""
-        return self.staff / WRONG_FILE
-
     def wrong_answer(self, name: str) -> str:
         """Where the wrong answer of a path with this name is written, for messages."""
         return (self.wrong / name).as_posix() if name.endswith(".py") else f"{self.wrong_entries.as_posix()}: {name}"
-
-    @property
-    def right(self) -> Path:
-        """The folder of other right answers."""
-        return self.staff / "right"
-
-    def as_handed_in(self, *, in_course: bool) -> tuple[Path, ...]:
-        """Where a submission may have the exercise module, the likeliest first.
-
-        Args:
-            in_course: whether it lies in a course's own folder, where students work on the file that they were given.
-        """
-        name = f"{self.id}.py"
-        places = Path(name), Path(self.module, self.id, name), self.starter
-        return places[::-1] if in_course else places
 
 
 def page_of(module: str) -> Path:

@@ -1,10 +1,11 @@
-"""course.yaml and exercise.yaml → Course, with every problem at once."""
+"""course.yaml and exercise.yaml → Course, with every problem at once; and the exercises of it that a name means."""
 
 from __future__ import annotations
 
 import ast
+import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -100,13 +101,10 @@ def _load_exercise(
     if file is None:
         return None
     staff = staff_root(root)
-    starter, shown_checks = root / places.starter, root / places.shown_checks
-    hidden_checks, reference = staff / places.hidden_checks, staff / places.reference
-    shown_probe, hidden_probe = places.probes
-    if not shown_checks.is_file() and not hidden_checks.is_file():
-        problems.append(f"{places.shown.as_posix()}: there are no checks; write {shown_checks.name}")
-    contract = _contract(root, places, problems)
-    entry = None if hidden_checks.is_file() else file.withheld  # in a full copy nothing is withheld
+    shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
+    if not shown_checks and not hidden_checks:
+        problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
+    entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
     return Exercise(
         id=places.id,
         number=file.number,
@@ -121,15 +119,15 @@ def _load_exercise(
         hints=tuple(file.hints),
         folder=root / places.shown,
         closed=closed_folders(root),
-        starter=starter,
+        starter=root / places.starter,
         starter_digest=file.starter or "",
-        shown_checks=shown_checks if shown_checks.is_file() else None,
-        hidden_checks=hidden_checks if hidden_checks.is_file() else None,
-        probes=tuple(path for path in (root / shown_probe, staff / hidden_probe) if path.is_file()),
-        reference=reference if reference.is_file() else None,
+        shown_checks=shown_checks,
+        hidden_checks=hidden_checks,
+        probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
+        reference=_there(staff / places.reference),
         wrong=(*answers(staff / places.wrong), *entries(staff / places.wrong_entries)),
         right=answers(staff / places.right),
-        contract=contract,
+        contract=_contract(root, places, problems),
         limits=_limits(limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         counters=file.counters,
@@ -140,8 +138,12 @@ def _load_exercise(
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         void=tuple(file.void),
         example=_example(file.example) if file.example else None,
-        mistakes=mistakes if (mistakes := root / places.mistakes).is_file() else None,
+        mistakes=_there(root / places.mistakes),
     )
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.is_file() else None
 
 
 def _example(entry: ExampleEntry) -> Picture:
@@ -305,3 +307,83 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
     here = metadata.version("tensorgrade")
     if requirement.name != "tensorgrade" or here not in requirement.specifier:
         yield f"{COURSE_FILE}: requires: this course needs {requires}, here is tensorgrade {here}; update it"
+
+
+# -- names, as people type them and as our own output prints them ------------------------------------------------------
+
+_NUMBER = re.compile(r"(\d+)(?:-(\d+))?")
+_RULE = re.compile(r"[Cc][0-9]+")
+_NEAR = 0.45
+
+
+def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> list[Exercise]:
+    """The exercise of a name, or all those of a module.
+
+    Args:
+        course: the course.
+        name: an id, a number (02-1 or 2-1), a path to a file or folder of an exercise, or a module by its folder or
+            number (02).
+        commands: what else could have been meant.
+
+    Raises:
+        CourseError: nothing has that name, and it suggests the nearest; or the exercise has a fault, which it names.
+    """
+    # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
+    word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].removesuffix(".py")
+    number = _numbers(word)
+    meant = [exercise for exercise in course.exercises if word == exercise.id or number == _numbers(exercise.number)]
+    if not meant:
+        module = [exercise for exercise in course.exercises if word == exercise.module]
+        meant = module or [exercise for exercise in course.exercises if number == _numbers(exercise.number)[:1]]
+    if not meant:
+        for item in course.broken:
+            if word == item.id:
+                raise CourseError(*item.problems)
+        raise CourseError(f"there is no exercise or command {name!r}{_nearest(course, word, commands)}")
+    return meant
+
+
+def means_module(module: str, name: str) -> bool:
+    """Whether a name, as people type it, is that of a module: its folder, a path to it, or its number."""
+    word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    number = _numbers(word)
+    return bool(module) and (word == module or (len(number) == 1 and number == _numbers(module.partition("_")[0])))
+
+
+def one_exercise(course: Course, name: str) -> Exercise:
+    """The exercise of a name, which may not be a module's.
+
+    Raises:
+        CourseError: nothing has that name, or more than one thing has.
+    """
+    meant = find_exercises(course, name)
+    if len(meant) > 1:
+        ids = ", ".join(exercise.id for exercise in meant)
+        raise CourseError(f"{name} is a module; name one of its exercises: {ids}")
+    return meant[0]
+
+
+def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of exercises and names of rules, such as C4 or c4, which stand behind them."""
+    words = tuple(words)
+    rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
+    return tuple(word for word in words if not _RULE.fullmatch(word)), rules
+
+
+def _numbers(word: str) -> tuple[int, ...]:
+    """2-1 and 02-1 are the same; () for a word that is not a number."""
+    match = _NUMBER.fullmatch(word)
+    return tuple(int(part) for part in match.groups() if part) if match else ()
+
+
+def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
+    """What could have been meant. A number is not guessed: nearly the same digits are another exercise."""
+    numbers = [exercise.number for exercise in course.exercises]
+    if meant := _numbers(word):
+        if same := [number for number in numbers if _numbers(number)[:1] == meant[:1]]:
+            return f"; module {same[0].split('-')[0]} has {', '.join(same)}"
+        return f"; the numbers are {min(numbers)} to {max(numbers)}:  grade list  shows them" if numbers else ""
+    ids = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
+    ids += [module.id for module in course.modules]
+    near = difflib.get_close_matches(word.lower(), [*ids, *commands], n=1, cutoff=_NEAR)
+    return f"; did you mean {near[0]}?" if near else ";  grade list  shows the exercises"

@@ -6,7 +6,6 @@ the positions, and the new text is read back before it is written.
 
 from __future__ import annotations
 
-import copy
 import json
 import keyword
 import re
@@ -18,10 +17,10 @@ from typing import Any
 
 import yaml
 
+from grader.course.answers import write_digest
 from grader.course.files import schemas
 from grader.course.layout import COURSE_FILE, EXERCISE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
-from grader.course.starter import write_digest
 from grader.model.errors import CourseError
 from grader.model.files import write_whole
 
@@ -187,7 +186,7 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
     """
     root = yaml.compose(text, yaml.SafeLoader)
     modules = _value(root, "modules")
-    wanted = copy.deepcopy(yaml.safe_load(text))
+    wanted = yaml.safe_load(text)
     known = [entry["folder"] for entry in wanted["modules"]]
     if module in known:
         names = _value(modules.value[known.index(module)], "exercises")

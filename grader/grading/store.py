@@ -22,9 +22,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from grader.course.answers import wrong_files
+from grader.course.answers import starter_digest, wrong_files
 from grader.course.layout import BUNDLED
-from grader.course.starter import starter_digest
 from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.outcomes import Outcomes, as_handed_in
 from grader.grading.plan import Finished, Result, Work

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from grader.course.answers import is_starter, is_untouched
 from grader.course.layout import NOTEBOOK, Places, is_ours
-from grader.course.starter import is_starter, is_untouched
 from grader.intake.cells import Module
 from grader.intake.contents import Contents, is_packed
 from grader.intake.handed import Handed, Unmatched

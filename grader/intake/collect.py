@@ -53,12 +53,9 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
-    places = [place.parent for exercise in exercises for place in Places.of(exercise).as_handed_in(in_course=True)]
-    parts = [
-        Part(folder / place, PurePosixPath(place.as_posix()))
-        for place in dict.fromkeys(places)
-        if place.parts and (folder / place).is_dir()
-    ]
+    """The folders of exercises, which may also be laid out as MODULE/EXERCISE, and single files."""
+    places = [place for item in exercises for place in (Places.of(item).shown, Path(item.module, item.id))]
+    parts = [Part(folder / place, PurePosixPath(place.as_posix())) for place in places if (folder / place).is_dir()]
     single = [path for path in sorted(folder.iterdir()) if path.is_file() and named(path.name, exercises)]
     return parts + [Part(path, PurePosixPath(path.name)) for path in single]
 

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from grader.course.answers import starter_digest
 from grader.course.files import read_yaml
 from grader.course.layout import (
     ASSISTANTS_PAGE,
@@ -24,7 +25,6 @@ from grader.course.layout import (
     page_of,
     released_files,
 )
-from grader.course.starter import starter_digest
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text

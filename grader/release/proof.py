@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from grader.course.answers import code_of
 from grader.course.layout import (
     MISTAKES,
     NOTEBOOK,
@@ -28,7 +29,6 @@ from grader.course.layout import (
     page_of,
     staff_files,
 )
-from grader.course.starter import code_of
 from grader.grading.behaviour import is_sealed
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.course.answers import starter_digest
 from grader.course.layout import (
     GIVEN,
     Places,
@@ -25,7 +26,6 @@ from grader.course.layout import (
     starter_copy,
 )
 from grader.course.load import load_course
-from grader.course.starter import starter_digest
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError

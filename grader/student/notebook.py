@@ -22,8 +22,7 @@ import click
 
 from grader.course.answers import submission_of
 from grader.course.layout import course_for, find_course, kept_results
-from grader.course.load import load_course
-from grader.course.names import one_exercise
+from grader.course.load import load_course, one_exercise
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.outcomes import in_cells as lines_in_cells

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeInt
 
 from grader.course.layout import kept_folder, kept_progress
-from grader.course.names import find_exercises, one_exercise
+from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from support import COURSES
 
+from grader.course.answers import starter_digest
 from grader.course.layout import find_course
-from grader.course.load import contract_lines, load_course
-from grader.course.names import find_exercises
-from grader.course.starter import starter_digest
+from grader.course.load import contract_lines, find_exercises, load_course
 from grader.model.errors import CourseError
 
 

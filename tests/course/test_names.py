@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from support import COURSES
 
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.model.errors import CourseError
 
 

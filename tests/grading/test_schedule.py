@@ -14,8 +14,7 @@ import pytest
 from batch.pretend import Judge, PretendLane, by_words
 from support import COURSES, FORK, InLane
 
-from grader.course.load import load_course
-from grader.course.names import find_exercises
+from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, lanes_for
 from grader.grading.plan import Finished, RunPlan, Work
