@@ -125,7 +125,7 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     if names := words.get("keeps"):
         source = source.rstrip() + b"\n" + "".join(_from_reference(reference, path, tree, names)).encode()
         # A NameError is caught by any check, so it would look like the mistake that is meant.
-        if unknown := sorted(_undefined(source.decode())):
+        if unknown := sorted(names_of(source.decode())[0]):
             raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
     # The lines for us come last; the sentence is what stands above the first of them.
     sentence = doc[: lines[0].start() if lines else len(doc)].strip()
@@ -159,7 +159,7 @@ def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
         ast.parse(text)
     except SyntaxError as error:
         raise CourseError(f"{where}: it is not Python: {error}") from None
-    if unknown := sorted(_undefined(text)):
+    if unknown := sorted(names_of(text)[0]):
         raise CourseError(f"{where}: nothing is called {', '.join(unknown)}")
     return Answer(path, text.encode(), entry.says.strip(), entry.caught_by, tuple(entry.breaks))
 
@@ -231,10 +231,14 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name.split(".")[0], ast.unparse(statement)
 
 
-def _undefined(source: str) -> set[str]:
-    """The names that a file uses and that nothing in it gives a meaning to."""
+def names_of(source: str) -> tuple[set[str], set[str]]:
+    """The names that a file uses although nothing in it gives a meaning to them, and those that it does give one to.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
     tables = [symtable.symtable(source, "answer", "exec")]
-    used, given = set[str](), {"__file__", *vars(builtins)}
+    used, given = set[str](), set[str]()
     while tables:
         table = tables.pop()
         tables += table.get_children()
@@ -243,7 +247,7 @@ def _undefined(source: str) -> set[str]:
                 used.add(symbol.get_name())
             if (table.get_type() == "module" or symbol.is_global()) and (symbol.is_assigned() or symbol.is_imported()):
                 given.add(symbol.get_name())
-    return used - given
+    return used - given - {"__file__", *vars(builtins)}, given
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:

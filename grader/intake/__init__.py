@@ -3,10 +3,8 @@
 layouts    a folder or a zip of a whole class, whichever platform made it
 handed     the records that all of them give
 platforms  how each platform lays out what it gives
-collect    the one reader of all commands, which starts the process that reads
-child      that process, under limits
-contents   what one author handed in, in memory, with archives in archives
-archive    a zip or a tar, as its files
+collect    the one reader of all commands, and the process that reads under limits
+contents   folders and archives as their files; what one author handed in, in memory
 notebook   a notebook in a file, as the modules in it
 cells      cells of a notebook as a module
 match      which exercise a file is of

@@ -7,11 +7,11 @@ the cell that it comes from.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.course.answers import names_of
 from grader.intake.source import syntax_error
 
 _TIMED = ("time", "timeit", "capture")
@@ -264,12 +264,9 @@ def _memory_notes(
     exercise: Sequence[str],
 ) -> Iterator[str]:
     """One for each name that the kernel knows, and that no cell which counts defines."""
-    tree = parsed("\n".join(module.lines))
-    bound = _bound(tree)
-    used = set[str]() if "*" in bound else _loaded(tree)  # what a star brings along cannot be known here
-    missing = {*needed, *used} & set(known) - bound - set(dir(builtins))
-    for name in sorted(missing):
-        where = [cell for cell in cells if name in _bound(parsed(cell.source))]
+    used, given = _names("\n".join(module.lines))
+    for name in sorted(({*needed, *used} - given) & set(known)):
+        where = [cell for cell in cells if name in _names(cell.source)[1]]
         if not where:
             yield f"`{name}` is in the kernel's memory, and in no cell: write it into one, and run that"
         elif where[-1] in chosen:
@@ -281,23 +278,10 @@ def _memory_notes(
             yield f"`{name}` is in the kernel's memory alone: the cell that defined it was changed since"
 
 
-def _loaded(tree: ast.Module | None) -> set[str]:
-    """All names that are used anywhere in it."""
-    nodes = ast.walk(tree) if tree else ()
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-
-
-def _bound(tree: ast.Module | None) -> set[str]:
-    """All names that are given a meaning anywhere in it."""
-    bound = set()
-    for node in ast.walk(tree) if tree else ():
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.alias(name=name, asname=other):
-                bound.add(other or name.split(".")[0])
-            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-                bound.add(name)
-    return bound
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a text needs from elsewhere, and those that it defines; none of what is not Python."""
+    if (tree := parsed(source)) is None:
+        return set(), set()
+    used, given = names_of(source)
+    stars = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    return set() if stars else used, given  # what a star brings along cannot be known here

@@ -12,7 +12,7 @@ from grader.course.answers import is_starter, is_untouched
 from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.intake.cells import Module
 from grader.intake.contents import Contents, is_packed
-from grader.intake.handed import Handed, Unmatched
+from grader.intake.handed import LATE, Handed, Unmatched
 from grader.intake.match import Version, attempt_of, by_contents, named, with_packages
 from grader.intake.notebook import modules_of
 from grader.intake.source import encoding_note, load_error, place_in
@@ -232,8 +232,8 @@ class _Choice:
             yield note
         for name in _changed_checks(exercise, self.contents):
             yield f"{name} is not the course's (changed, or of another version): the course's own is used"
-        if self.handed.note:
-            yield self.handed.note
+        if self.handed.late:
+            yield LATE
 
 
 def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:

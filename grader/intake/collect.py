@@ -1,30 +1,43 @@
 """What is handed in → Submissions: the one reader of all commands.
 
-Strangers' files are read by a process of ours that has limits on time and memory (`child`). It reads one author after
-another, and is started again where it ended. What it answers is plain data.
+Strangers' files are read by a process of ours, which is this module run as a program: a line of JSON in, a line of JSON
+out, under limits on CPU time and memory. It runs no student code. It opens archives, notebooks and source texts that
+strangers made, one author after another, and may be killed at any time: it is started again where it ended.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import Places, is_course
-from grader.intake.child import CPU_CLASS_S, CPU_S, MEMORY_MB, Reply, Request
 from grader.intake.choice import submissions_of
+from grader.intake.contents import unpack
 from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import named
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.typed import from_json, to_json
 from grader.sandbox.process import clean_environment, end, isolated, tail
+
+if sys.platform != "win32":
+    import resource
+
+CPU_S = 10
+"""CPU seconds that one author's files may take. Usual ones take some milliseconds."""
+CPU_CLASS_S = 1800
+"""The same of a class's whole download."""
+MEMORY_MB = 1024
 
 _WALL_FACTOR = 6
 """A busy machine, or one whose disk is slow, may take so many times the CPU time."""
@@ -95,9 +108,51 @@ def unpacked(archive: Path) -> Iterator[tuple[Path, list[Unmatched]]]:
     Raises:
         SubmissionError: it cannot be read, or there is no room for it.
     """
-    with tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as name, Reader(()) as reader:
-        folder = Path(name)
-        yield folder, list(reader.unpack(archive, folder).unmatched)
+    with (
+        tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as name,
+        closing(Reader(())) as reader,
+    ):
+        yield Path(name), list(reader.unpack(archive, Path(name)).unmatched)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One thing to do: read what an author handed in, or unpack a class's download.
+
+    Attributes:
+        course: all exercises, in the first request.
+        wanted: the ids of those that are graded.
+        handed: what an author handed in.
+        every: whether earlier attempts are wanted too.
+        root: the folder that this is, where the host needs to know what lies in it.
+        archive: the download of a class that is to be unpacked instead.
+        folder: into which.
+    """
+
+    course: tuple[Exercise, ...] = ()
+    wanted: tuple[str, ...] = ()
+    handed: Handed | None = None
+    every: bool = False
+    root: Path | None = None
+    archive: Path | None = None
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of it.
+
+    Attributes:
+        submissions: what counts, then earlier attempts.
+        unmatched: what could not be read or matched.
+        problem: why nothing could be read; or "".
+        fault: an error of ours; or "".
+    """
+
+    submissions: tuple[Submission, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    problem: str = ""
+    fault: str = ""
 
 
 class Reader:
@@ -112,14 +167,6 @@ class Reader:
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
-
-    def __enter__(self) -> Reader:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self.close()
 
     def read(
         self, handed: Handed, wanted: Sequence[Exercise], *, every: bool = False, root: Path | None = None
@@ -185,7 +232,7 @@ class Reader:
     def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the process has ended
         self._process = subprocess.Popen(
-            isolated("grader.intake.child"),
+            isolated("grader.intake.collect"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -238,3 +285,62 @@ def _reader(course: Sequence[Exercise]) -> Reader:
         _shared.append(Reader(course))
         atexit.register(_shared[0].close)
     return _shared[0]
+
+
+# -- the process that reads --------------------------------------------------------------------------------------------
+
+
+def answer(request: Request, course: Sequence[Exercise]) -> Reply:
+    """Do what is requested."""
+    try:
+        if request.handed is not None:
+            wanted = [exercise for exercise in course if exercise.id in request.wanted]
+            own, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
+            return Reply(tuple(own), tuple(unmatched))
+        assert request.archive is not None
+        assert request.folder is not None
+        return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
+    except SubmissionError as error:
+        return Reply(problem=str(error))
+    except MemoryError:
+        raise  # the process ends, and the host says why
+    except Exception as error:  # a fault of ours must not keep others from their marks
+        return Reply(fault=f"{type(error).__name__}: {error}")
+
+
+def main() -> None:
+    """Answer requests until there are no more, then remove what was unpacked."""
+    _limit_memory()
+    course: Sequence[Exercise] = ()
+    folders: list[Path] = []
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in sys.stdin.buffer:
+        request = from_json(Request, line)
+        course = request.course or course
+        _limit_time(CPU_S if request.archive is None else CPU_CLASS_S)
+        answers.write(to_json(answer(request, course)) + b"\n")
+        answers.flush()
+        folders += [request.folder] if request.folder else []
+    for folder in folders:  # also where the process that wanted them was killed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, MEMORY_MB << 20))
+
+
+def _limit_time(seconds: int) -> None:
+    """Have this process killed if it uses so many CPU seconds more."""
+    if sys.platform != "win32":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        with suppress(ValueError):  # a smaller limit is set already
+            resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,21 +1,214 @@
-"""What one author handed in → its files in memory, those in folders and in archives within archives alike.
+"""What was handed in → its files: those in folders, in a zip or a tar, and in archives within archives alike.
 
-A limit costs the file that exceeds it and no other one. What looks like an answer is read first.
+Nothing that an archive says of itself is trusted: links, devices and paths that lead out of it are left out. A whole
+class's download is written to disk; what one author handed in is read into memory. There a limit costs the file that
+exceeds it and no other one, and what looks like an answer is read first.
 """
 
 from __future__ import annotations
 
+import errno
+import io
+import lzma
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from grader.course.layout import COURSE_FILE, NOTEBOOK, PYTHON, solutions_in
-from grader.intake.archive import DEEPEST, Entry, entries, is_archive, is_junk, most_bytes
-from grader.intake.handed import ALL_OF_IT, Part
+from grader.course.layout import ARCHIVES, COURSE_FILE, NOTEBOOK, PYTHON, ZIP, solutions_in
+from grader.intake.handed import ALL_OF_IT, METADATA, SUBMITTED, Part, Unmatched
 from grader.intake.source import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
+
+DEEPEST = 12
+_UNREADABLE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(RuntimeError, NotImplementedError, ValueError),
+)
+"""What reading a broken, cut or exotic archive raises."""
+
+_LONGEST_PATH = 1000
+_MOST_ENTRIES = 500_000
+_MOST_UNPACKED = 1 << 30
+"""Of a tar, which has to be unpacked from its beginning: so many bytes and no more."""
+
+_PYTHON_BYTES = 1 << 20
+_NOTEBOOK_BYTES = 8 << 20  # with the pictures in it
+_ARCHIVE_BYTES = 32 << 20
+_FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What no other file would escape either."""
+
+_MOST_METADATA = 256 << 20
+_MOST_OF_ONE = 256 << 20
+
+_LOCKED = "it is protected by a password; hand it in without one"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in an archive or a folder.
+
+    Attributes:
+        path: inside of it.
+        read: gives so many of its bytes at most; it is called before the next entry is taken.
+        why: it cannot be read, in words; else "".
+        file: where it lies, if it is a file on this disk.
+    """
+
+    path: PurePosixPath
+    read: Callable[[int], bytes]
+    why: str = ""
+    file: Path | None = None
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file of that name can be opened here."""
+    return bool(archive_suffix(name))
+
+
+def archive_suffix(name: str) -> str:
+    """How the name of an archive ends; "" for another file."""
+    return next((end for end in ARCHIVES if name.lower().endswith(end)), "")
+
+
+def is_junk(name: str) -> bool:
+    """Whether no person made a file or folder."""
+    return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
+
+
+@contextmanager
+def entries(source: Path | bytes, name: str) -> Iterator[Iterable[Entry]]:
+    """The files in an archive: of a zip a list, of a tar one after another.
+
+    Args:
+        source: the archive, or where it lies.
+        name: its file name.
+
+    Raises:
+        SubmissionError: it cannot be read, or there is too much in it.
+    """
+    kind = "zip" if name.lower().endswith(ZIP) else "tar"
+    try:
+        file = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+        with file, zipfile.ZipFile(file) if kind == "zip" else tarfile.open(fileobj=file, mode="r|*") as archive:
+            # A tar as a stream: what lies behind a limit is never unpacked.
+            yield list(_of_zip(archive)) if isinstance(archive, zipfile.ZipFile) else _of_tar(archive)
+    except _UNREADABLE as error:
+        raise SubmissionError(f"{name} cannot be read as a {kind}: {error}") from None
+
+
+def _of_zip(archive: zipfile.ZipFile) -> Iterator[Entry]:
+    infos = archive.infolist()
+    if len(infos) > _MOST_ENTRIES:
+        raise ValueError(f"it has more than {_MOST_ENTRIES} entries")
+    for info in infos:
+        regular = not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+        path = _inside(info.filename)
+        if path is None or not regular:
+            continue
+        yield Entry(path, _start_of(partial(archive.open, info)), _LOCKED if info.flag_bits & 1 else "")
+
+
+def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
+    for number, member in enumerate(archive):
+        if number >= _MOST_ENTRIES or member.offset_data + member.size > _MOST_UNPACKED:
+            raise ValueError(f"there is too much in it: more than {_MOST_UNPACKED >> 20} MiB, or too many files")
+        path = _inside(member.name)
+        if path is None or not member.isreg():
+            continue
+        yield Entry(path, _start_of(partial(archive.extractfile, member)))
+
+
+def _start_of(opened: Callable[[], IO[bytes] | None]) -> Callable[[int], bytes]:
+    """Reads so many bytes of an entry; what it says of its size does not count, and damage spoils no other entry."""
+
+    def read(most: int) -> bytes:
+        try:
+            with opened() or io.BytesIO() as packed:
+                return packed.read(most)
+        except _UNREADABLE as error:
+            raise SubmissionError(f"it is damaged: {error}") from None
+
+    return read
+
+
+def _inside(name: str) -> PurePosixPath | None:
+    """The path of an entry; None for what leads out, for what no person made, and for what lies too deep."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
+    deep = len(path.parts) > DEEPEST or len(name) > _LONGEST_PATH
+    return None if leads_out or deep or any(is_junk(part) for part in path.parts) else path
+
+
+def most_bytes(path: PurePosixPath) -> int:
+    """How many bytes a file may have; 0 for one that is not read."""
+    name = path.name.lower()
+    if name.endswith(PYTHON):
+        return _PYTHON_BYTES
+    if is_archive(name):
+        return _ARCHIVE_BYTES
+    return _NOTEBOOK_BYTES if name.endswith(NOTEBOOK) else 0
+
+
+def unpack(archive: Path, folder: Path) -> list[Unmatched]:
+    """Write the files of a class's download into a folder; give those that could not be read.
+
+    One author's files spoil no other's: of what is not read anyway an empty file is written, and of a file that is
+    too large so much that whoever reads it sees that.
+
+    Raises:
+        SubmissionError: it cannot be read, or there is no room for it.
+    """
+    with entries(archive, archive.name) as inner:
+        return list(_unpacked(list(inner), archive.name, folder))
+
+
+def _unpacked(inner: Sequence[Entry], name: str, folder: Path) -> Iterator[Unmatched]:
+    shared = _shared_folders([entry.path for entry in inner])
+    written = Counter[str]()
+    for entry in inner:
+        whose = "/".join(entry.path.parts[: shared + 1])
+        most = _MOST_METADATA if entry.path.name in METADATA else most_bytes(entry.path)
+        data = b""
+        if most and written[whose] > _MOST_OF_ONE:
+            yield Unmatched(
+                str(entry.path), "", f"it is not read: {_MOST_OF_ONE >> 20} MiB of {whose} are read already"
+            )
+        elif most:
+            try:
+                data = entry.read(most + 1)
+            except SubmissionError as error:
+                yield Unmatched(str(entry.path), "", entry.why or str(error))
+        written[whose] += len(data)
+        target = folder.joinpath(*entry.path.parts)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        except OSError as error:
+            if error.errno in _FOR_ALL:
+                raise SubmissionError(f"{name} cannot be unpacked into {folder}: {error.strerror}") from None
+            yield Unmatched(str(entry.path), "", f"it cannot be unpacked: {error.strerror}")
+
+
+def _shared_folders(paths: list[PurePosixPath]) -> int:
+    """How many folders lie around the authors' files."""
+    folders = [path.parts[:-1] for path in paths]
+    shared = 0
+    while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
+        shared += 1
+    return shared + any(own[shared : shared + 1] == (SUBMITTED,) for own in folders)
+
+
+# -- what one author handed in -----------------------------------------------------------------------------------------
 
 _MOST_FILES = 500
 _MOST_SEEN = 100_000
@@ -61,7 +254,7 @@ class Contents:
         self._add(list(_walk(part, self)), part.path)
         for path, count in self._surplus.items():
             limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
-            self._leave(path, part.path, f"too much was handed in, {limits}: {counted(count, 'file')} not read")
+            self.leave(path, part.path, f"too much was handed in, {limits}: {counted(count, 'file')} not read")
 
     def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
         """Read files of a folder, or of an archive.
@@ -83,9 +276,9 @@ class Contents:
             where, why = marks.left_out(entry.path)
             if where is not None:  # installed and not written by the author, which is noted once; or a solution
                 if why:
-                    self._leave(above / where, disk, why, always=True)
+                    self.leave(above / where, disk, why, always=True)
             elif entry.why:
-                self._leave(path, disk, entry.why)
+                self.leave(path, disk, entry.why)
             elif not is_archive(path.name):
                 self._take(path, disk, entry)
             elif entry.file is not None:  # it is not read as a whole
@@ -96,13 +289,13 @@ class Contents:
     def _add_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1
         if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
-            self._leave(path, disk, f"it lies in {deep} other archives, or is one of too many; hand in one zip")
+            self.leave(path, disk, f"it lies in {deep} other archives, or is one of too many; hand in one zip")
             return
         try:
             with entries(source, path.name) as inner:
                 self._add(inner, disk, path, deep)
         except SubmissionError as error:
-            self._leave(path, disk, str(error))
+            self.leave(path, disk, str(error))
 
     def _take(self, path: PurePosixPath, disk: Path, entry: Entry) -> None:
         """Take a file that is Python or a notebook."""
@@ -110,7 +303,7 @@ class Contents:
         if data is None:
             return
         if path.suffix.lower() != NOTEBOOK and (why := cannot_be_text(data)):
-            self._leave(path, disk, why)
+            self.leave(path, disk, why)
             return
         while path in self.files:  # two things of one author, laid side by side
             path = path.with_name(f"{path.stem} (1){path.suffix}")
@@ -120,7 +313,7 @@ class Contents:
         """The bytes of a file, if limits allow it; else why not is noted."""
         most = most_bytes(path)
         if not most:
-            self._leave(path, disk, _why_not(path))
+            self.leave(path, disk, _why_not(path))
             return None
         if self._room <= 0 or len(self.files) >= _MOST_FILES:
             first = next(iter(self._surplus), path)
@@ -129,20 +322,16 @@ class Contents:
         try:
             data = entry.read(most + 1)
         except SubmissionError as error:
-            self._leave(path, disk, str(error))
+            self.leave(path, disk, str(error))
             return None
         self._room -= len(data)
         if len(data) > most:
-            self._leave(path, disk, f"it is larger than {most // 1024} KiB")
+            self.leave(path, disk, f"it is larger than {most // 1024} KiB")
             return None
         return data
 
-    def leave_folder(self, path: PurePosixPath, disk: Path, why: str = _FOLDER) -> None:
-        """Note that a folder is not read, and why."""
-        self._leave(path, disk, why, always=True)
-
-    def _leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
-        """Note the same of a file."""
+    def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
+        """Note that a file is not read, and why; `always` for a folder, which has no name of a file."""
         if always or most_bytes(path) or is_packed(path.name):
             self.left[path], self.disk[path] = why, disk
         elif len(self.others) < _MOST_OTHERS:
@@ -185,7 +374,7 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
     def cannot(error: OSError) -> None:
         folder = Path(str(error.filename))
         why = f"the folder cannot be read: {error.strerror}"
-        contents.leave_folder(part.name / folder.relative_to(part.path), folder, why)
+        contents.leave(part.name / folder.relative_to(part.path), folder, why, always=True)
 
     seen = 0
     for folder, inner, names in os.walk(part.path, onerror=cannot):
@@ -195,13 +384,14 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
         inner[:] = sorted(name for name in inner if not is_junk(name) and name not in links)
         for name in inner:
             if name.lower().endswith(PYTHON):  # its files are looked at all the same
-                contents.leave_folder(inside / name, here / name)
+                contents.leave(inside / name, here / name, _FOLDER, always=True)
         for name in sorted({*names, *links}):
             if not is_junk(name):
                 seen += 1
                 yield _on_disk(inside / name, here / name)
         if seen > _MOST_SEEN:
-            contents.leave_folder(inside, here, f"it has more than {_MOST_SEEN} files; the others are not looked at")
+            why = f"it has more than {_MOST_SEEN} files; the others are not looked at"
+            contents.leave(inside, here, why, always=True)
             return
         installed = [name for name in inner if name.lower() in _INSTALLED]
         for name in installed:  # there may be tens of thousands

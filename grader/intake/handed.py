@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.model import Exercise
@@ -46,7 +46,6 @@ class Handed:
         key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
         authors: whose it is: a row of the gradebook each.
         parts: its files and folders.
-        note: what else the download says of it, such as that it was late; or "".
         at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
         late: whether the platform says that it was late.
         name: of the person or the group, where `key` is a number; or "".
@@ -56,7 +55,6 @@ class Handed:
     key: str
     authors: tuple[str, ...]
     parts: tuple[Part, ...]
-    note: str = ""
     at: str = ""
     late: bool = False
     name: str = ""
@@ -131,26 +129,14 @@ def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A part of what somebody handed in; the attributes are those of `Handed`."""
-
-    key: str
-    part: Part
-    note: str = ""
-    name: str = ""
-    returned: str = ""
-
-
-def grouped(rows: Sequence[Row], others: Sequence[str] = ()) -> list[Handed]:
+def grouped(found: Sequence[Handed], others: Sequence[str] = ()) -> list[Handed]:
     """Parts by whose they are; `others` have nothing that can be read, and still get a row."""
-    owned: dict[str, list[Row]] = {key: [] for key in others}
-    for row in rows:
-        owned.setdefault(row.key, []).append(row)
+    owned: dict[str, list[Handed]] = {key: [] for key in others}
+    for one in found:
+        owned.setdefault(one.key, []).append(one)
     handed = []
     for key, own in owned.items():
-        notes = dict.fromkeys(row.note for row in own if row.note)
-        first = own[0] if own else Row(key, Part(Path()))
-        parts, late = tuple(row.part for row in own), LATE in notes
-        handed.append(Handed(key, (key,), parts, "; ".join(notes), "", late, first.name, first.returned))
+        first = own[0] if own else Handed(key, (key,), ())
+        parts = tuple(part for one in own for part in one.parts)
+        handed.append(replace(first, parts=parts, late=any(one.late for one in own)))
     return handed

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from grader.course.files import suggestion
 from grader.course.layout import ZIP
-from grader.intake.archive import is_archive, is_junk
 from grader.intake.collect import unpacked
+from grader.intake.contents import is_archive, is_junk
 from grader.intake.handed import SUBMITTED, Handed, Intake, Layout, Unmatched
 from grader.intake.match import named
 from grader.intake.platforms import CANVAS, CLONES, GRADESCOPE, MOODLE, NBGRADER, PLAIN

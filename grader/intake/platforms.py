@@ -15,9 +15,8 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from grader.intake.archive import archive_suffix, is_archive
-from grader.intake.contents import is_packed
-from grader.intake.handed import ALL_OF_IT, LATE, METADATA, Handed, Layout, Part, Row, Taken, Unmatched, grouped, mostly
+from grader.intake.contents import archive_suffix, is_archive, is_packed
+from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
 from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
@@ -25,16 +24,16 @@ from grader.model.errors import SubmissionError
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
 
 
-def _by_name(items: Sequence[Path], of: Callable[[Path], Row | Unmatched]) -> Taken:
+def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
     """What was handed in, where the name of each item says whose it is."""
-    rows, unmatched = list[Row](), list[Unmatched]()
-    for item in items:
-        match of(item):
-            case Unmatched() as row:
-                unmatched.append(row)
-            case owned:
-                rows.append(owned)
-    return grouped(rows, [row.author for row in unmatched if row.author]), unmatched
+    rows = [of(item) for item in items]
+    unmatched = [row for row in rows if isinstance(row, Unmatched)]
+    handed = [row for row in rows if isinstance(row, Handed)]
+    return grouped(handed, [row.author for row in unmatched if row.author]), unmatched
+
+
+def _of(key: str, part: Part) -> Handed:
+    return Handed(key, (key,), (part,))
 
 
 def _nobodys(item: Path, why: str) -> Unmatched:
@@ -143,11 +142,7 @@ GRADESCOPE = Layout("gradescope", "a Gradescope export", _fits_gradescope, _read
 _MOODLE = re.compile(r"(?P<who>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
-def _fits_moodle(items: Sequence[Path]) -> bool:
-    return mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name)))
-
-
-def _of_moodle(item: Path) -> Row | Unmatched:
+def _of_moodle(item: Path) -> Handed | Unmatched:
     parsed = _MOODLE.fullmatch(item.name)
     if parsed is None:
         return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
@@ -155,10 +150,16 @@ def _of_moodle(item: Path) -> Row | Unmatched:
     if parsed["kind"] != "file":
         return Unmatched(item.name, key, "a text that was typed into Moodle; only files are graded")
     part = Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name))
-    return Row(key, part, name=parsed["who"], returned=f"Participant_{key}_assignsubmission_file_/")
+    returned = f"Participant_{key}_assignsubmission_file_/"
+    return Handed(key, (key,), (part,), name=parsed["who"], returned=returned)
 
 
-MOODLE = Layout("moodle", "a Moodle download", _fits_moodle, lambda items, _: _by_name(items, _of_moodle))
+MOODLE = Layout(
+    "moodle",
+    "a Moodle download",
+    lambda items: mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
+    lambda items, _: _by_name(items, _of_moodle),
+)
 
 
 # Canvas: one flat zip, in which the name of a file begins with its author's, and the numbers of both.
@@ -181,13 +182,13 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
     return bool(named) and mostly(items, lambda item: item in named or bool(_PAGE.fullmatch(item.name)))
 
 
-def _of_canvas(item: Path) -> Row | Unmatched:
+def _of_canvas(item: Path) -> Handed | Unmatched:
     if not item.is_dir() and (parsed := _canvas_name(item.name)):
-        note = LATE if parsed["late"] else ""
         part, anonymous = Part(item, PurePosixPath(parsed["file"])), parsed["name"] == _ANONYMOUS_NAME
         key = f"{_ANONYMOUS_NAME}_{parsed['user']}" if anonymous else parsed["user"]
         returned = f"{'' if anonymous else 'user_'}{key}_{parsed['attachment']}_"
-        return Row(key, part, note, "" if anonymous else parsed["name"], returned)
+        name, late = "" if anonymous else parsed["name"], bool(parsed["late"])
+        return Handed(key, (key,), (part,), late=late, name=name, returned=returned)
     if page := _PAGE.fullmatch(item.name):
         why = "a text or an address that was typed into Canvas; only files are graded"
         return Unmatched(item.name, page["user"] or "", why)
@@ -230,12 +231,8 @@ NBGRADER = Layout("nbgrader", "nbgrader's submitted folder", _fits_nbgrader, _re
 _SUFFIX = "-submissions"
 
 
-def _is_clone(item: Path) -> bool:
-    return item.is_dir() and (item / ".git").exists()
-
-
 def _fits_clones(items: Sequence[Path]) -> bool:
-    return mostly(items, _is_clone)
+    return mostly(items, lambda item: item.is_dir() and (item / ".git").exists())
 
 
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -269,29 +266,25 @@ _LEAST_OWNED = 4
 """So many authors' files of one exercise for each file that does not say whose it is."""
 
 
-def _fits_plain(items: Sequence[Path]) -> bool:
-    return True
-
-
 def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
     if one := _of_one_author(items, exercises):
         return [one], []
     return _by_name(items, partial(_of_somebody, exercises))
 
 
-def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Row | Unmatched:
+def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
     if item.is_dir():
-        return Row(item.name, Part(item))
+        return _of(item.name, Part(item))
     part = Part(item, PurePosixPath(item.name))
     if is_packed(item.name):
-        return Row(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
+        return _of(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
     if item.suffix.lower() not in CODE:
         return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
     if owner := owner_in(item.stem, exercises):  # ada_double.py
-        return Row(owner, part)
+        return _of(owner, part)
     if named(item.name, exercises):
         return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
-    return Row(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
+    return _of(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
 
 
 def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:
@@ -321,4 +314,4 @@ def _of_several(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
     return any(len(own) > 1 and len(own) >= _LEAST_OWNED * bare for own in owners.values())
 
 
-PLAIN = Layout("plain", "a folder for each author", _fits_plain, _read_plain)
+PLAIN = Layout("plain", "a folder for each author", lambda items: True, _read_plain)

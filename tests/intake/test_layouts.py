@@ -196,7 +196,7 @@ def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
     with taken_in(tmp_path, tiny.exercises) as intake:
         assert found(intake, tiny) == {"1": "double", "3": "", "4": "total"}
         assert [(row.file, row.author) for row in intake.unmatched] == [("bo_3_text.html", "3")]
-        assert [handed.note for handed in intake.handed] == ["", "", "handed in late, as Canvas says"]
+        assert [handed.late for handed in intake.handed] == [False, False, True]
 
 
 def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
