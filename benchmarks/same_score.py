@@ -30,8 +30,7 @@ from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import Lanes, open_lanes
-from grader.grading.outcomes import lost_points
-from grader.grading.plan import RunPlan, Work
+from grader.grading.plan import RunPlan, Work, lost_points
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise
 from grader.model.messages import Setup, Start

@@ -141,7 +141,7 @@ def _has_full_marks(rows: Sequence[GradedCheck]) -> bool:
 def _refusal(what: str, case: Case, rows: Sequence[GradedCheck]) -> str:
     """The first check that a right answer does not pass."""
     for outcome in (row.outcome for row in rows):
-        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+        if outcome.verdict.lost:
             reason = (outcome.detail or outcome.message).split("\n")[0]
             where = _statement(case.exercise, outcome)
             return f"{what} does not pass check_{outcome.check} ({reason}{where}); fix one of the two"

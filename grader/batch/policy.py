@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from grader.batch.journal import Noted
 from grader.batch.overrides import Override, decisions, overridden, read_overrides
 from grader.course.layout import COURSE_FILE
-from grader.grading.outcomes import VOID
+from grader.grading.plan import VOID
 from grader.model import Course, FinalScore, GradedExercise, HandIn, Policy, Report
 from grader.model.score import counted, points_text
 from grader.report.people import People, Person, folded, people_in

@@ -12,8 +12,7 @@ from grader.batch.journal import Journal, Noted, Shard, open_run
 from grader.batch.policy import Rules
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine, open_lanes
-from grader.grading.outcomes import is_broken
-from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.plan import Finished, RunPlan, Work, is_broken
 from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched

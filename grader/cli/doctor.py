@@ -73,20 +73,22 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 
 def doctor_lines(examined: Examination) -> Iterator[str]:
     """The facts, each probe, the level, and what would raise it."""
+    from grader.grading.machine import MEANING
+
     yield from _table((name, _explained(name, str(value))) for name, value in examined.facts.items())
     yield from _table([("GPU", "not needed: device exercises run on a simulated GPU")])
     yield ""
-    if examined.tried:
+    if examined.reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"
-    for row in examined.tried:
-        yield f"  {'FAIL' if row.found else 'ok':6}{row.level:9}{row.sentence}"
+    for row in examined.reached.findings:
+        yield f"  {'FAIL' if row.found else 'ok':6}{row.promise.level.word:9}{row.promise.sentence}"
         if row.found:
             yield from prose(row.found, WIDTH, " " * 17, "  ")
     yield "Check processes: no network, limited memory, only their own course's files"
     for refused in examined.check_processes:
         yield from prose(f"but not here: {refused}", WIDTH, "  ", "  ")
-    yield f"Confinement: {examined.confinement}"
-    for line in (examined.meaning, *examined.missing):
+    yield f"Confinement: {examined.reached.level.word}"
+    for line in (MEANING[examined.reached.level], *examined.missing):
         yield from prose(line, WIDTH, "  ", "  ")
     if examined.missing:
         yield "  Another way to full confinement is a container; see docs/security.md"
@@ -101,12 +103,11 @@ def _explained(name: str, value: str) -> str:
 
 def doctor_data(examined: Examination) -> dict[str, Any]:
     """The same for other programs."""
-    rows = [
-        {"name": row.name, "level": row.level, "holds": not row.found, "found": row.found} for row in examined.tried
-    ]
+    findings = [(row.promise, row.found) for row in examined.reached.findings]
+    rows = [{"name": it.name, "level": it.level.word, "holds": not found, "found": found} for it, found in findings]
     return {
         "facts": dict(examined.facts),
-        "confinement": examined.confinement,
+        "confinement": examined.reached.level.word,
         "tried": rows,
         "missing": list(examined.missing),
         "check_processes": list(examined.check_processes),

@@ -20,8 +20,7 @@ from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here
-from grader.grading.outcomes import Outcomes, as_handed_in, lost
-from grader.grading.plan import Result, RunPlan, Work, pack
+from grader.grading.plan import Outcomes, Result, RunPlan, Work, as_handed_in, lost, pack
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Level
 

@@ -15,8 +15,7 @@ from distributed import Reschedule, Scheduler, SchedulerPlugin, Status, Worker, 
 
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
-from grader.grading.outcomes import Outcomes
-from grader.grading.plan import Work, unpack
+from grader.grading.plan import Outcomes, Work, unpack
 from grader.grading.store import describe_machine, package_digest
 from grader.model import Submission
 from grader.model.errors import GraderError, StartError

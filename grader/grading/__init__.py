@@ -1,11 +1,10 @@
 """Grades exercises of submissions: outcomes → points, what to run again, and which known mistake explains a failure.
 
 submission   one submission → report: the straight line of `grade`
-plan         what is graded and how; one exercise of one submission as work, and its result
+plan         what is graded and how; one exercise of one submission as work; its outcomes as points
 schedule     which work is saved, which runs now, which runs once more
 store        results of earlier runs, and what they depend on
 lanes        lanes of this machine: an exercise's checks run, are scored and explained
-outcomes     how checks ended → an exercise with its points
 diagnosis    the known wrong answers that it behaves like
 behaviour    what two answers are compared by; sentences that only a behaviour opens
 unexplained  what no wrong answer explains: groups that behave alike, and a draft of a new wrong answer

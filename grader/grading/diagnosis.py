@@ -36,7 +36,7 @@ from grader.grading.behaviour import (
     unsealed,
 )
 from grader.grading.store import Keys, Store, digest_of, machine_of
-from grader.model import Exercise, GradedExercise, Submission, Verdict
+from grader.model import Exercise, GradedExercise, Submission
 from grader.model.causes import Causes
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
@@ -59,9 +59,6 @@ MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WHAT = "Comparing with known mistakes"
-_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
-"""The next run would show the same; the others may be due to the machine."""
-
 _Ids = Collection[str]
 """Of checks."""
 
@@ -113,7 +110,7 @@ class Known:
             new = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
             mine.update(new)
             if self._store is not None:
-                self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict in _HOLDS})
+                self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
         return traces | {id: mine[id] for id in wanted}
 
 

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from grader.grading.behaviour import Trace
 from grader.grading.diagnosis import Known, diagnose, traces_in
-from grader.grading.outcomes import as_handed_in, broken, graded_from, is_inconclusive, lost_points
-from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.plan import Result, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
 from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Level, Part, Setup, Start

@@ -13,21 +13,11 @@ from grader.model.messages import Level, Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.source import open_source
 
-_MEANING = {
+MEANING = {
     Level.FULL: "student code sees the interpreter and nothing else, and leaves nothing behind",
     Level.REDUCED: "student code cannot read your files, use the network or start processes",
     Level.NONE: "student code runs in a process of its own with limits, but can do what you can do",
 }
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One thing that student code must not be able to do, or must: at which level, and why it does not hold, or ""."""
-
-    name: str
-    level: str
-    sentence: str
-    found: str
 
 
 @dataclass(frozen=True)
@@ -36,28 +26,18 @@ class Examination:
 
     Attributes:
         facts: names and values.
-        confinement: the level that is reached.
-        meaning: of that level, in words.
-        tried: what workers tried.
-        missing: what full confinement needs.
+        reached: the level of confinement, and what workers tried.
         check_processes: what a check process cannot be denied here.
     """
 
     facts: Mapping[str, object]
-    confinement: str
-    meaning: str
-    tried: Sequence[Tried]
-    missing: Sequence[str]
+    reached: Reached
     check_processes: Sequence[str]
 
-    @classmethod
-    def of(cls, facts: Mapping[str, object], reached: Reached, check_processes: Sequence[str]) -> Examination:
-        """What the probes of a worker and of a check process show."""
-        promises = [(row.promise, row.found) for row in reached.findings]
-        tried = [Tried(promise.name, promise.level.word, promise.sentence, found) for promise, found in promises]
-        # Of the highest level, whatever the run requires: a reader decides what is worth doing.
-        missing = [] if reached.level is Level.FULL else reached.missing(Level.FULL)
-        return cls(facts, reached.level.word, _MEANING[reached.level], tried, missing, check_processes)
+    @property
+    def missing(self) -> Sequence[str]:
+        """What full confinement needs, also where the run requires less: a reader decides what is worth doing."""
+        return [] if self.reached.level is Level.FULL else self.reached.missing(Level.FULL)
 
 
 def examine(setup: Setup) -> Examination:
@@ -84,7 +64,7 @@ def examine(setup: Setup) -> Examination:
         refused = refused_here()
     # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, SandboxPlan())) as source:
-        return Examination.of(facts, source.wait_ready(), refused)
+        return Examination(facts, source.wait_ready(), refused)
 
 
 def _user() -> str:

@@ -17,8 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
 from grader.grading.lanes import Engine
-from grader.grading.outcomes import is_broken, is_inconclusive
-from grader.grading.plan import Finished, Result, Work, not_run
+from grader.grading.plan import Finished, Result, Work, is_broken, is_inconclusive, not_run
 from grader.grading.store import Store
 from grader.model import GradedExercise
 

@@ -25,8 +25,7 @@ from typing import Any
 from grader.course.answers import starter_digest, wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.outcomes import Outcomes, as_handed_in
-from grader.grading.plan import Finished, Result, Work
+from grader.grading.plan import Finished, Outcomes, Result, Work, as_handed_in
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
 from grader.model.messages import Level, PlannedExercise, Setup
 from grader.model.typed import from_json, to_json
@@ -45,9 +44,6 @@ VERSION = 5
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 2.0
 """How long a cache waits for another process that writes to it."""
-
-_HOLDS = (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED, Verdict.NOT_RUN)
-"""The next run would find the same; a check that took too long or too much may end otherwise."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS results (
@@ -373,14 +369,10 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 def _will_hold(graded: GradedExercise) -> bool:
     """Whether the next run would find the same: whoever is too slow today may pass tomorrow."""
-    return (
-        bool(graded.checks)
-        and not graded.left_out
-        and all(
-            row.outcome.verdict in _HOLDS and (row.outcome.verdict is Verdict.PASSED or row.check.category != COSTS)
-            for row in graded.checks
-        )
-    )
+    if not graded.checks or graded.left_out:
+        return False
+    verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]
+    return all(verdict.lasts and (verdict is Verdict.PASSED or category != COSTS) for verdict, category in verdicts)
 
 
 def as_bytes(author: str) -> bytes:

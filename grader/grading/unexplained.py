@@ -86,7 +86,7 @@ def is_unexplained(graded: GradedExercise) -> bool:
 
 def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
     """The checks that lost their points."""
-    return [row for row in graded.checks if row.verdict.decided and row.verdict is not Verdict.PASSED]
+    return [row for row in graded.checks if row.verdict.lost]
 
 
 def grouped(items: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:

@@ -40,8 +40,7 @@ class Causes:
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
         """Those of an exercise that was graded."""
-        decided = [row for row in rows if row.verdict.decided]
-        lost = sorted((row for row in decided if row.verdict is not Verdict.PASSED), key=_rank)
+        lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
         cause = lost[0] if lost else None
         same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
         rest = [row for row in lost[1:] if row not in same]
@@ -52,7 +51,7 @@ class Causes:
             tuple(row for row in rest if row not in unwritten),
             tuple(unwritten),
             tuple(row for row in rows if not row.verdict.decided),
-            tuple(row for row in decided if row.verdict is Verdict.PASSED),
+            tuple(row for row in rows if row.verdict is Verdict.PASSED),
         )
 
 

@@ -35,6 +35,16 @@ class Verdict(StrEnum):
         """Whether the points of the check are won or lost; else they are undecided."""
         return self not in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN)
 
+    @property
+    def lost(self) -> bool:
+        """Whether the points of the check are lost."""
+        return self.decided and self is not Verdict.PASSED
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the next run would find the same: a check that took too long or too much may end otherwise."""
+        return self not in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT, Verdict.INCONCLUSIVE, Verdict.BROKEN)
+
 
 BROKEN_MESSAGE = "this check is broken; that is not your fault and costs you nothing"
 """The message of a check that is at fault itself."""

@@ -73,15 +73,11 @@ def hold_back(
         return _up_to(0, rows), None
     # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
     values_right = all(verdict is Verdict.PASSED for verdict in gate)
-    lost = {row.check.contract for row in rows if _lost(row) and (values_right or not _unjudged(row))}
+    lost = {row.check.contract for row in rows if row.verdict.lost and (values_right or not _unjudged(row))}
     cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
     return _up_to(cap, rows), rule
-
-
-def _lost(row: GradedCheck) -> bool:
-    return row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED
 
 
 def _unjudged(row: GradedCheck) -> bool:

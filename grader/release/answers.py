@@ -14,7 +14,7 @@ from grader.course.layout import Places
 from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, failures_of, name_of, seal, traces_of
 from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers
 from grader.grading.lanes import Lanes
-from grader.grading.outcomes import graded_from
+from grader.grading.plan import graded_from
 from grader.model import Exercise, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup

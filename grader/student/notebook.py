@@ -25,8 +25,8 @@ from grader.course.layout import course_for, find_course, kept_results
 from grader.course.load import load_course, one_exercise
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
-from grader.grading.outcomes import in_cells as lines_in_cells
 from grader.grading.plan import RunPlan
+from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of

@@ -32,7 +32,7 @@ def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = Finding(PROMISES[0], ""), Finding(PROMISES[-1], "it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
-    examined = Examination.of({"processors": 2}, reached, ["the network is open"])
+    examined = Examination({"processors": 2}, reached, ["the network is open"])
     data = doctor_data(examined)
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},

@@ -30,8 +30,7 @@ from grader.cluster.cluster import Cluster, open_cluster
 from grader.cluster.node import Came, NodePlugin, facts
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.outcomes import Outcomes, is_broken
-from grader.grading.plan import Result, RunPlan, Work, pack, unpack
+from grader.grading.plan import Outcomes, Result, RunPlan, Work, is_broken, pack, unpack
 from grader.grading.store import Keys
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Submission
