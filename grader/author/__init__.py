@@ -6,8 +6,7 @@ a sentence with the remedy.
 verify  the flow: read, run, judge
 text    what reading shows, before anything runs
 cases   which files are run, with which seeds
-judge   what of the runs does not go as it should
-losses  what wrong answers lose, and on which rules
+judge   what of the runs does not go as it should, and what wrong answers lose on which rules
 table   what is printed
 watch   an exercise is proved again on each save
 pages   a map of the course, and what students read of each wrong answer

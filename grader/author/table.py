@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grader.author.judge import Proof
-from grader.author.losses import by_rule, in_order, points
+from grader.author.judge import Proof, by_rule, in_order, points
 from grader.model.score import counted
 from grader.report.safe import WIDTH, for_terminal
 

@@ -133,7 +133,7 @@ def verify_command(
     details.begin("Verifying ...")
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
-    from grader.author.verify import verify
+    from grader.author.verify import Prover, verify
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
@@ -152,11 +152,11 @@ def verify_command(
             store.forget(exercise.id, store.keys.judge(exercise))
         if watch:
             from grader.author.watch import SEEDS as FEW
-            from grader.author.watch import Watch
+            from grader.author.watch import watch as watch_files
 
             details("Watching; Ctrl-C ends.")
             named = [exercise.id for exercise in exercises] if names else []
-            Watch(course, named, setup, seeds or FEW, say, store).run(poll=poll)
+            watch_files(Prover(course, setup, store, seeds or FEW, known_only=True), named, say, poll=poll)
         ran = Pace(details)
         proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
     details()  # erases the line that showed the pace

@@ -175,11 +175,9 @@ def _with_definitions(text: str, code: str) -> str:
     """A module in which definitions of `code` stand in place of those of the same names; new ones come last."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
-        first, last = _lines_of(node)
-        new, lines = code.splitlines()[first - 1 : last], text.splitlines()
+        new, lines = code.splitlines()[first_line(node) - 1 : node.end_lineno], text.splitlines()
         if (old := dict(_definitions(ast.parse(text))).get(name)) is not None:
-            first, last = _lines_of(old)
-            lines[first - 1 : last] = new
+            lines[first_line(old) - 1 : old.end_lineno] = new
         else:
             lines += ["", "", *new]
         text = "\n".join(lines) + "\n"
@@ -187,14 +185,14 @@ def _with_definitions(text: str, code: str) -> str:
     module = ast.parse(text)
     body = module.body[1:] if ast.get_docstring(module) is not None else module.body
     below = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
-    place, lines = _lines_of(below)[0] - 1, text.splitlines()
+    place, lines = first_line(below) - 1, text.splitlines()
     return "\n".join([*lines[:place], *(line for _, line in _imports(tree)), *lines[place:]]) + "\n"
 
 
-def _lines_of(node: ast.stmt) -> tuple[int, int]:
-    """The first and the last line of a definition; a decorator stands above the line that Python gives it."""
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)]), node.end_lineno or node.lineno
+def first_line(node: ast.stmt) -> int:
+    """The line where a statement begins; a decorator stands above the line that Python gives it."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _from_reference(text: str | None, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
@@ -213,8 +211,7 @@ def _from_reference(text: str | None, path: Path, tree: ast.Module, names: list[
     if imports := [line for name, line in _imports(reference) if name in needed]:
         yield "\n" + "".join(f"{line}\n" for line in imports)
     for node in (theirs[name] for name in names):
-        first, last = _lines_of(node)
-        yield "\n\n" + "\n".join(text.splitlines()[first - 1 : last]) + "\n"
+        yield "\n\n" + "\n".join(text.splitlines()[first_line(node) - 1 : node.end_lineno]) + "\n"
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from grader.author.cases import Case
-from grader.author.judge import Proof, judge, margin_problems
-from grader.author.losses import Loss, Runs, alike_notes, loss_problems, losses_of, unsteady_problems
+from grader.author.judge import (
+    Loss,
+    Proof,
+    Runs,
+    alike_notes,
+    judge,
+    loss_problems,
+    losses_of,
+    margin_problems,
+    unsteady_problems,
+)
 from grader.author.table import loss_lines, proof_lines
 from grader.course.answers import Answer
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict

@@ -13,7 +13,7 @@ import pytest
 from support import FORK
 
 from grader.author.verify import Prover
-from grader.author.watch import Watch
+from grader.author.watch import watch
 from grader.course.load import load_course
 from grader.grading.lanes import Lanes
 from grader.grading.store import open_store
@@ -131,7 +131,7 @@ def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pyt
     monkeypatch.setattr("grader.author.watch.saves", author.saves)
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: ())
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:
-        Watch(load_course(home), ["double"], FORK, 1, author.say, store).run()
+        watch(Prover(load_course(home), FORK, store, 1, known_only=True), ["double"], author.say)
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
     assert "No problems found." in sound
     assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())

@@ -9,9 +9,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.author.port.plain import Plain, read_plain, undefined
-from grader.author.port.rewrite import CHECK, WORDS, Rewriter, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, first_line, imported, items_of
+from grader.author.port.rewrite import CHECK, WORDS, Plain, Rewriter, read_plain, with_helpers
+from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, imported, items_of
+from grader.course.answers import first_line, names_of
 from grader.lint import findings
 from grader.lint.scope import Function, Source, parameters
 
@@ -218,7 +218,7 @@ def with_todos(text: str, *, of_checks: bool) -> str:
     """
     tree, edits = ast.parse(text), Edits(text)
     ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_todos(tree, of_checks=of_checks))
+    todos = list(_todos(text, of_checks=of_checks))
     if of_checks:
         todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
@@ -235,15 +235,15 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start()) + 1, words
 
 
-def _todos(tree: ast.Module, *, of_checks: bool) -> Iterator[tuple[int, str]]:
-    source = Source(tree)
+def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+    source = Source(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.is_fixture(node)}
     for function in filter(source.is_pytests, source.functions):
         lacking = [name for name in parameters(function) if name not in known]
         marks = "".join(map(ast.unparse, function.decorator_list))
         if unknown := [f"`{name}`" for name in lacking if not re.search(rf"parametrize.*\b{name}\b", marks)]:
             yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
-    missing = undefined(tree)
+    missing, _ = names_of(text)
     for node in source.nodes:
         if isinstance(node, ast.Name) and node.id in missing:
             yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"

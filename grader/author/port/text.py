@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from grader.course.answers import first_line
 from grader.lint.scope import Function
 
 _Node = ast.expr | ast.stmt
@@ -117,12 +118,6 @@ def items_of(text: str) -> list[Item]:
         uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
-
-
-def first_line(node: ast.stmt) -> int:
-    """Where a statement begins, with its decorators."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def imported(node: ast.stmt) -> dict[str, tuple[str, str]]:
