@@ -35,9 +35,8 @@ from grader.grading.plan import RunPlan
 from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
-from grader.model.causes import Causes
 from grader.model.messages import Setup
-from grader.model.score import points_text
+from grader.model.score import Causes, points_text
 from grader.report.terminal import exercise_lines
 
 ROOT = Path(__file__).resolve().parents[1]

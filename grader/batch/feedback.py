@@ -14,8 +14,8 @@ from grader.batch.journal import Journal
 from grader.course.layout import NOTEBOOK
 from grader.intake.source import place_in
 from grader.model import GradedExercise, Report
-from grader.model.causes import Causes
 from grader.model.errors import CourseError
+from grader.model.score import Causes
 from grader.report.html import CodeLine, page
 from grader.report.schema import line_of
 

@@ -37,9 +37,9 @@ from grader.grading.behaviour import (
 )
 from grader.grading.store import Keys, Store, digest_of, machine_of
 from grader.model import Exercise, GradedExercise, Submission
-from grader.model.causes import Causes
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
+from grader.model.score import Causes
 from grader.runner.lane import Lane
 
 SEEDS = (0, 1, 2, 3)

@@ -27,7 +27,7 @@ from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.plan import Finished, Outcomes, Result, Work, as_handed_in
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
-from grader.model.messages import Level, PlannedExercise, Setup
+from grader.model.messages import Level, Setup
 from grader.model.typed import from_json, to_json
 
 _version = functools.cache(metadata.version)  # it parses a file each time, and each author has a report
@@ -165,10 +165,9 @@ def package_digest() -> str:
 
 def judge_of(exercise: Exercise) -> str:
     """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
-    planned = PlannedExercise.of(exercise)
-    facts = repr((exercise.id, asdict(planned.limits), dict(planned.contract), exercise.withheld.shares))
+    facts = repr((exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares))
     starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
-    return digest_of(facts.encode(), starter.encode(), *map(_read, planned.files))
+    return digest_of(facts.encode(), starter.encode(), *map(_read, exercise.files))
 
 
 def _read(path: Path | None) -> bytes:

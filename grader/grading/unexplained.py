@@ -25,7 +25,7 @@ from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
 from grader.grading.diagnosis import can_diagnose
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
-from grader.model.causes import Causes
+from grader.model.score import Causes
 
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")

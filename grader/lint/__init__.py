@@ -4,18 +4,16 @@ Student code runs in another process. A call takes values there and brings value
 listener around the call stays in the check process. Every finding follows from the syntax tree alone. Code that the
 tree cannot decide passes: what such a check does at run time raises an error that names the probe.
 
-scope       a check file as a syntax tree, and what the names of its functions certainly are; a finding
-statements  checks that never run, or not as their author means; what changes or hears the check process alone
-calls       what is around a call of student code or handed to it, and does not cross with it
+scope  a check file as a syntax tree, and what the names of its functions certainly are; a finding
+lines  checks that never run, what changes the check process alone, and what does not cross with a call
 """
 
 from __future__ import annotations
 
 import ast
 
-from grader.lint.calls import around_calls
+from grader.lint.lines import around_calls, not_graded, process_wide
 from grader.lint.scope import Finding, Source
-from grader.lint.statements import not_graded, process_wide
 
 __all__ = ["Finding", "findings"]
 

@@ -3,8 +3,7 @@
 course    a course and what is in it
 check     one check: its declaration, its outcome, what was measured
 report    a submission, and what grading makes of it
-causes    the checks of an exercise by what ended them
-score     outcomes → points
+score     outcomes → points; the checks of an exercise by what ended them
 endings   how a check can end, as exceptions
 picture   the facts of a picture
 public    texts of a hidden check that a student may read

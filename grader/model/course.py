@@ -55,11 +55,50 @@ class Withheld:
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """One task of a course.
+class PlannedExercise:
+    """What the check process must know of an exercise.
 
     Attributes:
         id: its folder's name.
+        shown_checks: the file of shown checks, or None.
+        hidden_checks: the file of hidden checks, or None if this copy has none.
+        probes: probe files; their source is sent to the worker.
+        reference: the reference solution, or None if this copy has none.
+        contract: contract lines by name.
+        limits: what a submission may use.
+        data: files that checks, references and students read, by their paths from the exercise's folder.
+        shared: code of staff's that checks and references import, by its path from their folder of solutions.
+        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
+    """
+
+    id: str
+    shown_checks: Path | None
+    hidden_checks: Path | None
+    probes: tuple[Path, ...]
+    reference: Path | None
+    contract: Mapping[str, str]
+    limits: Limits
+    data: Mapping[str, Path] = field(default_factory=dict)
+    shared: Mapping[str, Path] = field(default_factory=dict)
+    retyped: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, exercise: Exercise) -> PlannedExercise:
+        """That of an exercise: nothing of its text, its hints and its points."""
+        return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The files that a verdict hangs on, besides what was handed in."""
+        beside = *self.data.values(), *self.shared.values()
+        return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise(PlannedExercise):
+    """One task of a course.
+
+    Attributes:
         number: such as "02-1".
         title: for people.
         module: the id of its module.
@@ -74,19 +113,10 @@ class Exercise:
         closed: folders of courses that no student code may see.
         starter: the exercise module as students get it.
         starter_digest: digest of the untouched starter, or "" if the file in `folder` is it.
-        shown_checks: the file of shown checks, or None.
-        hidden_checks: the file of hidden checks, or None if this copy has none.
-        probes: probe files; their source is sent to the worker.
-        reference: the reference solution, or None if this copy has none.
         wrong: known wrong answers: files, and entries of a file as FILE/NAME.
         right: files of other right answers.
-        contract: contract lines by name.
-        limits: what a submission may use.
         withheld: hidden checks that this copy does not have.
         counters: what was counted of the reference, by shown check, in a copy that does not have it.
-        retyped: the shown checks that the reference passes with arguments made anew from their text, likewise.
-        data: files that checks, references and students read, by their paths from the exercise's folder.
-        shared: code of staff's that checks and references import, by its path from their folder of solutions.
         mistakes: known mistakes, sealed, in a copy that has no wrong answers; else None.
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
@@ -95,7 +125,6 @@ class Exercise:
         void: ids of checks whose points everybody gets who handed in an answer.
     """
 
-    id: str
     number: str
     title: str
     module: str
@@ -110,19 +139,10 @@ class Exercise:
     closed: tuple[Path, ...]
     starter: Path
     starter_digest: str
-    shown_checks: Path | None
-    hidden_checks: Path | None
-    probes: tuple[Path, ...]
-    reference: Path | None
     wrong: tuple[Path, ...]
     right: tuple[Path, ...]
-    contract: Mapping[str, str]
-    limits: Limits
     withheld: Withheld
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    retyped: tuple[str, ...] = ()
-    data: Mapping[str, Path] = field(default_factory=dict)
-    shared: Mapping[str, Path] = field(default_factory=dict)
     mistakes: Path | None = None
     values: tuple[str, ...] = ()
     caps: Mapping[str, int] = field(default_factory=dict)

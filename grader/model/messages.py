@@ -14,7 +14,8 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any
 
-from grader.model import Check, Device, Exercise, Limits, Outcome
+from grader.model import Check, Device, Outcome
+from grader.model.course import PlannedExercise as PlannedExercise
 from grader.model.typed import from_json, to_json
 
 PENDING, NOT_PENDING = "pending", b"\0"
@@ -87,46 +88,6 @@ class Setup:
     def allows(self, confinement: str | None) -> bool:
         """Whether a run at this level, in a word, is confined as well as it must be; None where no student code ran."""
         return not confinement or Level.of(confinement) >= self.least
-
-
-@dataclass(frozen=True)
-class PlannedExercise:
-    """What the check process must know of an exercise.
-
-    Attributes:
-        id: the exercise's.
-        shown_checks: the file of shown checks, or None.
-        hidden_checks: the file of hidden checks, or None.
-        probes: probe files.
-        reference: the reference solution, or None.
-        contract: contract lines by name.
-        limits: what a submission may use.
-        data: files that checks, references and students read, by relative name.
-        shared: code of staff's that checks and references import, by relative name.
-        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
-    """
-
-    id: str
-    shown_checks: Path | None
-    hidden_checks: Path | None
-    probes: tuple[Path, ...]
-    reference: Path | None
-    contract: Mapping[str, str]
-    limits: Limits
-    data: Mapping[str, Path] = field(default_factory=dict)
-    shared: Mapping[str, Path] = field(default_factory=dict)
-    retyped: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, exercise: Exercise) -> PlannedExercise:
-        """That of an exercise: nothing of its text, its hints and its points."""
-        return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
-
-    @property
-    def files(self) -> tuple[Path | None, ...]:
-        """The files that a verdict hangs on, besides what was handed in."""
-        beside = *self.data.values(), *self.shared.values()
-        return self.shown_checks, self.hidden_checks, *self.probes, self.reference, *beside
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import GradedCheck, GradedExercise, Picture, Report
-from grader.model.causes import Causes
 from grader.model.report import first_lines
-from grader.model.score import counted, points_text
+from grader.model.score import Causes, counted, points_text
 from grader.report import words
 from grader.report.pictures import svg_of
 from grader.report.safe import for_html

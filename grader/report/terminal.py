@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
-from grader.model.causes import Causes
 from grader.model.report import first_lines
-from grader.model.score import points_text
+from grader.model.score import Causes, points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides, words_of
 from grader.report.words import (

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.model.causes import Causes
-from grader.model.score import counted, held_text, points_text
+from grader.model.score import Causes, counted, held_text, points_text
 
 VERDICTS = {
     Verdict.PASSED: ("pass", "green"),

@@ -196,7 +196,7 @@ class CheckItem(pytest.Item):
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
         from grader.model import Verdict
-        from grader.model.causes import Causes
+        from grader.model.score import Causes
         from grader.report.safe import for_terminal
 
         row, graded = self._graded()

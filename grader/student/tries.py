@@ -15,10 +15,10 @@ from grader.grading.store import open_store
 from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedCheck
-from grader.model.causes import Causes
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
+from grader.model.score import Causes
 
 _SIM = ("from grader import accelerator", 'accelerator.enable("sim")')
 

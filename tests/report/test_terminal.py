@@ -10,7 +10,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
-from grader.model.causes import Causes
+from grader.model.score import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 

@@ -12,9 +12,8 @@ from enum import Enum
 from typing import Literal
 
 from grader.model import Score, Verdict
-from grader.model.causes import Causes
 from grader.model.errors import GraderError
-from grader.model.score import counted, points_text
+from grader.model.score import Causes, counted, points_text
 from grader.report.safe import for_terminal
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
