@@ -142,9 +142,9 @@ class Out:
         rows: Iterable[GradebookRow] = noted()
         if rules.people:
             authors = [name for noted in journal.submissions() for name in noted.members]
-            absent = missing_of(rules.people, authors)
-            nothing = (GradebookRow.absent(person.author, plan.exercises) for person in absent)
-            rows = heapq.merge(rows, sorted(nothing, key=_first_author), key=_first_author)
+            absent = sorted(person.author for person in missing_of(rules.people, authors))
+            nothing = (GradebookRow.absent(author, plan.exercises) for author in absent)
+            rows = heapq.merge(rows, nothing, key=lambda row: row.authors[0])
         people, ids = journal.names() if names else None, [exercise.id for exercise in plan.exercises]
         write_whole(self.path / GRADEBOOK, gradebook_csv(ids, rows, people))
         notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
@@ -215,10 +215,6 @@ def _notes(report: Report) -> Iterator[tuple[str, ...]]:
         for note in graded.notes:
             kind = next((kind for start, kind in NOTE_KINDS.items() if note.startswith(start)), "other")
             yield report.author, graded.exercise.id, kind, note
-
-
-def _first_author(row: GradebookRow) -> str:
-    return row.authors[0]
 
 
 def page_of(author: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from grader.grading.schedule import schedule
 from grader.intake.collect import collect
 from grader.intake.handed import Handed, Intake, Unmatched
 from grader.model import GradedExercise, Report, Submission
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import CourseError
 
 OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
@@ -127,22 +127,21 @@ def grade_batch(
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
         journal.note_people(intake.handed)
-        rules, known = _rules(plan, place, order, journal), Known(plan.setup, journal)
+        if order.roster is not None:
+            place.save_roster(order.roster)
+        rules = Rules.read(out, plan.course, plan.handin, journal.names())  # before anything is graded: it may refuse
+        known = Known(plan.setup, journal)
         batch = _Batch(plan, intake, place, order, journal, rules, known, on_report, on_wait)
         opened = engine(replace(plan, exercises=batch.chosen)) if engine is not None else batch.lanes(slots)
         with opened as lanes:
             try:
                 batch.run(lanes)
-            except (KeyboardInterrupt, GraderError):
+            finally:  # also of what was graded before Ctrl-C
                 if shard is None:
-                    with suppress(OSError):
-                        place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
-                raise
-            batch.look_over()
-            if shard is None:
-                place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
-                place.write_unmatched(batch.unmatched)
+                    place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
+        batch.look_over()
         if shard is None:
+            place.write_unmatched(batch.unmatched)
             on_book(reports(plan, journal, rules))
             batch.summary.notes += notes_of(plan, journal, rules)
     return batch.summary
@@ -154,13 +153,6 @@ def _own_part(intake: Intake, shard: Shard | None) -> Intake:
         return intake
     own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
     return replace(intake, handed=own, unmatched=())
-
-
-def _rules(plan: RunPlan, place: Out, order: Order, journal: Journal) -> Rules:
-    """What makes final scores of the results; read before anything is graded."""
-    if order.roster is not None:
-        place.save_roster(order.roster)
-    return Rules.read(place.path, plan.course, plan.handin, journal.names())
 
 
 def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
@@ -224,16 +216,13 @@ class _Batch:
 
     def run(self, engine: Engine) -> None:
         """Grade everybody."""
-
-        def again(work: Work, graded: GradedExercise) -> bool:
-            return self.order.again(graded)
-
         answers = sum(len(exercise.wrong) for exercise in self.chosen)
 
         def on_wait() -> None:
             self.on_wait(self.done, self.total, self.known.begun, answers)
 
-        for finished in schedule(self._works(), engine, self.journal, again=again, on_wait=on_wait):
+        works, again = self._works(), self.order.again
+        for finished in schedule(works, engine, self.journal, again=again, on_wait=on_wait):
             self._take(finished)
         self.summary.unmatched = len(self.unmatched)
 

@@ -33,7 +33,7 @@ def schedule(
     engine: Engine,
     store: Store | None = None,
     *,
-    again: Callable[[Work, GradedExercise], bool] = lambda work, graded: False,
+    again: Callable[[GradedExercise], bool] = lambda graded: False,
     on_wait: Callable[[], None] = lambda: None,
 ) -> Iterator[Finished]:
     """Grade works; report each as it is finished, and once more if it was repeated.
@@ -42,7 +42,7 @@ def schedule(
         works: read one after another, only so far ahead that no slot is idle.
         engine: lanes of this machine, or a cluster.
         store: has the results of earlier runs, and gets the new ones.
-        again: whether a work is graded again although the store has its result.
+        again: whether an exercise is graded again although the store has it like this.
         on_wait: called every half second while there is nothing to report.
 
     Raises:
@@ -53,7 +53,7 @@ def schedule(
     try:
         for place, work in enumerate(works):
             saved = store.find(work) if store is not None else None
-            if saved is not None and not again(work, saved.graded):
+            if saved is not None and not again(saved.graded):
                 yield run.noted(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
                 yield run.noted(place, run.saved(work, Result(graded)))

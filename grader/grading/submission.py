@@ -40,7 +40,7 @@ def grade_submission(
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
     done: list[Finished] = []
-    finished = schedule(works, engine, store, again=lambda work, graded: fresh, on_wait=on_wait)
+    finished = schedule(works, engine, store, again=lambda graded: fresh, on_wait=on_wait)
     for one in in_order(works, finished):
         done.append(one)
         on_finished(one)
