@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _FEW = 5
 _STEPS = (
     "write its sentence in place of TODO, and name the file after the mistake",
-    "remove names of people; remove what is right, and list it in  keeps:",
+    "remove names of people that are left",
     "run  grade verify {exercise}  to prove that the checks catch it",
     "run the batch again: reports of answers that behave like it then say so",
 )

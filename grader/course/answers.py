@@ -1,14 +1,13 @@
 """Known answers: wrong ones, with the sentence that a student reads, right variants, and the untouched starter.
 
-A wrong answer is written as a difference. Its docstring is the sentence, and ends with lines for us:
+A wrong answer that is a program of its own is a file. Its docstring is the sentence, and ends with lines for us:
 
-    caught by: strides_of_views        the check that must catch it
-    breaks: C1, C3                     all rules that it breaks by its nature, if that check's own is not the only one
-    keeps: contiguous_strides, plain   what of the reference stays as it is, and is not written again
+    caught by: strides_of_views    the check that must catch it
+    breaks: C1, C3                 all rules that it breaks by its nature, if that check's own is not the only one
 
 A sentence that begins with TODO is not written yet: no student reads it, and `grade verify` reports it.
 
-A wrong answer that is a small change of the reference needs no file. In `wrong.yaml` it is an entry:
+A wrong answer that differs little from the reference is an entry in `wrong.yaml`:
 
     detached:
       says: You `detach` the answer, so no gradient gets from it back into the model.
@@ -22,9 +21,6 @@ definitions in place of the reference's of the same names.
 The reference's docstring may have a line for us, too:
 
     also right: detached             unusual answers of `grade verify` that no rule forbids
-
-What it keeps is put below its own text, with the imports that this needs, so that what runs is a whole file, as a
-student would have written it.
 """
 
 from __future__ import annotations
@@ -50,7 +46,7 @@ from grader.model.errors import CourseError
 UNWRITTEN = "TODO"
 """What a sentence begins with that is still to be written."""
 
-_LINE = re.compile(r"^(?P<key>caught by|breaks|also right|keeps):[ \t]*(?P<words>\S.*?)[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"^(?P<key>caught by|breaks|also right):[ \t]*(?P<words>\S.*?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Answer:
 
     Attributes:
         path: its file.
-        source: the whole of it, with what it keeps of the reference.
+        source: the whole of it.
         sentence: what a student reads whose submission behaves like it; "" if none is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
@@ -104,9 +100,11 @@ def read_answer(exercise: Exercise, path: Path) -> Answer:
     """Read a known answer of an exercise.
 
     Raises:
-        CourseError: what it keeps is not in the reference, or it writes that itself, or it lacks another name.
+        CourseError: it is an entry that does not fit the reference.
     """
-    reference = exercise.reference.read_text(encoding="utf-8") if exercise.reference is not None else None
+    reference = None
+    if is_entry(path) and exercise.reference is not None:
+        reference = exercise.reference.read_text(encoding="utf-8")
     return _answer(path, _file_of(path).read_bytes(), reference)
 
 
@@ -122,11 +120,6 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
     doc = ast.get_docstring(tree) or ""
     lines = [*_LINE.finditer(doc)]
     words = {line["key"]: [word.strip() for word in line["words"].split(",")] for line in reversed(lines)}
-    if names := words.get("keeps"):
-        source = source.rstrip() + b"\n" + "".join(_from_reference(reference, path, tree, names)).encode()
-        # A NameError is caught by any check, so it would look like the mistake that is meant.
-        if unknown := sorted(names_of(source.decode())[0]):
-            raise CourseError(f"{path.name}: keeps: nothing is called {', '.join(unknown)}; keep it too, or write it")
     # The lines for us come last; the sentence is what stands above the first of them.
     sentence = doc[: lines[0].start() if lines else len(doc)].strip()
     return Answer(
@@ -159,6 +152,7 @@ def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
         ast.parse(text)
     except SyntaxError as error:
         raise CourseError(f"{where}: it is not Python: {error}") from None
+    # A NameError is caught by any check, so it would look like the mistake that is meant.
     if unknown := sorted(names_of(text)[0]):
         raise CourseError(f"{where}: nothing is called {', '.join(unknown)}")
     return Answer(path, text.encode(), entry.says.strip(), entry.caught_by, tuple(entry.breaks))
@@ -186,46 +180,14 @@ def _with_definitions(text: str, code: str) -> str:
     body = module.body[1:] if ast.get_docstring(module) is not None else module.body
     below = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
     place, lines = first_line(below) - 1, text.splitlines()
-    return "\n".join([*lines[:place], *(line for _, line in _imports(tree)), *lines[place:]]) + "\n"
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "\n".join([*lines[:place], *map(ast.unparse, imports), *lines[place:]]) + "\n"
 
 
 def first_line(node: ast.stmt) -> int:
     """The line where a statement begins; a decorator stands above the line that Python gives it."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _from_reference(text: str | None, path: Path, tree: ast.Module, names: list[str]) -> Iterator[str]:
-    """The imports that the kept names need, then the text of each in the reference."""
-    if text is None:
-        raise CourseError(f"{path.name}: keeps: there is no reference to keep anything of")
-    reference = ast.parse(text)
-    theirs, own = dict(_definitions(reference)), dict(_definitions(tree))
-    for name in names:
-        if name not in theirs:
-            raise CourseError(f"{path.name}: keeps: the reference has no {name}; it has {', '.join(theirs)}")
-        if name in own:
-            raise CourseError(f"{path.name}: keeps: it writes {name} itself; remove one of the two")
-    used = {part.id for name in names for part in ast.walk(theirs[name]) if isinstance(part, ast.Name)}
-    needed = used - dict(_imports(tree)).keys()
-    if imports := [line for name, line in _imports(reference) if name in needed]:
-        yield "\n" + "".join(f"{line}\n" for line in imports)
-    for node in (theirs[name] for name in names):
-        yield "\n\n" + "\n".join(text.splitlines()[first_line(node) - 1 : node.end_lineno]) + "\n"
-
-
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a module imports at its top level, each with a statement that does it."""
-    for node in tree.body:
-        match node:
-            case ast.Import(names=names):
-                made: list[ast.stmt] = [ast.Import([alias]) for alias in names]
-            case ast.ImportFrom(module=module, names=names, level=level) if module != "__future__":
-                made = [ast.ImportFrom(module, [alias], level) for alias in names]
-            case _:
-                continue
-        for alias, statement in zip(names, made, strict=True):
-            yield alias.asname or alias.name.split(".")[0], ast.unparse(statement)
 
 
 def names_of(source: str) -> tuple[set[str], set[str]]:

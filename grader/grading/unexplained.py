@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import hashlib
 import keyword
 import re
@@ -161,41 +160,14 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
     tree = ast.parse(_without_people(plain_code(source), people, _words_of(exercise)))
     if helpers := sorted(_own_modules(tree)):
         raise ValueError(f"it imports {', '.join(helpers)}, a file of its own")
-    keeps = _kept(tree, exercise)
-    tree.body = [node for node in tree.body if getattr(node, "name", "") not in keeps]
     if not any(isinstance(node, _DEFINED) for node in tree.body):
-        raise ValueError("what it defines is as in the reference")
+        raise ValueError("it defines no function and no class")
     caught_by, rule = _caught_by(graded)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
     lines = [_SENTENCE, "", f"caught by: {caught_by}"]
     if others:
         lines.append(f"breaks: {', '.join(sorted({*others, rule}, key=lambda name: (len(name), name)))}")
-    if keeps:
-        lines.append(f"keeps: {', '.join(keeps)}")
     return '"""' + "\n".join(lines) + f'\n"""\n\n{_spaced(ast.unparse(tree))}\n'
-
-
-def _kept(tree: ast.Module, exercise: Exercise) -> list[str]:
-    """The functions and classes that are as in the reference, where nothing needs them while the file loads."""
-    if exercise.reference is None:
-        return []
-    reference = ast.parse(plain_code(exercise.reference.read_bytes()))
-    theirs = {node.name: _bare(node) for node in reference.body if isinstance(node, _DEFINED)}
-    own = [node for node in tree.body if isinstance(node, _DEFINED) and theirs.get(node.name) == _bare(node)]
-    loads = [node for node in tree.body if not isinstance(node, _DEFINED)]
-    early = {part.id for node in loads for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return [node.name for node in own if node.name not in early and not node.decorator_list]
-
-
-def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """What a function does, without the types that it tells."""
-    twin = copy.deepcopy(node)
-    for part in ast.walk(twin):
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-            part.returns = None
-        elif isinstance(part, ast.arg):
-            part.annotation = None
-    return ast.unparse(twin)
 
 
 def _caught_by(graded: GradedExercise) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""A wrong answer is written as a difference from the reference, and what runs is a whole file."""
+"""A wrong answer is a file, or a difference from the reference, of which a whole file is made."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def exercise(tiny: Course, tmp_path: Path) -> Exercise:
     return replace(tiny.exercises[0], reference=reference)
 
 
-def answer(folder: Path, keeps: str, code: str = "def double(x):\n    return 3 * x\n") -> Path:
-    """The file of a wrong answer that keeps something."""
+def answer(folder: Path, lines: str) -> Path:
+    """The file of a wrong answer, with more lines for us."""
     path = folder / "triples.py"
-    path.write_text(f'"""You triple.\n\ncaught by: small\n{keeps}"""\n\n{code}')
+    path.write_text(f'"""You triple.\n\ncaught by: small\n{lines}"""\n\ndef double(x):\n    return 3 * x\n')
     return path
 
 
@@ -54,24 +54,6 @@ def refusal(exercise: Exercise, path: Path) -> str:
     return str(refused.value)
 
 
-def test_what_it_keeps_is_put_below(exercise: Exercise, tmp_path: Path) -> None:
-    """What it keeps comes below its own text, with the imports that this needs and no others."""
-    path = answer(tmp_path, "keeps: FACTOR, double_\n")
-    found = read_answer(exercise, path)
-    assert found.source.decode() == (
-        path.read_text() + "\n"
-        "import math\n"
-        "from torch import Tensor as T\n"
-        "\n\n"
-        "FACTOR = 2\n"
-        "\n\n"
-        "def double_(x: T) -> T:\n"
-        "    return x.mul_(math.prod([FACTOR]))\n"
-    )
-    assert (found.path, found.sentence, found.caught_by) == (path, "You triple.", "small")
-    assert (found.breaks, found.fine) == ((), ())
-
-
 def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
     """What it breaks, and what is also right, are lists of words in lines of their own."""
     found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nalso right: detached , the_argument\n"))
@@ -79,53 +61,10 @@ def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: 
     assert (found.breaks, found.fine) == (("C1", "C3"), ("detached", "the_argument"))
 
 
-def test_what_it_imports_is_not_imported_again(exercise: Exercise, tmp_path: Path) -> None:
-    """An import of its own stays the only one."""
-    code = "import math\nfrom numpy import ndarray as T\n\n\ndef double(x):\n    return 3 * x\n"
-    found = read_answer(exercise, answer(tmp_path, "keeps: double_, FACTOR\n", code)).source.decode()
-    assert found.count("import") == 2
-
-
-def test_an_answer_that_keeps_nothing_is_its_file(exercise: Exercise, tmp_path: Path) -> None:
-    """Without `keeps:` the file runs as it stands, reference or not."""
+def test_a_file_runs_as_it_stands(exercise: Exercise, tmp_path: Path) -> None:
+    """Reference or not."""
     path = answer(tmp_path, "")
     assert read_answer(replace(exercise, reference=None), path).source == path.read_bytes()
-
-
-def test_it_keeps_what_there_is(exercise: Exercise, tmp_path: Path) -> None:
-    """A name that the reference does not have is told, with those that it has."""
-    assert refusal(exercise, answer(tmp_path, "keeps: FACTOR, triple\n")) == (
-        "triples.py: keeps: the reference has no triple; it has FACTOR, double, double_"
-    )
-
-
-def test_it_does_not_keep_what_it_writes(exercise: Exercise, tmp_path: Path) -> None:
-    """A name that the answer writes itself is not kept besides."""
-    assert refusal(exercise, answer(tmp_path, "keeps: FACTOR, double\n")) == (
-        "triples.py: keeps: it writes double itself; remove one of the two"
-    )
-
-
-@pytest.mark.parametrize(
-    ("keeps", "code", "lacking"),
-    [
-        ("double_", "def double(x):\n    return 3 * x\n", "FACTOR"),
-        ("FACTOR, double_", "def double(x):\n    return [tripled(y) for y in x]\n", "tripled"),
-        ("FACTOR, double_", "def double(x):\n    return y * x\n\n\ndef other():\n    y = 3\n    return y\n", "y"),
-    ],
-)
-def test_no_name_is_left_open(exercise: Exercise, tmp_path: Path, keeps: str, code: str, lacking: str) -> None:
-    """A name without a meaning would crash in every check, and prove none of them."""
-    assert refusal(exercise, answer(tmp_path, f"keeps: {keeps}\n", code)) == (
-        f"triples.py: keeps: nothing is called {lacking}; keep it too, or write it"
-    )
-
-
-def test_there_is_something_to_keep(exercise: Exercise, tmp_path: Path) -> None:
-    """Without a reference nothing can be kept."""
-    assert refusal(replace(exercise, reference=None), answer(tmp_path, "keeps: double_\n")) == (
-        "triples.py: keeps: there is no reference to keep anything of"
-    )
 
 
 ENTRIES = """triples:

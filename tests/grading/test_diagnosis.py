@@ -201,9 +201,9 @@ def test_without_a_value_what_is_named_must_be_there(
 
 
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
-    """What one file keeps is not in the reference: that is told by `grade verify`."""
-    bad = '"""Bad.\n\ncaught by: small\nkeeps: nothing\n"""\n'
-    with wrong_ones(double, tmp_path, bad, f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}') as exercise:
+    """A file that is gone is reported by `grade verify`."""
+    with wrong_ones(double, tmp_path, f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}') as exercise:
+        exercise = replace(exercise, wrong=(tmp_path / "gone.py", *exercise.wrong))
         assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Good."
 
 
