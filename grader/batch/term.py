@@ -57,14 +57,13 @@ def marks_in(out: Path) -> Marks:
     Raises:
         CourseError: it has none, or overrides that are not in them yet.
     """
-    book, overrides = out / GRADEBOOK, out / OVERRIDES
+    book = out / GRADEBOOK
     if not book.is_file():
         raise CourseError(f"{out} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end")
-    changed = [path.name for path in (overrides, out / ROSTER) if _is_newer(path, book)]
-    if changed:
-        raise CourseError(
-            f"{out / changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing"
-        )
+    written = book.stat().st_mtime_ns
+    inputs = [path for path in (out / OVERRIDES, out / ROSTER) if path.is_file()]
+    if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
+        raise CourseError(f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing")
     reports = [read_report(path) for path in sorted((out / REPORTS).glob("*.json"))]
     if not reports:
         raise CourseError(f"{out} has no reports; run  grade batch  again")
@@ -92,10 +91,6 @@ def column_of(marks: Marks, title: str) -> Column:
         # Of exercises with different points, different ones may have been dropped.
         scores[name] = score.final if score.final is None else round(Fraction(score.final * most, score.possible))
     return Column(title, most, scores)
-
-
-def _is_newer(path: Path, other: Path) -> bool:
-    return path.is_file() and path.stat().st_mtime_ns > other.stat().st_mtime_ns
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:
@@ -226,10 +221,8 @@ def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]
     for row in rows:
         cells = [_NOTHING if score is None else _points(score) for score in (row.scores[id] for id in handins)]
         total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
-        line = (
-            "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {for_terminal(row.uid, one_line=True)}"
-        )
-        yield line
+        name = for_terminal(row.uid, one_line=True)
+        yield "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {name}"
     yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
 
 

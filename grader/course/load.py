@@ -20,7 +20,6 @@ from grader.course.files import (
     ExerciseFile,
     HandInEntry,
     LimitsEntry,
-    PolicyEntry,
     read_file,
     suggestion,
 )
@@ -70,7 +69,9 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
         modules.append(Module(entry.folder, entry.title, tuple(item for item in loaded.values() if item is not None)))
     zone = _zone(file.timezone, problems)
     handins = tuple(_handin(entry, zone, problems) for entry in file.handins)
-    policy, timezone = _policy(file.policy), file.timezone or ""
+    late, timezone = file.policy, file.timezone or ""
+    percents = round(late.percent_a_day * 100), round(late.cap_percent * 100)
+    policy = Policy(*percents, late.slack_minutes, late.grace_days, late.drop)
     course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts, policy=policy, timezone=timezone)
     # What no file shows by itself: ids and numbers that must be unique, names that must exist.
     problems += _doubled(file)
@@ -243,11 +244,6 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
         extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},
         late_days=entry.late_days,
     )
-
-
-def _policy(entry: PolicyEntry) -> Policy:
-    percents = round(entry.percent_a_day * 100), round(entry.cap_percent * 100)
-    return Policy(*percents, entry.slack_minutes, entry.grace_days, entry.drop)
 
 
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:

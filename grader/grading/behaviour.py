@@ -73,7 +73,8 @@ class Trace:
         if outcome.speed:  # that it was too slow, and nothing of how it was measured
             text = ""
         elif category == COSTS:
-            text = _COUNT.sub(_power, _OPERATIONS.sub("", text))
+            text = _OPERATIONS.sub("", text)
+            text = _COUNT.sub(lambda match: f"2^{int(match[0].replace(',', '')).bit_length()}", text)
         # The last digits of a sum hang on the order in which it was made, and that is no mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
@@ -132,10 +133,6 @@ def behaviour_of(traces: Traces) -> str:
     """A digest of how an answer loses its points; "" if it loses none. Equal ones did the same."""
     lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
-
-
-def _power(match: re.Match[str]) -> str:
-    return f"2^{int(match[0].replace(',', '')).bit_length()}"
 
 
 # -- names in code -----------------------------------------------------------------------------------------------------

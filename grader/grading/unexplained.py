@@ -15,7 +15,6 @@ import builtins
 import hashlib
 import keyword
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import util
@@ -101,11 +100,7 @@ def grouped(items: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
         Group(exercise, digests[key][:length], tuple(sorted(members, key=lambda item: item.author)))
         for key, (exercise, members) in by_key.items()
     ]
-    return sorted(groups, key=_place)
-
-
-def _place(group: Group) -> tuple[int, bool, str, str]:
-    return -len(group.members), bool(group.why_not), group.exercise.number, group.name
+    return sorted(groups, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
 def _endings(graded: GradedExercise) -> str:
@@ -198,7 +193,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
-    return {name for name in names if name not in sys.stdlib_module_names and not _is_installed(name)}
+    return {name for name in names if not _is_installed(name)}
 
 
 def _is_installed(name: str) -> bool:

@@ -48,7 +48,7 @@ def taken_in(
             root, left = opened.enter_context(unpacked(path))
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
-        elif only := _only_zip(path, out):
+        elif only := _only_zip(_items(path, out)):
             folder, within = opened.enter_context(unpacked(only))
             # A class's download in a folder of its own, or the one author whose zip it is.
             inner, items = _inner(folder, exercises, out)
@@ -59,10 +59,10 @@ def taken_in(
 
 
 def _layout(name: str) -> Layout:
-    for layout in LAYOUTS:
-        if layout.name == name:
-            return layout
-    raise SubmissionError(f"there is no layout {name!r}{suggestion(name, [layout.name for layout in LAYOUTS])}")
+    named = {layout.name: layout for layout in LAYOUTS}
+    if name not in named:
+        raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(named))}")
+    return named[name]
 
 
 def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layout | None, out: Path | None) -> Intake:
@@ -79,9 +79,10 @@ def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layo
         )
     if layout is PLAIN and [part.path for one in handed for part in one.parts] == [root.resolve()]:
         layout = replace(layout, title="the files of one author")
-    links = [Unmatched(item.name, "", "a link, which is not followed") for item in _links(root)]
+    names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
+    links = [Unmatched(name, "", "a link, which is not followed") for name in names]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    ordered = tuple(sorted(handed, key=_by_name))
+    ordered = tuple(sorted(handed, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
     return Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered)))
 
 
@@ -94,10 +95,6 @@ def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
     for author, keys in own.items():
         if len(keys) > 1:
             yield Unmatched("", author, f"a row each of several submissions counts: {', '.join(keys)}")
-
-
-def _by_name(handed: Handed) -> tuple[str, str]:
-    return handed.key, str(handed.parts[0].path) if handed.parts else ""
 
 
 def _recognized(items: Sequence[Path]) -> Layout:
@@ -143,19 +140,10 @@ def _items(folder: Path, out: Path | None) -> list[Path]:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:
         raise SubmissionError(f"{folder} cannot be read: {error.strerror}") from None
-    return [path for path in paths if not _is_results(path, out)]
+    # Results of this batch, by any path to them, or of another one.
+    own = out if out is not None and out.exists() else None
+    return [path for path in paths if not (path / OUT_MARK).is_file() and not (own and path.samefile(own))]
 
 
-def _is_results(path: Path, out: Path | None) -> bool:
-    """Whether something is a folder of a batch's results: of this one, by any path, or of another one."""
-    return (path / OUT_MARK).is_file() or (out is not None and out.exists() and path.samefile(out))
-
-
-def _links(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_symlink() and not is_junk(path.name))
-
-
-def _only_zip(folder: Path, out: Path | None) -> Path | None:
-    items = _items(folder, out)
-    only = len(items) == 1 and not items[0].is_dir() and items[0].suffix.lower() == ZIP
-    return items[0] if only else None
+def _only_zip(items: Sequence[Path]) -> Path | None:
+    return items[0] if len(items) == 1 and items[0].is_file() and items[0].suffix.lower() == ZIP else None

@@ -122,7 +122,8 @@ def _parts(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -
         rest, mark = marked
         id, version, owner = _parts(rest, exercises, marks - 1)
         if id:
-            return id, Version(*map(_stronger, version, mark)), owner
+            # Of each part what says more: `old` counts as much as `final`.
+            return id, Version(*(max(pair, key=abs) for pair in zip(version, mark, strict=True))), owner
     numbered = _NUMBERED.fullmatch(stem)
     if marks and numbered:
         id, version, owner = _parts(numbered[1], exercises, marks - 1)
@@ -141,10 +142,6 @@ def _mark(stem: str) -> tuple[str, Version] | None:
         if match := pattern.fullmatch(stem):
             return match[1], version(int(match[2] or 0))
     return None
-
-
-def _stronger(one: int, other: int) -> int:
-    return one if abs(one) >= abs(other) else other
 
 
 @functools.lru_cache(maxsize=4096)

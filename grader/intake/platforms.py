@@ -42,8 +42,6 @@ def _nobodys(item: Path, why: str) -> Unmatched:
 
 # Gradescope: a folder for each submission, and a file that says whose each is; a group has several authors.
 
-_FOLDER = "submission_"
-
 
 class _Yaml(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where there is one
     """Reads YAML that Ruby wrote: its symbols stay texts, and its objects are what they hold."""
@@ -58,10 +56,6 @@ def _plain_yaml(loader: Any, suffix: str, node: yaml.Node) -> Any:
 
 
 _Yaml.add_multi_constructor("!ruby/", _plain_yaml)
-
-
-def _fits_gradescope(items: Sequence[Path]) -> bool:
-    return any(item.name in METADATA for item in items)
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -131,7 +125,9 @@ def _person(data: Any) -> str:
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
 
-GRADESCOPE = Layout("gradescope", "a Gradescope export", _fits_gradescope, _read_gradescope)
+GRADESCOPE = Layout(
+    "gradescope", "a Gradescope export", lambda items: any(item.name in METADATA for item in items), _read_gradescope
+)
 
 
 # Moodle: a folder for each author, or one flat folder; named, blind, or of teams.
