@@ -32,8 +32,8 @@ from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.plan import RunPlan
+from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup
 from grader.model.score import Causes, points_text

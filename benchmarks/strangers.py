@@ -21,7 +21,7 @@ from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup, Start
 

@@ -23,8 +23,8 @@ from grader.grading import lanes as lanes_module
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start

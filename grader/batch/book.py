@@ -17,7 +17,7 @@ from grader.batch.journal import Journal, Noted
 from grader.batch.overrides import OVERRIDES, unused
 from grader.batch.policy import ROSTER, Rules
 from grader.grading.plan import RunPlan
-from grader.grading.submission import report_for
+from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError

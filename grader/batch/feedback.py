@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from grader.batch.book import file_name
 from grader.batch.journal import Journal
 from grader.course.layout import NOTEBOOK
-from grader.intake.source import place_in
+from grader.intake.match import place_in
 from grader.model import GradedExercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import Causes

@@ -19,7 +19,7 @@ from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import Finished, Result, RunPlan, Work, graded_so_far
-from grader.grading.submission import grade_submission, report_of
+from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT

@@ -129,8 +129,8 @@ def _graded(
     from grader.course.layout import kept_results
     from grader.grading.diagnosis import Known
     from grader.grading.lanes import lanes_for, open_lanes
+    from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
-    from grader.grading.submission import grade_submission
     from grader.student.advice import after_run, unchanged_lines
 
     course, width, started = plan.course, terminal_width(), time.monotonic()

@@ -1,8 +1,7 @@
 """Grades exercises of submissions: outcomes → points, what to run again, and which known mistake explains a failure.
 
-submission   one submission → report: the straight line of `grade`
 plan         what is graded and how; one exercise of one submission as work; its outcomes as points
-schedule     which work is saved, which runs now, which runs once more
+schedule     one submission → report, the straight line of `grade`; which work runs now, and which once more
 store        results of earlier runs, and what they depend on
 lanes        lanes of this machine: an exercise's checks run, are scored and explained
 diagnosis    the known wrong answers that it behaves like

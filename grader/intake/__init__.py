@@ -7,7 +7,6 @@ collect    the one reader of all commands, and the process that reads under limi
 contents   folders and archives as their files; what one author handed in, in memory
 notebook   a notebook in a file, as the modules in it
 cells      cells of a notebook as a module
-match      which exercise a file is of
+match      what the name and the text of a file say: its exercise, its version, whether it is Python
 choice     what one author handed in, as a Submission
-source     whether a file is Python at all
 """

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
-from grader.intake.source import syntax_error
+from grader.intake.match import syntax_error
 
 _TIMED = ("time", "timeit", "capture")
 """Magics of a whole cell, whose body runs as it stands."""

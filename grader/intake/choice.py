@@ -13,9 +13,17 @@ from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.intake.cells import Module
 from grader.intake.contents import Contents, is_packed
 from grader.intake.handed import LATE, Handed, Unmatched
-from grader.intake.match import Version, attempt_of, by_contents, named, with_packages
+from grader.intake.match import (
+    Version,
+    attempt_of,
+    by_contents,
+    encoding_note,
+    load_error,
+    named,
+    place_in,
+    with_packages,
+)
 from grader.intake.notebook import modules_of
-from grader.intake.source import encoding_note, load_error, place_in
 from grader.model import Exercise, Place, Submission
 
 _MOST_SIBLINGS = 50

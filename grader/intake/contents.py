@@ -25,7 +25,7 @@ from typing import IO
 
 from grader.course.layout import ARCHIVES, COURSE_FILE, NOTEBOOK, PYTHON, ZIP, solutions_in
 from grader.intake.handed import ALL_OF_IT, METADATA, SUBMITTED, Part, Unmatched
-from grader.intake.source import cannot_be_text
+from grader.intake.match import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
 

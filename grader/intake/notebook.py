@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.intake.cells import Cell, Module, checkers_in, joined, words_of_mark
-from grader.intake.match import called, defined, named, starter_names
-from grader.intake.source import syntax_error
+from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
 _MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends

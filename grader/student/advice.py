@@ -16,7 +16,7 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError

@@ -27,8 +27,8 @@ from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.plan import in_cells as lines_in_cells
+from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.intake.cells import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.check import LINES_TO_TRY

@@ -109,7 +109,7 @@ class Bench:
         """The outcomes of some checks of an exercise; they run together, once."""
         from grader.grading.lanes import setup_of
         from grader.grading.plan import RunPlan
-        from grader.grading.submission import grade_submission
+        from grader.grading.schedule import grade_submission
         from grader.intake.collect import read_submission
 
         if exercise.id not in self._graded:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from grader.course.layout import kept_results
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
+from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedCheck
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY

@@ -22,7 +22,7 @@ from grader.cli.grade import exit_status
 from grader.grading import lanes as lanes_module
 from grader.grading import schedule
 from grader.grading.plan import Finished, RunPlan
-from grader.grading.submission import grade_submission, report_of
+from grader.grading.schedule import grade_submission, report_of
 from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import CourseError, GraderError

@@ -18,8 +18,7 @@ from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Lanes, lanes_for
 from grader.grading.plan import Finished, RunPlan, Work
-from grader.grading.schedule import schedule
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission, schedule
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError

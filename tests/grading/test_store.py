@@ -12,8 +12,8 @@ from support import FORK, InLane
 
 from grader.course.layout import kept_results
 from grader.grading.plan import RunPlan
+from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, GradedExercise, Verdict
 from grader.model.messages import Setup

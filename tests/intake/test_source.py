@@ -12,9 +12,9 @@ import pytest
 from support import FORK
 
 from grader.grading.plan import RunPlan
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission
 from grader.intake.collect import read_submission
-from grader.intake.source import syntax_error
+from grader.intake.match import syntax_error
 from grader.model import Course, GradedExercise, Score, Submission
 
 

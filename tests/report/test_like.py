@@ -10,7 +10,7 @@ import pytest
 from support import InLane
 
 from grader.grading.plan import RunPlan
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
