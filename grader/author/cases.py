@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
 from grader.course.layout import Places, is_entry
@@ -76,71 +77,6 @@ CONSTANTS = {
     "a view of the argument, set to 0": "return args[0].detach() * 0",
 }
 """What each does, as a statement over `args`; no import, as a rule may forbid it."""
-
-_UNUSUAL_TEXT = '''
-
-import numpy as np
-import torch
-
-right = {name}
-
-
-def _each(value, change, tensors=False):
-    """The value with all inexact numbers in it changed; a text if it has none, which no rule expects.
-
-    Not None: that is right of a function which writes a file.
-
-    With `tensors` those in tensors and arrays alone; what is exact in them stays, and may be right.
-    """
-    changed = []
-
-    def walk(part):
-        if isinstance(part, torch.Tensor) or isinstance(part, np.ndarray):
-            inexact = part.is_floating_point() if isinstance(part, torch.Tensor) else part.dtype.kind == "f"
-            if tensors or inexact and 0 not in part.shape:
-                changed.append(part)
-            return change(part) if inexact else part
-        if type(part) is float and part and not tensors:
-            changed.append(part)
-            return change(part)
-        if type(part) in (list, tuple):
-            return type(part)(map(walk, part))
-        return {{key: walk(item) for key, item in part.items()}} if type(part) is dict else part
-
-    made = walk(value)
-    return made if changed else "nothing to change"
-
-
-def _first(args, named):
-    return next(iter([*args, *named.values()]), None)
-
-
-def _wide(value):
-    return value.double() if isinstance(value, torch.Tensor) else value.astype(np.float64)
-
-
-def _detached(value):
-    return value.detach() if isinstance(value, torch.Tensor) else value
-
-
-def _overwriting(args, named, number=0):
-    """What is right, and this number in every argument afterwards; a text if no argument can be written to."""
-    value, written = right(*args, **named), False
-    for argument in [*args, *named.values()]:
-        if isinstance(argument, torch.Tensor):
-            with torch.no_grad():
-                argument.fill_(number)
-        elif isinstance(argument, np.ndarray) and argument.flags.writeable:
-            argument[...] = number
-        else:
-            continue
-        written = True
-    return value if written else "nothing to write into"
-
-
-def {name}(*args, **named):
-    return {gives}
-'''
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,13 +193,15 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")
+    template = (Path(__file__).with_name("templates") / "unusual.py.txt").read_text(encoding="utf-8")
     fine = read_answer(exercise, exercise.reference).fine
     for word in (word for word in fine if word not in MAY_BE_RIGHT):
         where = Places.of(exercise).reference.as_posix()
         problems.append(f"{where}: also right: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
     for name in _functions(exercise):
         for gives, expression in UNUSUAL.items():
-            source = text + _UNUSUAL_TEXT.format(name=name, gives=expression)
+            # Below the reference, so that it stands in place of its function.
+            source = f"{text}\n\n{template.replace('@name@', name).replace('@gives@', expression)}"
             answer = Answer(exercise.reference.with_name(f"{name} gives {gives}"), source.encode(), "", "", fine=fine)
             yield Case(exercise, "unusual", answer, 0, gives=gives, function=name)
 
