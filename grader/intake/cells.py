@@ -32,6 +32,8 @@ class Cell:
         failed: whether it raised.
         id: of the cell, if the notebook has one; the same for all its runs.
         dropped: lines of it that are not Python, and that do nothing in the source.
+        of: in a file, the id of the exercise that it is of, or "".
+        says_so: whether it says that itself.
     """
 
     number: int
@@ -39,11 +41,15 @@ class Cell:
     failed: bool = False
     id: str | None = None
     dropped: tuple[str, ...] = ()
+    of: str = ""
+    says_so: bool = False
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The exercises that it says it belongs to: `# exercise: double, total`."""
-        return words_of_mark(self.source)
+        """The exercises that its first line says it belongs to: `# exercise: double, total`."""
+        mark, _, words = self.source.lstrip().split("\n", 1)[0].partition(":")
+        is_mark = mark.startswith("#") and mark[1:].strip() == "exercise"
+        return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
 
 
 @dataclass
@@ -77,14 +83,6 @@ class Module:
         """Take lines of a cell, of which the first is its line `first`."""
         self.lines += lines
         self.origins += [(number, first + at) for at in range(len(lines))]
-
-
-def words_of_mark(source: str) -> tuple[str, ...]:
-    """The words of a first line `# exercise: ONE, TWO`; none if it is another line."""
-    line = source.lstrip().split("\n", 1)[0]
-    mark, colon, words = line.partition(":")
-    is_mark = colon and mark.startswith("#") and mark[1:].strip() == "exercise"
-    return tuple(re.split(r"[\s,]+", words.strip())) if is_mark and words.strip() else ()
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -10,14 +10,12 @@ Magics and shell lines are left out with a note; what else is left out, `cells` 
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from grader.intake.cells import Cell, Module, checkers_in, joined, words_of_mark
+from grader.intake.cells import Cell, Module, checkers_in, joined
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
@@ -35,16 +33,6 @@ _MOST_COMPILED = 4 << 20
 _MOST_DROPPED = 50
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """A code cell: its number among them, its code, the exercise that it is of, and whether it says so itself."""
-
-    number: int
-    code: str
-    exercise: str
-    says_so: bool = False
-
-
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
     """The modules in a notebook, by exercise.
 
@@ -57,38 +45,40 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         ValueError: it is not a notebook.
     """
     cells = list(_cells(data, exercises))
-    marked = {cell.exercise for cell in cells if cell.exercise}
+    marked = {cell.of for cell in cells if cell.of}
     known = {exercise.id: exercise for exercise in exercises}
     if marked:
-        first = next(place for place, cell in enumerate(cells) if cell.exercise)
-        common = [cell for cell in cells[:first] if not cell.exercise]
-        chosen = {id: _of_one(common, [cell for cell in cells if cell.exercise == id]) for id in marked}
+        first = next(place for place, cell in enumerate(cells) if cell.of)
+        chosen = {id: _of_one(cells[:first], [cell for cell in cells if cell.of == id]) for id in marked}
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
-        names = defined("\n".join(cell.code for cell in cells).encode("utf-8", "replace"))
+        names = defined("\n".join(cell.source for cell in cells).encode("utf-8", "replace"))
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
         # Where several exercises have a function of that name, those of which all functions are there.
-        chosen = {id: own for id, own in chosen.items() if starter_names(known[id]) <= names} or chosen
-    python = _Python()
-    checkers = checkers_in([python.cell(cell) for cell in cells])
-    return {id: _module(own, starter_names(known[id]), python, checkers) for id, own in chosen.items()}
+        chosen = {id: cells for id in chosen if starter_names(known[id]) <= names} or chosen
+    checkers = checkers_in(cells)
+    modules = {}
+    for id, its in chosen.items():
+        modules[id] = joined(its, checkers, starter_names(known[id]), "code cell {}")
+        modules[id].own = "\n".join(cell.source for cell in its if cell.of).encode("utf-8", "replace")
+    return modules
 
 
-def _of_one(common: Sequence[_Cell], cells: Sequence[_Cell]) -> list[_Cell]:
+def _of_one(common: list[Cell], cells: list[Cell]) -> list[Cell]:
     """The cells that count for an exercise: what was tried out beside marked ones does not."""
     own = [cell for cell in cells if cell.says_so] or cells
-    return [*own] if any(cell.says_so and words_of_mark(cell.code) for cell in own) else [*common, *own]
+    return own if any(cell.says_so and cell.exercises for cell in own) else [*common, *own]
 
 
-def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
+def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
     try:
         notebook = json.loads(data)
         cells = notebook["cells"]
         rows = [dict(cell) for cell in cells][:_MOST_CELLS]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("it cannot be read as a notebook; save it again as .ipynb") from None
-    below, level, number = "", 0, 0
+    below, level, number, room = "", 0, 0, _MOST_COMPILED
     for cell in rows:
         kind, text = cell.get("cell_type"), _text(cell.get("source"))
         if kind == "markdown":
@@ -102,7 +92,8 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[_Cell]:
             if _is_test(cell):  # of the teacher's, which come along in nbgrader's notebooks
                 continue
             own = _own_exercise(cell, text, exercises)
-            yield _Cell(number, text, own or below, says_so=bool(own))
+            source, dropped, room = _python(text, room)
+            yield Cell(number, source, dropped=dropped, of=own or below, says_so=bool(own))
 
 
 def _text(source: object) -> str:
@@ -140,41 +131,28 @@ def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     return ids.pop() if len(ids) == 1 else ""
 
 
-def _module(cells: Sequence[_Cell], needed: frozenset[str], python: _Python, checkers: set[str]) -> Module:
-    module = joined([python.cell(cell) for cell in cells], checkers, needed, "code cell {}")
-    module.own = "\n".join(cell.code for cell in cells if cell.exercise).encode("utf-8", "replace")
-    return module
+def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
+    """A cell in which lines that are not Python do nothing, and these lines: a text may have some that look like them.
 
-
-class _Python:
-    """The Python in cells of one notebook. What is too large or too much is not looked at, and counts as code."""
-
-    def __init__(self) -> None:
-        self._room = _MOST_COMPILED
-        self.cell = functools.cache(self._cell)
-
-    def _cell(self, cell: _Cell) -> Cell:
-        """A cell in which lines that are not Python do nothing: a text may have lines that look like them."""
-        lines = cell.code.split("\n")
-        dropped = []
-        first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-        if lines[first].startswith("%%"):
-            dropped.append(lines[first])
-            if lines[first].split()[0] not in _BODY_COUNTS:
-                return Cell(cell.number, "\n" * (len(lines) - 1), dropped=tuple(dropped))
-            lines[first] = _nothing(lines[first])
-        for _ in range(_MOST_DROPPED):
-            error = self._error("\n".join(lines))
-            place = (error.lineno or 0) - 1 if error else -1
-            if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
-                break
-            dropped.append(lines[place])
-            lines[place] = _nothing(lines[place])
-        return Cell(cell.number, "\n".join(lines), dropped=tuple(dropped))
-
-    def _error(self, code: str) -> SyntaxError | None:
-        self._room -= len(code)
-        return syntax_error(code) if self._room > 0 and len(code) <= _LARGEST_CELL else None
+    What is too large or too much is not looked at, and counts as code; the last item is how much more may be.
+    """
+    lines = code.split("\n")
+    dropped = []
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        dropped.append(lines[first])
+        if lines[first].split()[0] not in _BODY_COUNTS:
+            return "\n" * (len(lines) - 1), tuple(dropped), room
+        lines[first] = _nothing(lines[first])
+    for _ in range(_MOST_DROPPED):
+        room -= len(code)
+        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= _LARGEST_CELL else None
+        place = (error.lineno or 0) - 1 if error else -1
+        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
+            break
+        dropped.append(lines[place])
+        lines[place] = _nothing(lines[place])
+    return "\n".join(lines), tuple(dropped), room
 
 
 def _nothing(line: str) -> str:
