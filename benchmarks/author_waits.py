@@ -23,6 +23,7 @@ from unittest.mock import patch
 import click
 
 from grader.author import watch
+from grader.author.verify import Prover
 from grader.course.layout import find_course
 from grader.course.load import load_course
 from grader.grading.lanes import setup_of
@@ -96,7 +97,8 @@ def command(name: str, course: Path | None) -> None:
         (exercise,) = (item for item in load_course(root).exercises if name in (item.id, item.number))
         author = Author(files_of(exercise) * ROUNDS)
         with patch.object(watch, "saves", author.saves), suppress(KeyboardInterrupt), open_store(None) as store:
-            watch.Watch(load_course(root), [exercise.id], setup_of(), watch.SEEDS, author.say, store).run()
+            prover = Prover(load_course(root), setup_of(), store, watch.SEEDS, known_only=True)
+            watch.watch(prover, [exercise.id], author.say)
     click.echo(f"{exercise.id}, in parts of one import of torch ({unit:.2f} s)")
     click.echo(f"{'saved':<12}{'first verdict':>20}{'all of it':>20}")
     for saved, times in author.times.items():
