@@ -50,13 +50,10 @@ class Source:
         self.classes = {node.name for node in self.nodes if isinstance(node, ast.ClassDef)}
         self.local = self.classes | {node.name for node in self.functions}
         self._imports: dict[str, str] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    name = alias.asname or alias.name.split(".")[0]
-                    self._imports[name] = alias.name if alias.asname else name
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                self._imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
+            if not module.startswith("."):  # of `import a.b` the name is `a`
+                whole = f"{module}.{inner}" if inner else module
+                self._imports[name] = name if whole.startswith(f"{name}.") and not inner else whole
 
     def path(self, node: ast.AST | None) -> str:
         """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
@@ -84,6 +81,16 @@ class Source:
     def is_pytests(self, function: ast.AST) -> bool:
         """Whether pytest calls a function, and so gives it fixtures by the names of its parameters."""
         return self.is_check(function) or self.is_fixture(function)
+
+
+def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
+    """What each name of an import statement is imported as: a module, and a name of it or ""."""
+    if isinstance(node, ast.Import):
+        return {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        return {alias.asname or alias.name: (module, alias.name) for alias in node.names}
+    return {}
 
 
 def parameters(function: Function) -> list[str]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.author.port.rewrite import CHECK, WORDS, Plain, Rewriter, read_plain, with_helpers
-from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, imported, items_of
+from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of
 from grader.course.answers import first_line, names_of
 from grader.lint import findings
-from grader.lint.scope import Function, Source, parameters
+from grader.lint.scope import Function, Source, imported, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""

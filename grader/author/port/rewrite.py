@@ -9,9 +9,9 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.author.port.text import Edits, Item, assembled, imported, items_of
+from grader.author.port.text import Edits, Item, assembled, items_of
 from grader.course.answers import first_line, names_of
-from grader.lint.scope import Function, Kind, Scope, Source, parameters, scopes
+from grader.lint.scope import Function, Kind, Scope, Source, imported, parameters, scopes
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.course.answers import first_line
-from grader.lint.scope import Function
+from grader.lint.scope import Function, imported
 
 _Node = ast.expr | ast.stmt
 _WIDTH = 120
@@ -118,16 +118,6 @@ def items_of(text: str) -> list[Item]:
         uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
-
-
-def imported(node: ast.stmt) -> dict[str, tuple[str, str]]:
-    """What each name of an import statement is imported as: a module, and a name of it or ""."""
-    if isinstance(node, ast.Import):
-        return {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
-    if isinstance(node, ast.ImportFrom):
-        module = "." * node.level + (node.module or "")
-        return {alias.asname or alias.name: (module, alias.name) for alias in node.names}
-    return {}
 
 
 def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
