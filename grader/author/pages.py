@@ -40,8 +40,7 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
     last = [module.exercises[-1] for module in course.modules if module.exercises]
     track = ", ".join(exercise.number for exercise in last)
     yield from _filled(
-        "## Fast track",
-        f"Whoever solves the last exercise of a module may take the module as known: {track}.",
+        "## Fast track", f"Whoever solves the last exercise of a module may take the module as known: {track}."
     )
     if coverage.topics:
         documents = dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents)

@@ -14,15 +14,7 @@ from zoneinfo import ZoneInfo
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from grader.course.files import (
-    CourseFile,
-    ExampleEntry,
-    ExerciseFile,
-    HandInEntry,
-    LimitsEntry,
-    read_file,
-    suggestion,
-)
+from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
 from grader.course.layout import (
     COURSE_FILE,
     SHARED,

@@ -183,9 +183,7 @@ class Reader:
         why = f"what was handed in cannot be read: {reply.problem}"
         path = handed.parts[0].path if handed.parts else Path()
         submission = Submission(
-            *(handed.key, {}, dict.fromkeys(ids, path), dict.fromkeys(ids, why), ""),
-            authors=handed.authors,
-            root=root,
+            *(handed.key, {}, dict.fromkeys(ids, path), dict.fromkeys(ids, why), ""), authors=handed.authors, root=root
         )
         return Reply((submission,), (Unmatched("", handed.key, why),))
 

@@ -36,13 +36,7 @@ class CheckFailed(AssertionError):
     """
 
     def __init__(
-        self,
-        public: str,
-        story: str = "",
-        about: str = "",
-        picture: Picture | None = None,
-        *,
-        from_text: bool = False,
+        self, public: str, story: str = "", about: str = "", picture: Picture | None = None, *, from_text: bool = False
     ) -> None:
         self.public = public
         self.from_text = from_text
