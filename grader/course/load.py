@@ -14,21 +14,9 @@ from zoneinfo import ZoneInfo
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
-from grader.course.layout import (
-    COURSE_FILE,
-    SHARED,
-    Places,
-    answers,
-    closed_folders,
-    entries,
-    exercise_folders,
-    is_given,
-    is_ours,
-    shared_code,
-    staff_root,
-    starter_copy,
-)
+from grader.course.layout import COURSE_FILE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
@@ -85,15 +73,15 @@ def _load_exercise(
 ) -> Exercise | None:
     problems = faults.setdefault((places.module, places.id), [])
     if not (root / places.shown).is_dir():
-        near = suggestion(places.id, exercise_folders(root, places.module))
-        remedy = ";  grade update  brings it back" if is_given(root) else near
+        near = suggestion(places.id, layout.exercise_folders(root, places.module))
+        remedy = ";  grade update  brings it back" if layout.is_given(root) else near
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         problems.append(f"{COURSE_FILE}: modules: {folder}{remedy}")
         return None
     file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
     if file is None:
         return None
-    staff = staff_root(root)
+    staff = layout.staff_root(root)
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
     if not shown_checks and not hidden_checks:
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
@@ -111,22 +99,22 @@ def _load_exercise(
         minutes=file.minutes,
         hints=tuple(file.hints),
         folder=root / places.shown,
-        closed=closed_folders(root),
+        closed=layout.closed_folders(root),
         starter=root / places.starter,
         starter_digest=file.starter or "",
         shown_checks=shown_checks,
         hidden_checks=hidden_checks,
         probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
         reference=_there(staff / places.reference),
-        wrong=(*answers(staff / places.wrong), *entries(staff / places.wrong_entries)),
-        right=answers(staff / places.right),
+        wrong=(*layout.answers(staff / places.wrong), *layout.entries(staff / places.wrong_entries)),
+        right=layout.answers(staff / places.right),
         contract=_contract(root, places, problems),
         limits=_limits(limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         counters=file.counters,
         retyped=tuple(file.retyped),
         data=_data(root, places, file.files, problems),
-        shared=shared_code(root),
+        shared=layout.shared_code(root),
         values=tuple(file.values),
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         void=tuple(file.void),
@@ -153,11 +141,12 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
     files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
-        if path in (root / places.starter, root / places.description) or is_ours(path.name):
+        if path in (root / places.starter, root / places.description) or layout.is_ours(path.name):
             problems.append(f"{where}: {name} is the name of a file of the exercise itself; data need another")
         elif path.is_symlink() or not path.is_file():
             missing = (places.shown / name).as_posix()
-            what = " grade update  brings it back" if staff_root(root) != root else "put it there, or fix the name"
+            is_given = layout.staff_root(root) != root
+            what = " grade update  brings it back" if is_given else "put it there, or fix the name"
             problems.append(f"{where}: there is no file {missing}; {what}")
     size = sum(path.stat().st_size for path in files.values() if path.is_file())
     if size > _MOST_DATA_MB << 20:
@@ -170,7 +159,7 @@ def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]
     """The rules of an exercise. A missing starter is not reported here, but by `grade verify`."""
     # A student's file may have lost its text: then those of the copy count.
     try:
-        for path in (root / places.starter, starter_copy(root, places)):
+        for path in (root / places.starter, layout.starter_copy(root, places)):
             if path.is_file() and (rules := contract_lines(path.read_bytes().decode("utf-8", "replace"))):
                 return rules
     except OSError as error:

@@ -20,21 +20,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from grader.course.answers import Answer, as_submitted, read_answer
-from grader.grading.behaviour import (
-    COSTS,
-    SEALED_SEEDS,
-    Sealed,
-    Trace,
-    Traces,
-    behaviour_of,
-    failures_of,
-    name_of,
-    named_by,
-    names_in,
-    read_sealed,
-    traces_of,
-    unsealed,
-)
+from grader.grading import behaviour
+from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, traces_of
 from grader.grading.store import Keys, Store, digest_of, machine_of
 from grader.model import Exercise, GradedExercise, Submission
 from grader.model.errors import CourseError
@@ -149,7 +136,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     try:
         if diagnosis := _joined(task.sentences()):
             return replace(graded, diagnosis=diagnosis)
-        return replace(graded, behaviour=behaviour_of(task.run(SEEDS[0])))
+        return replace(graded, behaviour=behaviour.behaviour_of(task.run(SEEDS[0])))
     finally:
         lane.watch = watch
 
@@ -182,7 +169,7 @@ class _Task:
         groups = sorted(failures_of(self._graded.checks), key=self._place)
         if self._exercise.wrong:
             yield from self._explained(groups)
-        elif self._exercise.mistakes is not None and (sealed := read_sealed(self._exercise.mistakes)):
+        elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
             yield from ((EITHER, self._unsealed(sealed, group)) for group in groups)
 
     def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
@@ -202,10 +189,10 @@ class _Task:
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
         """The sentences that what it does opens, in a copy that has them sealed."""
         id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
-        if (sealed := mistakes.get(name_of(id, first))) is None:
+        if (sealed := mistakes.get(behaviour.name_of(id, first))) is None:
             return []
         further = (_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])
-        return unsealed(id, [first, *further], sealed, names_in(self._files))
+        return behaviour.unsealed(id, [first, *further], sealed, behaviour.names_in(self._files))
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
         """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
@@ -226,7 +213,7 @@ class _Task:
                 break
             mine = self.run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
-        names = names_in(self._files)
+        names = behaviour.names_in(self._files)
         return {
             answer: part
             for answer, part in parts.items()
@@ -290,7 +277,7 @@ class _Task:
 def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
     """What must stand in code that does this, for the sentence of a wrong answer: nothing where a value shows it."""
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
-    return frozenset() if has_value else named_by(answer, exercise.reference)
+    return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
 
 
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:

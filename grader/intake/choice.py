@@ -10,19 +10,11 @@ from pathlib import Path, PurePosixPath
 
 from grader.course.answers import is_starter, is_untouched
 from grader.course.layout import NOTEBOOK, Places, is_ours
+from grader.intake import match
 from grader.intake.cells import Module
 from grader.intake.contents import Contents, is_packed
 from grader.intake.handed import LATE, Handed, Unmatched
-from grader.intake.match import (
-    Version,
-    attempt_of,
-    by_contents,
-    encoding_note,
-    load_error,
-    named,
-    place_in,
-    with_packages,
-)
+from grader.intake.match import Version, named
 from grader.intake.notebook import modules_of
 from grader.model import Exercise, Place, Submission
 
@@ -119,7 +111,7 @@ def _candidates(
         for name in _siblings(contents, one.path, one.source)
     }
     for path in rest:
-        id, how = by_contents(contents.files[path], course)
+        id, how = match.by_contents(contents.files[path], course)
         if id and not candidates.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
             candidates.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
         elif path not in along:
@@ -154,7 +146,7 @@ def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Cand
 
     def place(one: _Candidate) -> tuple[object, ...]:
         untouched = is_starter(exercise, one.source)
-        later = [-number for number in (*one.version, attempt_of(one.path))]
+        later = [-number for number in (*one.version, match.attempt_of(one.path))]
         packed = any(is_packed(above.name) for above in one.path.parents)
         elsewhere = one.path.parts[-len(home) :] != home
         return (
@@ -204,12 +196,12 @@ class _Choice:
             if one.module:
                 cells[id] = tuple(one.module.origins)
             elif self.root is not None:
-                places[id] = place_in(one.source, Path(os.path.relpath(path, self.root)).as_posix())
+                places[id] = match.place_in(one.source, Path(os.path.relpath(path, self.root)).as_posix())
             if is_untouched(exercise, one.source, path):
                 untouched.add(id)
                 continue
             typed = exercise.file_name if one.module else Path(os.path.relpath(path)).as_posix()
-            if error := load_error(one.source, exercise.file_name, typed):
+            if error := match.load_error(one.source, exercise.file_name, typed):
                 errors[id] = error
         return Submission(
             *(self.handed.key, files, paths, problems, digest_of(files)),
@@ -236,7 +228,7 @@ class _Choice:
             yield f"several versions: {one.path} counts, not {', '.join(others)}"
         if one.module:
             yield from one.module.notes
-        elif note := encoding_note(one.source, exercise.file_name):
+        elif note := match.encoding_note(one.source, exercise.file_name):
             yield note
         for name in _changed_checks(exercise, self.contents):
             yield f"{name} is not the course's (changed, or of another version): the course's own is used"
@@ -271,7 +263,7 @@ def _siblings(
             continue
         along[other.relative_to(path.parent)] = data
         room -= len(data)
-    return with_packages(source, along)
+    return match.with_packages(source, along)
 
 
 def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
