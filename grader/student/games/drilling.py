@@ -45,7 +45,7 @@ def read_drill(course: Course, module: str | None) -> DrillFile:
     """The questions of a module, by its id or number; of the first that has any without one.
 
     Raises:
-        CourseError: there are none, or the file is not as it must be.
+        CourseError: there is no drill, or its file is not as it must be.
     """
     there = [item for item in course.modules if (course.root / drill_of(item.id)).is_file()]
     chosen = [item for item in there if module is None or module in (item.id, item.id.split("_")[0])]
