@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from grader.course.answers import starter_digest
+from grader.course.golf import par_problem
 from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.topics import Coverage
 from grader.lint import findings
@@ -67,6 +68,8 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     ):
         if path is None:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
+    if problem := par_problem(exercise):
+        yield f"{where}: {problem}"
     rules = {check.contract for check in checks}
     for rule in exercise.caps:
         if rule not in rules:

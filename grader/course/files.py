@@ -146,6 +146,7 @@ class ExerciseFile(Strict):
     needs: list[Name] = []
     minutes: Count | None = None
     example: ExampleEntry | None = None
+    par: Count | None = None
     hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []

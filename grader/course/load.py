@@ -119,6 +119,7 @@ def _load_exercise(
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         void=tuple(file.void),
         example=_example(file.example) if file.example else None,
+        par=file.par,
         mistakes=_there(root / places.mistakes),
     )
 

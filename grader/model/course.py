@@ -121,6 +121,7 @@ class Exercise(PlannedExercise):
         values: ids of checks and names of rules that show that some value was right; none for all checks of category
             correctness on rules without a cap. While none of them passes, no check earns anything.
         example: a picture of the example in the task, or None.
+        par: the operations of the shortest known right answer, in an exercise for golf; else None.
         caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
     """
@@ -148,6 +149,7 @@ class Exercise(PlannedExercise):
     caps: Mapping[str, int] = field(default_factory=dict)
     void: tuple[str, ...] = ()
     example: Picture | None = None
+    par: int | None = None
 
     @property
     def file_name(self) -> str:

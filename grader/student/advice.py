@@ -13,6 +13,7 @@ from dataclasses import replace
 import click
 
 from grader.course.answers import as_submitted, public_text, read_answer
+from grader.course.golf import golf_line
 from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
@@ -115,6 +116,8 @@ def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
     elif saved:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
+    if golf := golf_line(exercise):
+        yield golf
     yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
 
 

@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 from support import COURSES, FORK, InLane
 
+from grader.author.text import text_problems
 from grader.cli import main
+from grader.course.golf import operations
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
@@ -179,3 +181,24 @@ def test_drill_that_cannot_be_asked_is_reported(course: Course, text: str) -> No
     result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
     assert result.exit_code == 2
     assert "has no drill" in result.output or "drill.yaml: round 2 raises NameError" in result.output
+
+
+GOLF = b"""
+def f(x: list[int], n=-1):
+    if x.sum() > 3:
+        raise ValueError(f"{x[0]}")
+    def g(y):
+        return -y[0] + 2
+    return g(x)
+"""
+
+
+def test_golf_counts_operations(course: Course) -> None:
+    """Calls, operators, indexes, conditions; nothing of annotations and of what is raised."""
+    assert operations(GOLF) == 3 + 3 + 1
+    path = course.root / "exercises/01_basics/double/exercise.yaml"
+    path.write_text(path.read_text() + "par: 3\n")
+    result = CliRunner().invoke(main, ["double"])
+    assert "Golf: your functions have 2 operations (calls, operators, indexes): 1 under par." in result.output
+    problems = list(text_problems(load_course(course.root).exercises[0], [], ()))
+    assert any("exercise.yaml: par: the shortest right answer here has 2 operations" in each for each in problems)

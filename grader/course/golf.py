@@ -1,0 +1,65 @@
+"""Golf: in how few operations an answer is written. It gives no points; `par` in exercise.yaml is the least known."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.model import Exercise
+from grader.model.score import counted
+
+_OPERATIONS = (
+    *(ast.Call, ast.Subscript, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.AugAssign),
+    *(ast.IfExp, ast.If, ast.For, ast.While, ast.comprehension),
+)
+
+
+def operations(source: bytes) -> int:
+    """How many operations the functions of a file have: each call, operator, index, condition and loop is one.
+
+    What is raised counts for nothing, nor do decorators, annotations and docstrings.
+
+    Raises:
+        SyntaxError, ValueError: it is not valid Python.
+    """
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    todo: list[ast.AST] = []
+    for function in functions:
+        todo += function.body if isinstance(function, ast.FunctionDef) else [function.body]
+    seen, count = set[ast.AST](), 0
+    while todo:
+        node = todo.pop()
+        if node in seen or isinstance(
+            node, ast.Raise | ast.FunctionDef | ast.Lambda
+        ):  # these have entries of their own
+            continue
+        seen.add(node)
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+        count += isinstance(node, _OPERATIONS) and not negative
+        todo += [child for child in ast.iter_child_nodes(node) if not _is_annotation(node, child)]
+    return count
+
+
+def _is_annotation(node: ast.AST, child: ast.AST) -> bool:
+    return isinstance(node, ast.AnnAssign) and child is node.annotation
+
+
+def golf_line(exercise: Exercise) -> str:
+    """What a student reads who has solved an exercise that has a par, of the file in the course; "" of any other."""
+    if exercise.par is None:
+        return ""
+    try:
+        count = operations(exercise.starter.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # it has changed since it was graded
+        return ""
+    over = count - exercise.par
+    how = f"{over} over par" if over > 0 else f"{-over} under par" if over else "par"
+    return f"Golf: your functions have {counted(count, 'operation')} (calls, operators, indexes): {how}."
+
+
+def par_problem(exercise: Exercise) -> str:
+    """What is wrong with the par of an exercise; "" if nothing is, or its answers are not here."""
+    files = [path for path in (exercise.reference, *exercise.right) if path is not None]
+    least = min((operations(path.read_bytes()) for path in files), default=exercise.par)
+    if exercise.par in (None, least):
+        return ""
+    return f"par: the shortest right answer here has {least} operations; write that, or add a shorter answer"
