@@ -10,7 +10,9 @@ import contextlib
 import functools
 import logging
 import os
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +44,7 @@ from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import Patience, PatientPipes
+from grader.wire.transport import Patience, PatientPipes, SocketTransport
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -142,11 +144,12 @@ class Lane:
         supply = self._source.supply(self._number)
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
+        ends = socket.socketpair() if sys.platform != "win32" else None
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
             pass_fds=fds,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=ends[1].fileno() if ends else subprocess.PIPE,
+            stdout=ends[1].fileno() if ends else subprocess.PIPE,
             stderr=self._log,
             env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
             start_new_session=True,
@@ -154,12 +157,16 @@ class Lane:
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
         if supply.server:
             supply.server.close()
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
-        stdin.close()
-        stdout.close()
+        if ends:  # one thread can wait for it with a deadline; a pair of pipes takes two more
+            ends[1].close()
+            self._channel = Channel(SocketTransport(ends[0]))
+        else:
+            stdin, stdout = self._process.stdin, self._process.stdout
+            assert stdin is not None
+            assert stdout is not None
+            self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
+            stdin.close()
+            stdout.close()
         self._command = supply.command
         self._plan()
 
@@ -345,7 +352,8 @@ class Lane:
 
     def _send(self, message: Message) -> None:
         tree, data = to_frame(message)
-        self._channel.send(self._jobs, tree, data)
+        with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
+            self._channel.send(self._jobs, tree, data)
 
     def _receive(self, patience: Patience) -> Message:
         """The next message about a job; notes of spawned workers are taken down on the way."""

@@ -129,7 +129,8 @@ class SocketTransport(_Stream):
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
-        self._sock.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):  # it is gone
+            self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
         """Close the socket and all descriptors that were not taken."""
