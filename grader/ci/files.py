@@ -215,9 +215,4 @@ def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
     wanted = [item for item in course.exercises if chosen is None or item.id in chosen.exercises]
     title = chosen.title if chosen is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))
-    return {
-        "TITLE": html.escape(title),
-        "NAMES": names,
-        "JSON_TITLE": json.dumps(title),
-        "UUID": str(uuid.uuid4()),
-    }
+    return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}
