@@ -72,10 +72,8 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 @click.command("ci")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
-@click.option(
-    "--submission", default=".", type=click.Path(path_type=Path), help="The checkout; by default this folder."
-)
-@click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
+@click.option("--submission", default=".", type=options.PATH, help="The checkout; by default this folder.")
+@click.option("--course", type=options.PATH, help="The course with its checks, outside of the checkout.")
 @options.handin
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
@@ -95,7 +93,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @options.seed
 @click.option(
     "--secret-file",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
 @options.workers(None, "full with --course, else none")
@@ -118,7 +116,7 @@ def ci_command(
 ) -> None:
     """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
-    say.begin("Grading ...")
+    say.meanwhile("Grading ...")
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
@@ -150,7 +148,7 @@ def ci_command(
     for name, place in formats:
         if place == "-":
             write_format(name, place, read, choices)
-    say.coloured(platform.log(read, choices).rstrip("\n"))
+    say(platform.log(read, choices).rstrip("\n"), color=True)
     with_result = any(name == "classroom" for name, _ in formats)
     platform.publish(read, choices, passed=passed, with_result=with_result)
     if fail_below is not None:
@@ -219,7 +217,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 
 @click.command("init-ci")
 @click.argument("platform", type=click.Choice(list(_PLATFORMS)))
-@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
 @options.confinement(
@@ -277,7 +275,7 @@ def _refuse_unused(ctx: click.Context, platform: str, used: Sequence[str]) -> No
 
 @click.command("package")
 @click.argument("platform", type=click.Choice(["gradescope"]))
-@click.option("--out", default="autograder.zip", show_default=True, type=click.Path(path_type=Path), help="The zip.")
+@click.option("--out", default="autograder.zip", show_default=True, type=options.PATH, help="The zip.")
 @options.handin
 @options.package
 @options.course
@@ -310,8 +308,8 @@ def package_command(
 
 
 @click.command("clone")
-@click.argument("names", metavar="LIST", type=click.Path(path_type=Path))
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("names", metavar="LIST", type=options.PATH)
+@click.argument("folder", metavar="DIR", type=options.PATH)
 @options.handin
 @options.course
 @click.option(

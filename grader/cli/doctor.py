@@ -25,7 +25,7 @@ _NAME = 18
 def doctor_command(as_json: bool, start: str | None) -> None:
     """Check your course, this computer and its sandbox."""
     say = Say(quiet=as_json)
-    say.begin("Looking ...")
+    say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
     from grader.grading.machine import examine
 

@@ -58,7 +58,7 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
     say = Say()
     from grader.student.games.breaking import play
 
-    say.begin("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
+    say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
     for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
         say.prose(text)
 
@@ -79,7 +79,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
         say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
         say(f"Then run again:  grade catch {exercise.id}")
         return
-    say.begin(f"Trying {typed(own_check(course, exercise))} ...")
+    say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
     caught = caught_by(course, exercise, workers.setup())
     say(*caught_lines(caught, terminal_width()))
     sys.exit(1 if caught.missed or caught.refused else 0)
@@ -88,7 +88,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
 @click.command("trace")
 @options.exercise
 @click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
-@click.option("--out", type=click.Path(path_type=Path), help="The timeline's file; by default EXERCISE.trace.json.")
+@click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
@@ -111,7 +111,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 @click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
 @click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
-@click.option("--svg", type=click.Path(path_type=Path), help="Also write the picture as an SVG.")
+@click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
 @options.plain
 def draw_command(
     shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool

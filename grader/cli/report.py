@@ -14,6 +14,7 @@ import click
 from grader.cli import options
 from grader.cli.printing import Pace, Say, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
+from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 from grader.model.score import counted
 from grader.report.safe import filled, for_terminal, prose
 
@@ -36,7 +37,7 @@ _STEPS = (
 )
 """What to do with the draft of a wrong answer."""
 
-out_argument = click.argument("out", type=click.Path(path_type=Path))
+out_argument = click.argument("out", type=options.PATH)
 
 
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
@@ -58,7 +59,7 @@ def report_command(
     upload of Moodle or Canvas. Nobody's code is run.
     """
     say = Say()
-    say.begin("Reading ...")
+    say.meanwhile("Reading ...")
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
@@ -134,7 +135,9 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    write_file(path, text, makes_folder=True)
+    with failing_as(f"{path} cannot be written", ANOTHER_PLACE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
     width = terminal_width()
     words = ["A new", "wrong answer,", f"from {counted(len(group.members), 'submission')},", "is in", str(path)]
     yield from filled(words, "", width)
@@ -273,9 +276,9 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 
 
 @click.command("export")
-@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=options.PATH)
 @options.formats(required=True, more=options.LMS)
-@click.option("--into", type=click.Path(path_type=Path), help="The file downloaded from Canvas or Moodle, to fill in.")
+@click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
 @click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
 @click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
@@ -376,8 +379,8 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
 
 
 @click.command("term")
-@click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--to", default="term.csv", show_default=True, type=click.Path(path_type=Path), help="The table.")
+@click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=options.PATH)
+@click.option("--to", default="term.csv", show_default=True, type=options.PATH, help="The table.")
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
@@ -400,10 +403,8 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
 
 
 @click.command("gather")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
-)
+@click.argument("folder", metavar="DIR", type=options.PATH)
+@click.option("--out", default="gradebook.csv", show_default=True, type=options.PATH, help="The gradebook.")
 def gather_command(folder: Path, out: Path) -> None:
     """Make one gradebook of all reports below DIR. Of several reports of an author the latest counts."""
     from grader.ci.gather import gather

@@ -125,7 +125,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
-    say.begin("Counting ...")
+    say.meanwhile("Counting ...")
     say(*counted_lines(course, exercise, workers.setup(), terminal_width(), drawing(plain=plain)))
 
 
@@ -158,18 +158,18 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
+    from grader.student.own import run, try_of
     from grader.student.pages import typed
     from grader.student.progress import exercise_in_hand
-    from grader.student.tries import run, try_of
 
     course = options.course_here()
     exercise = exercise_in_hand(course, name)
-    attempt = try_of(course, exercise, workers.setup(seed or 0), say.running)
-    say.prose(f"{exercise.number} {exercise.title}. {attempt.row.check.contract} {attempt.row.check.title}:")
-    say(*story_lines(attempt.row, terminal_width()), "")
+    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
+    say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
-    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "Output:")
-    run(exercise, attempt.lines)
+    say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
+    run(exercise, lines)
 
 
 @click.command("hint")
@@ -219,16 +219,14 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 
 @click.command("pack")
 @click.option("--handin", metavar="HANDIN", help="Which hand-in; needed only if the course has several.")
-@click.option(
-    "--out", default=".", type=click.Path(path_type=Path), help="The folder for the zip; by default this one."
-)
+@click.option("--out", default=".", type=options.PATH, help="The folder for the zip; by default this one.")
 @click.option("--force", is_flag=True, help="Pack also if a file is missing or does not load.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the zip is, and what is wrong.")
 @options.workers("none")
 def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, workers: options.Workers) -> None:
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
-    details.begin("Packing ...")
+    details.meanwhile("Packing ...")
     from grader.student.pack import pack, the_handin
 
     course = options.course_here()

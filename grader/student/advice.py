@@ -16,9 +16,6 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
 from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
-from grader.grading.plan import RunPlan
-from grader.grading.schedule import grade_submission
-from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -27,6 +24,7 @@ from grader.model.score import counted, points_text
 from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal, prose
 from grader.student.given import CHANGED, changed_checks, is_behind, save_starters, starter_of
+from grader.student.own import grade_own, own_files
 from grader.student.progress import Progress, Row, next_row, read_progress, rows_of, write_progress
 
 YOURS, REFERENCE = "yours", "reference"
@@ -204,17 +202,17 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
         GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
-    mine = read_submission(course.root, [exercise], author="you")
+    mine = own_files(course, [exercise])
     texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
-    plan = RunPlan(course, [exercise], setup, runs_untouched=True, with_tries=False)
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         for name, text in texts.items():
             if name == YOURS or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
-                graded = grade_submission(plan, replace(mine, author=name, files=files), lanes).exercises[0]
+                handed_in = replace(mine, author=name, files=files)
+                (graded,) = grade_own(course, exercise, setup, lanes, handed_in, with_tries=False).exercises
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
     shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]

@@ -6,12 +6,13 @@ damaged file is replaced, and if none can be written, a sentence says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, NonNegativeInt
+from pydantic import BeforeValidator, Field, NonNegativeInt
 
 from grader.course.layout import kept_folder, kept_progress
 from grader.course.load import find_exercises, one_exercise
@@ -23,9 +24,12 @@ from grader.model.files import write_whole
 from grader.model.score import in_points
 from grader.model.typed import from_json, to_json
 
-STATES = ("not_started", "started", "done")
 KNOWN = "known"
 _VERSION = 1
+
+
+def _hundredths(points: object) -> object:
+    return round(100 * points) if isinstance(points, int | float) and math.isfinite(points) else points
 
 
 @dataclass(frozen=True)
@@ -34,34 +38,23 @@ class Standing:
 
     Attributes:
         state: of the last run, as in a report.
-        earned: hundredths of a point, likewise.
+        earned: hundredths of a point, likewise; in the file it is in points.
         solved: whether some run had full marks.
         tries: runs that lost points, since the last that did not.
         hints: how many were shown.
     """
 
-    state: str = STATES[0]
-    earned: int = 0
+    state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
+    earned: Annotated[int, BeforeValidator(_hundredths)] = 0
     solved: bool = False
-    tries: int = 0
-    hints: int = 0
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """The same in the file, where `earned` is in points."""
-
-    state: Literal["not_started", "started", "done"]
-    earned: Annotated[float, Field(allow_inf_nan=False)]
-    solved: bool
-    tries: NonNegativeInt
-    hints: NonNegativeInt
+    tries: NonNegativeInt = 0
+    hints: NonNegativeInt = 0
 
 
 @dataclass(frozen=True)
 class _Saved:
     last: str
-    exercises: Mapping[str, _Entry]
+    exercises: Mapping[str, Standing]
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ class Progress:
         now = self
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
-            if graded.state != STATES[0] or before != Standing():
+            if graded.state != "not_started" or before != Standing():
                 now = now.with_(graded.exercise.id, _after(before, graded))
         ran = [graded.exercise.id for graded in report.exercises if graded.checks]
         return replace(now, last=ran[0]) if len(ran) == 1 else now
@@ -112,16 +105,14 @@ def read_progress(course: Course) -> Progress:
     path = kept_progress(course)
     try:
         saved = from_json(_Saved, path.read_bytes())
-        rows = {id: Standing(**vars(row) | {"earned": round(100 * row.earned)}) for id, row in saved.exercises.items()}
-        return Progress(rows, saved.last)
+        return Progress(saved.exercises, saved.last)
     except FileNotFoundError:
         return Progress()
     except OSError as error:
         return Progress(problem=f"your progress cannot be read: {error.strerror}")
     except FormatError:
-        return Progress(
-            problem=f"{path.relative_to(course.root).as_posix()} was damaged, so your progress starts from zero"
-        )
+        where = path.relative_to(course.root).as_posix()
+        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
 
 
 def write_progress(course: Course, progress: Progress) -> str:

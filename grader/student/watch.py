@@ -21,7 +21,7 @@ from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan, Work
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.intake.collect import read_submission
+from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
@@ -32,6 +32,7 @@ from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, ending, hints
 from grader.student.given import reset, starter_of
 from grader.student.keys import keys
+from grader.student.own import own_files
 from grader.student.pages import list_lines, show_lines, typed
 from grader.student.progress import next_row, read_progress, rows_of
 
@@ -236,7 +237,7 @@ class Watch:
         self._say(*mistake_lines(explained, self._screen.width()))
 
     def _read(self, exercises: Sequence[Exercise]) -> Submission:
-        return read_submission(self._course.root, exercises, author=self._course.root.resolve().name)
+        return own_files(self._course, exercises)
 
     def _running(self, what: str, seconds: float) -> None:
         # A student who wants to leave does not wait for their endless loop.

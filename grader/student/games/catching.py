@@ -19,7 +19,7 @@ from grader.course.layout import Places
 from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Course, Exercise, Outcome, Verdict
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
 from grader.report.safe import prose
 
@@ -60,12 +60,9 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
     calls = ", ".join(_CALLS.format(name=name) for name in _functions(exercise))
     text = _TEMPLATE.format(title=exercise.title, rules=rules.replace("\\", "\\\\"), calls=calls or "student")
-    try:
+    with failing_as(f"{path.relative_to(course.root).as_posix()} cannot be written"):
         path.parent.mkdir(exist_ok=True)
         write_whole(path, text)
-    except OSError as error:
-        where = path.relative_to(course.root).as_posix()
-        raise CourseError(f"{where} cannot be written: {error.strerror}") from None
     return path
 
 
