@@ -13,7 +13,7 @@ from grader.cli.printing import Say, drawing, terminal_width, write_file
 from grader.model import Picture
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Shapes, Window
-from grader.report.pictures import lines_of, svg_of
+from grader.report.pictures import lines_of
 from grader.report.safe import prose
 
 _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
@@ -128,6 +128,8 @@ def draw_command(
     for line in lines_of(picture, width, shown):
         say(*(prose(line, width) if len(line) > width else [line]))
     if svg is not None:
+        from grader.report.html import svg_of
+
         write_file(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
 

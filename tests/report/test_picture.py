@@ -8,7 +8,8 @@ import pytest
 
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
-from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of, svg_of
+from grader.report.html import svg_of
+from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
 WINDOWS = Picture(
