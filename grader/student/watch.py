@@ -117,7 +117,7 @@ class Watch:
         if key == "r" and not asked_before and self._has_work():
             self._asked = True
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
-            self._say(*prose(text, self._screen.width()))
+            self._say_prose(text)
             return
         if key not in _KEYS:
             if asked_before:
@@ -127,7 +127,7 @@ class Watch:
         try:
             action(self)
         except GraderError as error:  # such as a hint that does not exist: the watch goes on
-            self._say(*prose(str(error), self._screen.width()))
+            self._say_prose(str(error))
 
     def _has_work(self) -> bool:
         """Whether there is a file that is not the starter."""
@@ -167,7 +167,7 @@ class Watch:
             if next_row(self._course, rows, progress):
                 self._say("You have solved all other exercises.")
             else:
-                self._say(*(line for text in ending(self._course, rows) for line in prose(text, self._screen.width())))
+                self._say_prose(*ending(self._course, rows))
             return
         self._exercise = ahead[0].exercise
         self._seen.pop(self._exercise.id, None)
@@ -193,8 +193,7 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
-        sentences = reset(self._course, self._exercise)
-        self._say(*(line for text in sentences for line in prose(text, self._screen.width())))
+        self._say_prose(*reset(self._course, self._exercise))
         # Saved by us: the same content is not graded again.
         self._grade()
 
@@ -280,6 +279,10 @@ class Watch:
             line += f"{'  ' if line else ''}{click.style(key, bold=True)} {what}"
             taken += long + (2 if taken else 0)
         yield line
+
+    def _say_prose(self, *texts: str) -> None:
+        width = self._screen.width()
+        self._say(*(line for text in texts for line in prose(text, width)))
 
     def _say(self, *lines: str) -> None:
         self._news = True
