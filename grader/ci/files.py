@@ -21,7 +21,7 @@ from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import write_whole, zip_bytes
+from grader.model.files import failing_as, write_whole, zip_bytes
 from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
@@ -147,10 +147,8 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     files[f"{folder}/requirements.txt"] = f"{f'./{wheel.name}' if wheel is not None else wishes.package}\n".encode()
     files[f"{folder}/constraints.txt"] = pinned_versions()
     if wheel is not None:
-        try:
+        with failing_as(f"--package: {wheel} cannot be read"):
             files[f"{folder}/{wheel.name}"] = wheel.read_bytes()
-        except OSError as error:
-            raise CourseError(f"--package: {wheel} cannot be read: {error.strerror}") from None
     if platform in SECRETS:
         files[SECRETS[platform]] = new_secret().encode()
     if platform in _IN_CHECKOUT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,13 +32,8 @@ _CLASS = "Commit them to the private repository of the course, fill class.txt, s
 _OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
 _PLATFORMS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "github": (_OF_STUDENTS, _COMMIT),
-    "github-class": (_OF_CLASS, _CLASS),
-    "gitlab": (_OF_STUDENTS, _COMMIT),
-    "gitlab-class": (_OF_CLASS, _CLASS),
-    "jenkins": (_OF_STUDENTS, _COMMIT),
-    "azure": (_OF_STUDENTS, _COMMIT),
-    "circleci": (_OF_STUDENTS, _COMMIT),
+    **dict.fromkeys(("github", "gitlab", "jenkins", "azure", "circleci"), (_OF_STUDENTS, _COMMIT)),
+    **dict.fromkeys(("github-class", "gitlab-class"), (_OF_CLASS, _CLASS)),
     "devcontainer": ((), "Commit them to the students' repository: an editor that opens it there has the grader."),
     "gradescope": (
         (*_OF_CLASS, "hidden"),
@@ -61,13 +57,10 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """A percentage; None for `never`, or where it was left out."""
     if value is None or value == NEVER:
         return None
-    try:
-        percent = float(value)
-    except ValueError:
-        percent = -1
-    if not 0 <= percent <= 100:
-        raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
-    return percent
+    with suppress(ValueError):
+        if 0 <= float(value) <= 100:
+            return float(value)
+    raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
 
 
 @click.command("ci")
@@ -149,8 +142,7 @@ def ci_command(
         if place == "-":
             write_format(name, place, read, choices)
     say(platform.log(read, choices).rstrip("\n"), color=True)
-    with_result = any(name == "classroom" for name, _ in formats)
-    platform.publish(read, choices, passed=passed, with_result=with_result)
+    platform.publish(read, choices, passed=passed, with_result="classroom" in dict(formats))
     if fail_below is not None:
         sys.exit(exit_status(report, passed=passed))
 

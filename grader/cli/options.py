@@ -234,6 +234,14 @@ def exercise_here(name: str) -> tuple[Course, Exercise]:
     return course, one_exercise(course, name)
 
 
+def exercise_or_next(name: str | None) -> tuple[Course, Exercise]:
+    """The course in the user's folder, and the exercise of a name, or the one that comes next."""
+    from grader.student.progress import exercise_in_hand
+
+    course = course_here()
+    return course, exercise_in_hand(course, name)
+
+
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
     """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
     from grader.course.load import means_module

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,13 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures import Drawing
+    from grader.report.pictures import ASCII, UNICODE
 
-    return Drawing.on(sys.stdout.encoding, plain=plain)
+    try:
+        "".join(map(str, vars(UNICODE).values())).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return replace(ASCII, plain=plain)
+    return replace(UNICODE, plain=plain)
 
 
 class Say:

@@ -114,10 +114,9 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:
     """Show the task of an exercise, by default of the next one."""
     from grader.student.pages import show_lines
-    from grader.student.progress import exercise_in_hand, solved_reference
+    from grader.student.progress import solved_reference
 
-    course, say = options.course_here(), Say()
-    exercise = exercise_in_hand(course, name)
+    say, (course, exercise) = Say(), options.exercise_or_next(name)
     if not reference:
         say(*show_lines(course, exercise, terminal_width(), drawing(plain=plain)))
         return
@@ -134,9 +133,8 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 def open_command(name: str | None) -> None:
     """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
     from grader.student.pages import typed
-    from grader.student.progress import exercise_in_hand
 
-    exercise = exercise_in_hand(options.course_here(), name)
+    _, exercise = options.exercise_or_next(name)
     if not (editor := options.editor()):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
@@ -160,10 +158,8 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.report.terminal import story_lines
     from grader.student.own import run, try_of
     from grader.student.pages import typed
-    from grader.student.progress import exercise_in_hand
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
+    course, exercise = options.exercise_or_next(name)
     row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
@@ -179,10 +175,8 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
     from grader.student.advice import hints
-    from grader.student.progress import exercise_in_hand
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
+    course, exercise = options.exercise_or_next(name)
     Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
 
 
@@ -206,11 +200,9 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say("Watching; Ctrl-C ends.")
-    from grader.student.progress import exercise_in_hand
     from grader.student.watch import Screen, Watch
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
+    course, exercise = options.exercise_or_next(name)
     # A screen reader would read the whole screen again, so nothing is cleared for it.
     clear = (lambda: None) if plain else click.clear
     screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)

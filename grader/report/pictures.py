@@ -10,7 +10,7 @@ import itertools
 import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
@@ -50,15 +50,6 @@ class Drawing:
     work: str = "#"
     wait: str = "."
     host: str = "="
-
-    @classmethod
-    def on(cls, encoding: str | None, *, plain: bool = False) -> Drawing:
-        """What a stream of that encoding can show."""
-        try:
-            "".join(map(str, vars(UNICODE).values())).encode(encoding or "ascii")
-        except (UnicodeEncodeError, LookupError):
-            return cls(plain=plain)
-        return replace(UNICODE, plain=plain)
 
     def boxes(self, rows: list[list[str]]) -> list[str]:
         """Rows of boxes side by side with what is in them; all cells of a column have the same width."""

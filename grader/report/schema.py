@@ -17,7 +17,7 @@ from pydantic import Field
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.score import held_text, in_points, points_text
 from grader.model.typed import from_plain, parsed, to_json
 
@@ -266,10 +266,8 @@ def read_report(path: Path) -> ReportFile:
     Raises:
         CourseError: the file cannot be read, or is not such a report; it lists every problem.
     """
-    try:
+    with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
         return report_from(path.read_bytes(), path.as_posix())
-    except OSError as error:
-        raise CourseError(f"{path.as_posix()}: {error.strerror}; name a report that grade --json wrote") from None
 
 
 def report_from(text: bytes | str, name: str) -> ReportFile:
