@@ -45,16 +45,17 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     problem = write_progress(course, after)
     if not problem:
         save_starters(course)
-    for graded in report.exercises:
-        for path in changed_checks(course, graded.exercise) if graded.checks else ():
-            yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width, "", "  ")
-        if graded.checks and report.environment.confinement in _CONFINED:
-            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width, "", "  "))
-    lines = [*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem])]
+    texts: list[str] = []
+    for graded in (graded for graded in report.exercises if graded.checks):
+        changed = changed_checks(course, graded.exercise)
+        texts += (CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
+        if report.environment.confinement in _CONFINED:
+            texts += side_effects(graded.exercise)
+    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
     if is_behind(course.root):
-        lines.append("The course has corrections. To get them and keep your work:  grade update")
-    for line in lines:
-        yield from prose(line, width, "", "  ")
+        texts.append("The course has corrections. To get them and keep your work:  grade update")
+    for text in texts:
+        yield from prose(text, width, "", "  ")
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
@@ -127,13 +128,10 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
     taught = read_topics(course)
-    learned = [
-        taught[id].name for id in dict.fromkeys(id for row in done for id in row.exercise.topics) if id in taught
-    ]
-    if learned:
-        few = "; ".join(learned[-_FEW_TOPICS:])
+    ids = dict.fromkeys(id for row in done for id in row.exercise.topics if id in taught)
+    if learned := [taught[id].name for id in ids]:
         more = f"; and {len(learned) - _FEW_TOPICS} more topics" if len(learned) > _FEW_TOPICS else ""
-        yield f"Your code shows that you know: {few}{more}."
+        yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
         yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
     hardest = max(done, key=lambda row: row.exercise.difficulty, default=None)
@@ -165,12 +163,9 @@ def hints(
     seen = min(standing.hints, total)
     if again and not seen:
         raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    if everything:
-        numbers = range(1, total + 1)
-    elif again:
-        numbers = range(1, seen + 1)
-    else:
-        numbers = range(seen + 1, min(seen + 1, total) + 1)
+    first = 1 if everything or again else seen + 1
+    last = total if everything else seen if again else min(seen + 1, total)
+    numbers = range(first, last + 1)
     if not numbers:
         yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
         return

@@ -229,14 +229,14 @@ def save_starters(course: Course) -> None:
     """
     if layout.staff_root(course.root) != course.root:
         return  # the bundled course has them
-    copies = {item: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
-    missing = [exercise for exercise, copy in copies.items() if not copy.exists()]
+    copies = {item.id: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
+    missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]
     files = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
         if files is not None and exercise.id in files.untouched:
             ready_folder(course.root)
-            copies[exercise].parent.mkdir(exist_ok=True)
-            copies[exercise].write_bytes(files.files[exercise.id][exercise.file_name])
+            copies[exercise.id].parent.mkdir(exist_ok=True)
+            copies[exercise.id].write_bytes(files.files[exercise.id][exercise.file_name])
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:

@@ -58,7 +58,10 @@ def _windows(tell: Callable[[str], None], stop: threading.Event) -> None:
 
 @contextmanager
 def _unbuffered() -> Iterator[None]:
-    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before."""
+    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before.
+
+    After Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -67,26 +70,10 @@ def _unbuffered() -> Iterator[None]:
 
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
-
-    def begin(*unused: object) -> None:
-        tty.setcbreak(fd)
-
-    def stopped(*unused: object) -> None:
-        # The next program gets the terminal as it was.
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
-        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTSTP)
-
-    def goes_on(*unused: object) -> None:
-        signal.signal(signal.SIGTSTP, stopped)
-        begin()
-
-    signals = {signal.SIGTSTP: stopped, signal.SIGCONT: goes_on}
-    old = {number: signal.signal(number, handler) for number, handler in signals.items()}
-    begin()
+    handler = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(fd))
+    tty.setcbreak(fd)
     try:
         yield
     finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGCONT, handler)
         termios.tcsetattr(fd, termios.TCSADRAIN, before)

@@ -38,17 +38,14 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
         yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
-def _list_row(row: Row, width: int) -> Iterator[str]:
+def _list_row(row: Row, width: int) -> list[str]:
     exercise, state = row.exercise, row.state.replace("_", " ")
     points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
-        yield from two_sides(left, "", width)
-        yield f"          {state:<12}{points:>{width - 22}}"
-        return
+        return [*two_sides(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
-    right = f"{state:<12}{points:>12}{minutes:>9}"
-    yield from two_sides(left, right, width)
+    return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
 
 
 def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
@@ -99,10 +96,8 @@ def show_lines(course: Course, exercise: Exercise, width: int, drawing: Drawing 
     if exercise.example is not None:
         yield ""
         yield from lines_of(exercise.example, width, drawing)
-    checks = _shown_checks(exercise)
-    if checks:
-        yield ""
-        yield "Checks that you can read:"
+    if checks := _shown_checks(exercise):
+        yield from ("", "Checks that you can read:")
         for rule, title in checks:
             yield from filled(words_of(f"{rule:<4}{for_terminal(title, one_line=True)}"), "  ", width, "    ")
         if exercise.hidden_checks is not None:
@@ -161,11 +156,9 @@ def _set(paragraph: Sequence[str], width: int) -> Iterator[str]:
 
 def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
     """Rule and title of each shown check, read from the text of its file: nothing is imported."""
-    try:
-        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else ast.Module([], [])
-    except (OSError, SyntaxError, ValueError):
-        return []  # `grade` says what is wrong with it
-    checks = []
+    tree, checks = ast.Module([], []), []
+    with suppress(OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
+        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else tree
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
             marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]

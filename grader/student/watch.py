@@ -136,22 +136,18 @@ class Watch:
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.
-        typed_keys: list[str] = []
-        while not self._events.empty():
+        for _ in range(self._events.qsize()):
             event = self._events.get()
             if isinstance(event, set):
                 paths |= event
             else:
-                typed_keys.append(event)
-        for key in typed_keys:
-            self._events.put(key)
+                self._events.put(event)
         resolved = {path.resolve() for path in paths}
         saved = [item for item in self._course.exercises if item.starter.resolve() in resolved]
         beside = any(self._exercise.starter.resolve().parent in path.parents for path in resolved)
-        if self._exercise in saved or (beside and not saved):
-            self._grade()
-        elif saved:  # a student who saves another exercise works on that one
+        if saved and self._exercise not in saved:  # a student who saves another exercise works on that one
             self._exercise = saved[0]
+        if saved or beside:
             self._grade()
 
     def _quit(self) -> None:
@@ -164,10 +160,8 @@ class Watch:
         place = ids.index(self._exercise.id) + 1
         ahead = [row for row in (*rows[place:], *rows[:place]) if row.state in ("not_started", "started")]
         if not ahead or ahead[0].exercise.id == self._exercise.id:
-            if next_row(self._course, rows, progress):
-                self._say("You have solved all other exercises.")
-            else:
-                self._say_prose(*ending(self._course, rows))
+            others = next_row(self._course, rows, progress)
+            self._say_prose(*(["You have solved all other exercises."] if others else ending(self._course, rows)))
             return
         self._exercise = ahead[0].exercise
         self._seen.pop(self._exercise.id, None)
@@ -185,7 +179,7 @@ class Watch:
 
     def _all(self) -> None:
         exercises = self._course.exercises
-        report = self._graded(self._read(exercises), exercises, alone=False)
+        report = self._graded(own_files(self._course, exercises), exercises, alone=False)
         for graded in report.exercises:
             if graded.checks:
                 score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)}"
@@ -206,7 +200,7 @@ class Watch:
             self._seen.pop(exercise.id, None)
             return
         # With the files beside it, which it may import. An editor may save the same text again: that is not graded.
-        handed_in = self._read([exercise])
+        handed_in = own_files(self._course, [exercise])
         if self._seen.get(exercise.id) == handed_in.digest:
             return
         self._seen[exercise.id] = handed_in.digest
@@ -234,9 +228,6 @@ class Watch:
         work = Work(self._plan([graded.exercise], alone=True), graded.exercise, handed_in)
         explained = self._lanes.explain(work, graded, self._known)
         self._say(*mistake_lines(explained, self._screen.width()))
-
-    def _read(self, exercises: Sequence[Exercise]) -> Submission:
-        return own_files(self._course, exercises)
 
     def _running(self, what: str, seconds: float) -> None:
         # A student who wants to leave does not wait for their endless loop.

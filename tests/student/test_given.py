@@ -24,7 +24,6 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the pretend course, which stands for the bundled one."""
     copy = Path(shutil.copytree(COURSES / "tiny", tmp_path / "source"))
     monkeypatch.setattr(layout, "bundled_course", lambda: copy)
-    monkeypatch.setattr("grader.course.layout.bundled_course", lambda: copy)
     yield copy
 
 
