@@ -21,7 +21,7 @@ from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import failing_as, write_whole, zip_bytes
+from grader.model.files import failing_as, write_whole
 from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
@@ -174,11 +174,6 @@ def package(course: Course, wishes: Wishes) -> Files:
         return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in whole_course(course)}
     except OSError as error:
         raise CourseError(f"{error.filename} cannot be read: {error.strerror}") from None
-
-
-def zipped(files: Files) -> bytes:
-    """Files as one zip, in which the programs can be executed."""
-    return zip_bytes(files, PROGRAMS)
 
 
 def lay_out(files: Files, folder: Path) -> None:

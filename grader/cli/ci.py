@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from grader.cli import options
 from grader.cli.grade import exit_status
 from grader.cli.printing import Say, write_file
+from grader.model.files import zip_bytes
+from grader.model.score import points_text
 
 if TYPE_CHECKING:
     from grader.ci.job import Checkout
@@ -285,13 +287,12 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import Wishes, package, package_here, zipped
-    from grader.model.score import points_text
+    from grader.ci.files import PROGRAMS, Wishes, package, package_here
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
     files = package(course, Wishes(requirement or package_here(), confinement, hidden, chosen))
-    write_file(out, zipped(files), "--out")
+    write_file(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",

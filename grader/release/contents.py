@@ -119,26 +119,14 @@ def _course_file(part: Course) -> dict[Any, Any]:
 def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
     """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
     requires = _read_mapping(part.root, Path(layout.COURSE_FILE)).get("requires") or "tensorgrade"
-    rows = [
-        (
-            exercise,
-            layout.Places.of(exercise).starter.as_posix(),
-            points_text(exercise.points),
-            points_text(facts[exercise.id].withheld.points),
-        )
-        for exercise in part.exercises
-    ]
-    numbers = {
-        handin.id: ", ".join(exercise.number for exercise in part.exercises if exercise.id in handin.exercises)
-        for handin in part.handins
-    }
     words = {
         "part": part,
         "requires": requires,
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
-        "exercises": rows,
-        "numbers": numbers,
+        "facts": facts,
+        "places_of": layout.Places.of,
+        "points_text": points_text,
         "pages": [module for module in part.modules if (part.root / layout.page_of(module.id)).is_file()],
         "page_of": layout.page_of,
         "notebook_of": layout.notebook_of,
