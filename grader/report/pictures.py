@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
 from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
+from grader.model.score import counted
 from grader.report.words import COUNTED
 
 _GAP = 4
@@ -329,11 +330,9 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)
-    kernels = len(on_device) - copies
     whole = max(one.end for one in moments) - min(one.start for one in moments)
-    ran = f"{kernels} kernel{'s' * (kernels != 1)} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
-    text = f"In {time_text(whole)} of virtual time {ran}, "
-    text += f"and the host waited {len(waits)} time{'s' * (len(waits) != 1)}"
+    ran = f"{counted(len(on_device) - copies, 'kernel')} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
+    text = f"In {time_text(whole)} of virtual time {ran}, and the host waited {counted(len(waits), 'time')}"
     if waits:
         text += f", for {time_text(sum(one.end - one.start for one in waits))} in all"
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."
