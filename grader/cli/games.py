@@ -69,9 +69,9 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
 def catch_command(name: str, workers: options.Workers) -> None:
     """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
+    from grader.student.folder import typed
     from grader.student.games.catching import caught_by, caught_lines, own_check, write_template
-    from grader.student.pages import typed
-    from grader.student.progress import solved_reference
+    from grader.student.pages import solved_reference
 
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)

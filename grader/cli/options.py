@@ -236,7 +236,7 @@ def exercise_here(name: str) -> tuple[Course, Exercise]:
 
 def exercise_or_next(name: str | None) -> tuple[Course, Exercise]:
     """The course in the user's folder, and the exercise of a name, or the one that comes next."""
-    from grader.student.progress import exercise_in_hand
+    from grader.student.pages import exercise_in_hand
 
     course = course_here()
     return course, exercise_in_hand(course, name)

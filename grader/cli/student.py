@@ -27,7 +27,7 @@ def start_command(words: tuple[str, ...]) -> None:
         meant = shlex.quote(" ".join(words))
         raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
-    from grader.student.given import start
+    from grader.student.folder import start
 
     folder, say = Path(words[0]), Say()
     course = start(bundled_course(), folder)
@@ -48,7 +48,7 @@ def start_command(words: tuple[str, ...]) -> None:
 def update_command() -> None:
     """Bring the course's corrections to your folder. What you changed stays as it is."""
     from grader.course.layout import bundled_course, find_given
-    from grader.student.given import update, update_sentences
+    from grader.student.folder import update, update_sentences
 
     Say().prose(*update_sentences(update(bundled_course(), find_given(Path.cwd()))))
 
@@ -67,8 +67,8 @@ def update_command() -> None:
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:
     """List the exercises with states and points."""
-    from grader.student.pages import list_data, list_lines
-    from grader.student.progress import chosen, read_progress, rows_of
+    from grader.student.folder import read_progress
+    from grader.student.pages import chosen, list_data, list_lines, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
@@ -88,8 +88,8 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @options.json
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.pages import list_data, next_lines, typed
-    from grader.student.progress import next_row, read_progress, rows_of
+    from grader.student.folder import read_progress, typed
+    from grader.student.pages import list_data, next_lines, next_row, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
@@ -113,8 +113,7 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 @options.workers()
 def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:
     """Show the task of an exercise, by default of the next one."""
-    from grader.student.pages import show_lines
-    from grader.student.progress import solved_reference
+    from grader.student.pages import show_lines, solved_reference
 
     say, (course, exercise) = Say(), options.exercise_or_next(name)
     if not reference:
@@ -132,7 +131,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 @options.next_exercise
 def open_command(name: str | None) -> None:
     """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
-    from grader.student.pages import typed
+    from grader.student.folder import typed
 
     _, exercise = options.exercise_or_next(name)
     if not (editor := options.editor()):
@@ -156,8 +155,8 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
+    from grader.student.folder import typed
     from grader.student.own import run, try_of
-    from grader.student.pages import typed
 
     course, exercise = options.exercise_or_next(name)
     row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
@@ -185,7 +184,7 @@ def hint_command(name: str | None, again: bool, everything: bool) -> None:
 @click.option("--checks", is_flag=True, help="Restore its check files instead, in a folder that grade start made.")
 def reset_command(name: str, checks: bool) -> None:
     """Restore the starter; your file stays beside it."""
-    from grader.student.given import reset, restore_checks
+    from grader.student.folder import reset, restore_checks
 
     Say().prose(*(restore_checks if checks else reset)(*options.exercise_here(name)))
 

@@ -23,9 +23,18 @@ from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
 from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal, prose
-from grader.student.given import CHANGED, changed_checks, is_behind, save_starters, starter_of
+from grader.student.folder import (
+    CHANGED,
+    Progress,
+    changed_checks,
+    is_behind,
+    read_progress,
+    save_starters,
+    starter_of,
+    write_progress,
+)
 from grader.student.own import grade_own, own_files
-from grader.student.progress import Progress, Row, next_row, read_progress, rows_of, write_progress
+from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
 _CONFINED = ("reduced", "full")

@@ -35,10 +35,9 @@ from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import prose
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, ending, hints
-from grader.student.given import reset, starter_of
+from grader.student.folder import read_progress, reset, starter_of, typed
 from grader.student.own import own_files
-from grader.student.pages import list_lines, show_lines, typed
-from grader.student.progress import next_row, read_progress, rows_of
+from grader.student.pages import list_lines, next_row, rows_of, show_lines
 
 _BAR = 26
 _LOOK_S = 0.1

@@ -13,7 +13,7 @@ from support import COURSES
 from grader.course import layout
 from grader.course.load import load_course
 from grader.model.errors import CourseError
-from grader.student.given import Change, changed_checks, is_behind, restore_checks, start, update, update_sentences
+from grader.student.folder import Change, changed_checks, is_behind, restore_checks, start, update, update_sentences
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
 CHECKS = Path("exercises/01_basics/double/check_double.py")

@@ -19,11 +19,9 @@ from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Setup
 from grader.model.typed import from_json, to_json
+from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
 from grader.student.games.faults import Fault, faults_of
-from grader.student.given import free_name
 from grader.student.own import grade_own, own_file
-from grader.student.pages import typed
-from grader.student.progress import read_progress, ready_folder, write_progress
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")

@@ -1,26 +1,34 @@
-"""A course in a student's folder: laid out, updated without touching the student's work, files restored.
+"""A student's folder: a course laid out and updated there, files restored, and how far the student is.
 
 A digest of each file that was given out is saved. So an update compares three versions of a file: as it was given out,
 as it is in the folder, and as the course has it now. It never overwrites what the student changed.
+
+Another file has the last run, failed tries and hints of each exercise. It never stops a command: a damaged file is
+replaced, and if none can be written, a sentence says so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, NonNegativeInt
 
 from grader.course import layout
 from grader.course.load import load_course
 from grader.intake.collect import read_submission
-from grader.model import Course, Exercise
-from grader.model.errors import CourseError
+from grader.model import Course, Exercise, GradedExercise, Report
+from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, write_whole
-from grader.student.pages import typed
-from grader.student.progress import read_progress, ready_folder, write_progress
+from grader.model.score import in_points
+from grader.model.typed import from_json, to_json
+from grader.report.safe import for_terminal
 
 NEWER = ".new"
 """The end of the name of a new version that lies beside the student's file. It is never graded."""
@@ -38,6 +46,10 @@ _SENTENCES = {
     "changed": CHANGED,
 }
 _NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
+_VERSION = 1
+
+
+# -- files that were given out
 
 
 @dataclass(frozen=True)
@@ -283,3 +295,127 @@ def free_name(path: Path) -> Path:
     """A free name beside a file, which no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
+
+
+def typed(path: Path) -> str:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    inside = path.resolve().is_relative_to(here)
+    return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
+
+
+# -- progress
+
+
+def _hundredths(points: object) -> object:
+    return round(100 * points) if isinstance(points, int | float) and math.isfinite(points) else points
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A student's state in one exercise.
+
+    Attributes:
+        state: of the last run, as in a report.
+        earned: hundredths of a point, likewise; in the file it is in points.
+        solved: whether some run had full marks.
+        tries: runs that lost points, since the last that did not.
+        hints: how many were shown.
+    """
+
+    state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
+    earned: Annotated[int, BeforeValidator(_hundredths)] = 0
+    solved: bool = False
+    tries: NonNegativeInt = 0
+    hints: NonNegativeInt = 0
+
+
+@dataclass(frozen=True)
+class _Saved:
+    last: str
+    exercises: Mapping[str, Standing]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A student's state in a course.
+
+    Attributes:
+        standings: by exercise id; there may be none.
+        last: the exercise that was graded last by itself, or "".
+        problem: why the file could not be read, or "".
+    """
+
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    last: str = ""
+    problem: str = ""
+
+    def of(self, id: str) -> Standing:
+        """The state in one exercise."""
+        return self.standings.get(id, Standing())
+
+    def with_(self, id: str, standing: Standing) -> Progress:
+        """The same with one exercise changed."""
+        return replace(self, standings={**self.standings, id: standing})
+
+    def after(self, report: Report) -> Progress:
+        """The same after a run."""
+        now = self
+        for graded in report.exercises:
+            before = now.of(graded.exercise.id)
+            if graded.state != "not_started" or before != Standing():
+                now = now.with_(graded.exercise.id, _after(before, graded))
+        ran = [graded.exercise.id for graded in report.exercises if graded.checks]
+        return replace(now, last=ran[0]) if len(ran) == 1 else now
+
+
+def _after(before: Standing, graded: GradedExercise) -> Standing:
+    lost = graded.score.earned + graded.score.undecided < graded.score.possible
+    tries = before.tries + (graded.state == "started" and lost)
+    if graded.left_out:
+        # Only some checks ran: that is a try, but it does not show the state of the exercise.
+        return replace(before, tries=tries)
+    done = graded.state == "done"
+    return Standing(graded.state, graded.score.earned, before.solved or done, 0 if done else tries, before.hints)
+
+
+def read_progress(course: Course) -> Progress:
+    """The saved progress; an empty one if it cannot be read."""
+    path = layout.kept_progress(course)
+    try:
+        saved = from_json(_Saved, path.read_bytes())
+        return Progress(saved.exercises, saved.last)
+    except FileNotFoundError:
+        return Progress()
+    except OSError as error:
+        return Progress(problem=f"your progress cannot be read: {error.strerror}")
+    except FormatError:
+        where = path.relative_to(course.root).as_posix()
+        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
+
+
+def write_progress(course: Course, progress: Progress) -> str:
+    """Save it, in one step; a sentence if that is not possible, else ""."""
+    path = layout.kept_progress(course)
+    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
+    saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
+    try:
+        ready_folder(course.root)
+        write_whole(path, to_json(saved, indent=1) + b"\n")
+    except OSError as error:
+        return f"your progress is not saved: {error.strerror} ({path.relative_to(course.root).as_posix()})"
+    return ""
+
+
+def ready_folder(root: Path) -> Path:
+    """Make the folder for what belongs to the student alone, which git ignores.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = layout.kept_folder(root)
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="ascii")
+    return folder
