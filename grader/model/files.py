@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and zips that are the same byte for byte wherever they are made."""
+"""Files that are written whole or not at all, zips that are the same byte for byte, and errors of the system as lines."""
 
 from __future__ import annotations
 
