@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, zips that are the same byte for byte, and errors of the system as lines."""
+"""Files that are written whole or not at all, zips that are the same byte for byte, errors of the system as lines."""
 
 from __future__ import annotations
 
