@@ -14,8 +14,8 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.course import layout
+from grader.course.answers import starter_digest
 from grader.course.files import read_yaml
-from grader.course.starter import starter_digest
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text

@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from grader.course import layout
-from grader.course.starter import code_of
+from grader.course.answers import code_of
 from grader.grading.behaviour import is_sealed
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError

@@ -9,7 +9,7 @@ import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
 from grader.model.report import first_lines
-from grader.model.score import points_text
+from grader.model.score import Causes, points_text
 from grader.report import words
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides, words_of

@@ -21,6 +21,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, NonNegativeInt
 
 from grader.course import layout
+from grader.course.answers import starter_digest
 from grader.course.load import load_course
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report

@@ -11,14 +11,14 @@ from typing import Any
 from grader.course.layout import kept_results
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.plan import RunPlan
+from grader.grading.schedule import grade_submission
 from grader.grading.store import Store, open_store
-from grader.grading.submission import grade_submission
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedCheck, Report, Submission
-from grader.model.causes import Causes
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
+from grader.model.score import Causes
 
 _SIM = ("from grader import accelerator", 'accelerator.enable("sim")')
 

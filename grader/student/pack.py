@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.course.layout import Places
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
-from grader.grading.submission import grade_submission
+from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, HandIn, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole, zip_bytes

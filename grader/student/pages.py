@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from grader.course.layout import Places, kept_progress, starter_copy
-from grader.course.names import find_exercises, one_exercise
+from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise

@@ -26,7 +26,6 @@ from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan, Work
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.grading.submission import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
