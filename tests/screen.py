@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.report.pictures import BLUE, FAINT, GREEN, WRONG, lines_svg
+from grader.report.html import BLUE, FAINT, GREEN, WRONG, lines_svg
 
 _PAGE = 80
 _STYLES = (

@@ -10,6 +10,7 @@ from grader.ci.job import Checkout
 from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON
 from grader.model import Exercise, Submission
 from grader.model.errors import CourseError
+from grader.model.files import failing_as
 
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 """A student's repository may name programs for git to run: git runs none of them, and fetches nothing."""
@@ -41,11 +42,9 @@ def _git(folder: Path, *words: str) -> str:
     Raises:
         CourseError: it fails.
     """
-    try:
-        environ = {**os.environ, "LC_ALL": "C"}
+    environ = {**os.environ, "LC_ALL": "C"}
+    with failing_as("--changed-since: git cannot be run", "leave it out to grade all"):
         ran = subprocess.run([*_GIT, *words], cwd=folder, capture_output=True, check=False, env=environ)
-    except OSError as error:
-        raise CourseError(f"--changed-since: git cannot be run ({error.strerror}); leave it out to grade all") from None
     if ran.returncode == 0:
         return ran.stdout.decode("utf-8", "surrogateescape").strip()
     said = ran.stderr.decode("utf-8", "replace")

@@ -21,7 +21,7 @@ from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import write_whole, zip_bytes
+from grader.model.files import failing_as, write_whole
 from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
@@ -147,10 +147,8 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     files[f"{folder}/requirements.txt"] = f"{f'./{wheel.name}' if wheel is not None else wishes.package}\n".encode()
     files[f"{folder}/constraints.txt"] = pinned_versions()
     if wheel is not None:
-        try:
+        with failing_as(f"--package: {wheel} cannot be read"):
             files[f"{folder}/{wheel.name}"] = wheel.read_bytes()
-        except OSError as error:
-            raise CourseError(f"--package: {wheel} cannot be read: {error.strerror}") from None
     if platform in SECRETS:
         files[SECRETS[platform]] = new_secret().encode()
     if platform in _IN_CHECKOUT:
@@ -176,11 +174,6 @@ def package(course: Course, wishes: Wishes) -> Files:
         return files | {f"course/{path.as_posix()}": (course.root / path).read_bytes() for path in whole_course(course)}
     except OSError as error:
         raise CourseError(f"{error.filename} cannot be read: {error.strerror}") from None
-
-
-def zipped(files: Files) -> bytes:
-    """Files as one zip, in which the programs can be executed."""
-    return zip_bytes(files, PROGRAMS)
 
 
 def lay_out(files: Files, folder: Path) -> None:
@@ -215,9 +208,4 @@ def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
     wanted = [item for item in course.exercises if chosen is None or item.id in chosen.exercises]
     title = chosen.title if chosen is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))
-    return {
-        "TITLE": html.escape(title),
-        "NAMES": names,
-        "JSON_TITLE": json.dumps(title),
-        "UUID": str(uuid.uuid4()),
-    }
+    return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}

@@ -22,7 +22,7 @@ from grader.grading.plan import Finished, Result, RunPlan, Work, graded_so_far
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import DRAFT
+from grader.model.files import DRAFT, failing_as
 from grader.report.export.formats import write_format
 from grader.report.export.items import Options, number
 from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
@@ -234,10 +234,8 @@ def remove_earlier(places: Iterable[str]) -> None:
         for path in (Path(place), Path(f"{place}{DRAFT}")):
             if Path("/dev") in path.absolute().parents or not (path.is_file() or path.is_symlink()):
                 continue
-            try:
+            with failing_as(f"{path} was there before, and cannot be removed"):
                 path.unlink()
-            except OSError as error:
-                raise CourseError(f"{path} was there before, and cannot be removed ({error.strerror})") from None
 
 
 def write_files(report: Report, json_path: str | None, formats: Formats, options: Options, *, staff: bool) -> None:
@@ -248,11 +246,9 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
         CourseError: no file can be written there.
     """
     if json_path is not None:
-        try:
+        with failing_as(f"--json: no file can be written at {json_path}"):
             Path(json_path).parent.mkdir(parents=True, exist_ok=True)
             write_report(Path(json_path), report, staff=staff)
-        except OSError as error:
-            raise CourseError(f"--json: no file can be written at {json_path} ({error.strerror})") from None
     read = ReportFile.of(report)
     for name, place in formats:
         if place != "-":

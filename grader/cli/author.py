@@ -25,10 +25,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
 @click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
 @click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
-@click.option("--course", "course_folder", type=click.Path(path_type=Path), help="Start a course of your own there.")
-@click.option(
-    "--schemas", type=click.Path(path_type=Path), help="Write JSON Schemas of the YAML files and the report there."
-)
+@click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
+@click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
 def new_command(
     name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
 ) -> None:
@@ -130,7 +128,7 @@ def verify_command(
 ) -> None:
     """Prove that checks are right: starters earn nothing, right answers pass, wrong ones fail."""
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
-    details.begin("Verifying ...")
+    details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
     from grader.author.verify import Prover, verify
@@ -169,7 +167,7 @@ def verify_command(
 
 
 @click.command("release")
-@click.argument("dest", metavar="DEST", type=click.Path(path_type=Path))
+@click.argument("dest", metavar="DEST", type=options.PATH)
 @options.handin
 @click.option("--zip", "zipped", is_flag=True, help="One file, DEST.zip, in place of a folder.")
 @click.option("--notebooks", is_flag=True, help="With a notebook for each module.")
@@ -187,7 +185,7 @@ def release_command(
 ) -> None:
     """Write the students' copy of a course into DEST. It has no solutions and no hidden checks, which is proved."""
     say = Say(quiet=quiet)
-    say.begin("Releasing ...")
+    say.meanwhile("Releasing ...")
     from grader.release.make import release
 
     course = options.course_here(course_folder, whole=True)
@@ -220,7 +218,7 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
     _write(folder / MAP, map_page(course, Coverage.of(course)))
     if map_only:
         return
-    Say().begin("Running the known wrong answers ...")
+    Say().meanwhile("Running the known wrong answers ...")
     setup = workers.setup()
     with open_lanes(exercises, setup) as lanes:
         _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))

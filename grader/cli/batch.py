@@ -29,8 +29,8 @@ _SHOWN = 3
 
 
 @click.command("batch")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder for reports and the gradebook.")
+@click.argument("folder", metavar="DIR", type=options.PATH)
+@click.option("--out", required=True, type=options.PATH, help="The folder for reports and the gradebook.")
 @options.handin
 @click.option("--only", multiple=True, metavar="EX", help="Grade only this exercise or module; other results stay.")
 @click.option("--author", "authors", multiple=True, help="Grade only this author or group; other rows stay.")
@@ -49,7 +49,7 @@ _SHOWN = 3
 @click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
 @click.option(
     "--roster",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Everybody in the class: Canvas's gradebook, a Moodle grading worksheet, or a CSV file.",
 )
 @click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")

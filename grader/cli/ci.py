@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,8 @@ from click.core import ParameterSource
 from grader.cli import options
 from grader.cli.grade import exit_status
 from grader.cli.printing import Say, write_file
+from grader.model.files import zip_bytes
+from grader.model.score import points_text
 
 if TYPE_CHECKING:
     from grader.ci.job import Checkout
@@ -31,13 +34,8 @@ _CLASS = "Commit them to the private repository of the course, fill class.txt, s
 _OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
 _PLATFORMS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "github": (_OF_STUDENTS, _COMMIT),
-    "github-class": (_OF_CLASS, _CLASS),
-    "gitlab": (_OF_STUDENTS, _COMMIT),
-    "gitlab-class": (_OF_CLASS, _CLASS),
-    "jenkins": (_OF_STUDENTS, _COMMIT),
-    "azure": (_OF_STUDENTS, _COMMIT),
-    "circleci": (_OF_STUDENTS, _COMMIT),
+    **dict.fromkeys(("github", "gitlab", "jenkins", "azure", "circleci"), (_OF_STUDENTS, _COMMIT)),
+    **dict.fromkeys(("github-class", "gitlab-class"), (_OF_CLASS, _CLASS)),
     "devcontainer": ((), "Commit them to the students' repository: an editor that opens it there has the grader."),
     "gradescope": (
         (*_OF_CLASS, "hidden"),
@@ -61,21 +59,16 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """A percentage; None for `never`, or where it was left out."""
     if value is None or value == NEVER:
         return None
-    try:
-        percent = float(value)
-    except ValueError:
-        percent = -1
-    if not 0 <= percent <= 100:
-        raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
-    return percent
+    with suppress(ValueError):
+        if 0 <= float(value) <= 100:
+            return float(value)
+    raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
 
 
 @click.command("ci")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
-@click.option(
-    "--submission", default=".", type=click.Path(path_type=Path), help="The checkout; by default this folder."
-)
-@click.option("--course", type=click.Path(path_type=Path), help="The course with its checks, outside of the checkout.")
+@click.option("--submission", default=".", type=options.PATH, help="The checkout; by default this folder.")
+@click.option("--course", type=options.PATH, help="The course with its checks, outside of the checkout.")
 @options.handin
 @click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
@@ -95,7 +88,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @options.seed
 @click.option(
     "--secret-file",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
 @options.workers(None, "full with --course, else none")
@@ -118,7 +111,7 @@ def ci_command(
 ) -> None:
     """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
-    say.begin("Grading ...")
+    say.meanwhile("Grading ...")
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
@@ -150,9 +143,8 @@ def ci_command(
     for name, place in formats:
         if place == "-":
             write_format(name, place, read, choices)
-    say.coloured(platform.log(read, choices).rstrip("\n"))
-    with_result = any(name == "classroom" for name, _ in formats)
-    platform.publish(read, choices, passed=passed, with_result=with_result)
+    say(platform.log(read, choices).rstrip("\n"), color=True)
+    platform.publish(read, choices, passed=passed, with_result="classroom" in dict(formats))
     if fail_below is not None:
         sys.exit(exit_status(report, passed=passed))
 
@@ -219,7 +211,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 
 @click.command("init-ci")
 @click.argument("platform", type=click.Choice(list(_PLATFORMS)))
-@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
 @options.confinement(
@@ -277,7 +269,7 @@ def _refuse_unused(ctx: click.Context, platform: str, used: Sequence[str]) -> No
 
 @click.command("package")
 @click.argument("platform", type=click.Choice(["gradescope"]))
-@click.option("--out", default="autograder.zip", show_default=True, type=click.Path(path_type=Path), help="The zip.")
+@click.option("--out", default="autograder.zip", show_default=True, type=options.PATH, help="The zip.")
 @options.handin
 @options.package
 @options.course
@@ -295,13 +287,12 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import Wishes, package, package_here, zipped
-    from grader.model.score import points_text
+    from grader.ci.files import PROGRAMS, Wishes, package, package_here
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
     files = package(course, Wishes(requirement or package_here(), confinement, hidden, chosen))
-    write_file(out, zipped(files), "--out")
+    write_file(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
@@ -310,8 +301,8 @@ def package_command(
 
 
 @click.command("clone")
-@click.argument("names", metavar="LIST", type=click.Path(path_type=Path))
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("names", metavar="LIST", type=options.PATH)
+@click.argument("folder", metavar="DIR", type=options.PATH)
 @options.handin
 @options.course
 @click.option(

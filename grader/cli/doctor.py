@@ -25,7 +25,7 @@ _NAME = 18
 def doctor_command(as_json: bool, start: str | None) -> None:
     """Check your course, this computer and its sandbox."""
     say = Say(quiet=as_json)
-    say.begin("Looking ...")
+    say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
     from grader.grading.machine import examine
 
@@ -45,8 +45,8 @@ def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _course_rows() -> Iterator[tuple[str, str]]:
     """The student's course: where it is, whether it is complete, how much is done; and their editor."""
     from grader.course.layout import is_given, kept_progress
-    from grader.student.given import CHANGED, changed_checks, given_digests
-    from grader.student.progress import read_progress, rows_of
+    from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
+    from grader.student.pages import rows_of
 
     try:
         course = options.course_here()

@@ -13,7 +13,7 @@ from grader.cli.printing import Say, drawing, terminal_width, write_file
 from grader.model import Picture
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Shapes, Window
-from grader.report.pictures import lines_of, svg_of
+from grader.report.pictures import lines_of
 from grader.report.safe import prose
 
 _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
@@ -58,7 +58,7 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
     say = Say()
     from grader.student.games.breaking import play
 
-    say.begin("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
+    say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
     for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
         say.prose(text)
 
@@ -69,9 +69,9 @@ def break_command(name: str, give_up: bool, seed: int | None, workers: options.W
 def catch_command(name: str, workers: options.Workers) -> None:
     """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
+    from grader.student.folder import typed
     from grader.student.games.catching import caught_by, caught_lines, own_check, write_template
-    from grader.student.pages import typed
-    from grader.student.progress import solved_reference
+    from grader.student.pages import solved_reference
 
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)
@@ -79,7 +79,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
         say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
         say(f"Then run again:  grade catch {exercise.id}")
         return
-    say.begin(f"Trying {typed(own_check(course, exercise))} ...")
+    say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
     caught = caught_by(course, exercise, workers.setup())
     say(*caught_lines(caught, terminal_width()))
     sys.exit(1 if caught.missed or caught.refused else 0)
@@ -88,7 +88,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
 @click.command("trace")
 @options.exercise
 @click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
-@click.option("--out", type=click.Path(path_type=Path), help="The timeline's file; by default EXERCISE.trace.json.")
+@click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
 def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
@@ -111,7 +111,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 @click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
 @click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
-@click.option("--svg", type=click.Path(path_type=Path), help="Also write the picture as an SVG.")
+@click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
 @options.plain
 def draw_command(
     shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
@@ -128,6 +128,8 @@ def draw_command(
     for line in lines_of(picture, width, shown):
         say(*(prose(line, width) if len(line) > width else [line]))
     if svg is not None:
+        from grader.report.html import svg_of
+
         write_file(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
 

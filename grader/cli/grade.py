@@ -15,12 +15,12 @@ import click
 
 from grader.cli import options
 from grader.cli.printing import Say, drawing, terminal_width, write_file
+from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.report.terminal import exercise_lines, summary_lines, unread_sentences
 
 if TYPE_CHECKING:
     from grader.grading.plan import Finished, RunPlan
-    from grader.model import Exercise, GradedExercise, Report, Submission
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
 
@@ -30,9 +30,7 @@ UNDECIDED = 3
 
 @click.command("run", hidden=True)
 @click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
-@click.option(
-    "--submission", type=click.Path(path_type=Path), help="A folder, zip or file to grade; by default this course."
-)
+@click.option("--submission", type=options.PATH, help="A folder, zip or file to grade; by default this course.")
 @click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @options.staff
@@ -62,9 +60,8 @@ def grade_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say = Say(quiet=json_path == "-")
     details = Say(quiet=True) if quiet else say
-    details.begin("Grading ...")
-    for option, path in (("--json", json_path), ("--html", html_path)):
-        _can_write(option, path)
+    details.meanwhile("Grading ...")
+    _refuse_unwritable(("--json", json_path), ("--html", html_path))
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
         from grader.report.like import read_like, setup_like
@@ -178,25 +175,22 @@ def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     Raises:
         CourseError: the exercise has no such rule, or there is not exactly one exercise.
     """
-    if not rules:
-        return
-    if len(exercises) > 1:
-        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
     known = exercises[0].contract
+    if rules and len(exercises) > 1:
+        raise CourseError(f"{rules[0]} is a rule of some exercise; say of which one: grade EXERCISE {rules[0]}")
     unknown = [rule for rule in rules if rule not in known]
     if known and unknown:
         raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")
 
 
-def _can_write(option: str, path: str | None) -> None:
+def _refuse_unwritable(*places: tuple[str, str | None]) -> None:
     """Say so before anything is graded, if the report cannot be written."""
-    if path is None or path == "-":
-        return
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise CourseError(f"{option}: there is no folder {folder}; make it first")
-    if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise CourseError(f"{option}: no file can be written at {path}; name another place")
+    for option, path in places:
+        folder = Path(path or "-").absolute().parent
+        if not folder.is_dir():
+            raise CourseError(f"{option}: there is no folder {folder}; make it first")
+        if path and path != "-" and (Path(path).is_dir() or not os.access(folder, os.W_OK)):
+            raise CourseError(f"{option}: no file can be written at {path}; name another place")
 
 
 def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
@@ -216,8 +210,7 @@ def _write(report: Report, json_path: str | None, html_path: str | None, say: Sa
 
 def exit_status(report: Report, *, passed: bool | None = None) -> int:
     """The exit status of a run; whether it passed may be decided by another policy than full marks."""
-    verdicts = {row.verdict.value for graded in report.exercises for row in graded.checks}
-    if verdicts & {"broken", "inconclusive"}:
+    if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED
     total = report.score
     if passed is None:

@@ -6,7 +6,7 @@ Other packages are imported when a command runs.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
+
+PATH = click.Path(path_type=Path)
 
 _MOST_LANES = 256
 _CONFINEMENT = "The least confinement of student code to accept; the strongest that this machine allows is always used."
@@ -71,9 +73,7 @@ staff = click.option(
     "--staff", is_flag=True, help="Write details of hidden checks into reports; do not give these reports to students."
 )
 handin = click.option("--handin", metavar="HANDIN", help="Only the exercises of this hand-in.")
-course = click.option(
-    "--course", "course_folder", type=click.Path(path_type=Path), help="The course; by default this folder."
-)
+course = click.option("--course", "course_folder", type=PATH, help="The course; by default this folder.")
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 package = click.option(
     "--package",
@@ -139,10 +139,7 @@ def _format_file(
         name, equals, path = value.partition("=")
         if name not in FORMATS and name not in more:
             raise click.BadParameter(f"there is no format {name!r}{suggestion(name, [*FORMATS, *more])}")
-        if name in more and not equals:
-            pairs.append((name, ""))
-            continue
-        if not equals or not path:
+        if not path and (equals or name not in more):
             raise click.BadParameter(f"say where it goes: {name}=FILE, or {name}=- for standard output")
         pairs.append((name, path))
     return pairs
@@ -166,14 +163,18 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The exercises and modules of the course in this folder that begin so, for a shell."""
-    rows: list[tuple[str, str]] = []
+    rows: dict[str, str] = {}
     # In the middle of a line there is no place to say what is wrong with a course.
     with suppress(CourseError, OSError):
         course, exercises = course_and_exercises((), prints=False)
-        rows += [(item.id, f"{item.number} {item.title}") for item in exercises]
-        rows += [(item.number, item.title) for item in exercises]
-        rows += [(module.id, module.title) for module in course.modules]
-    return [CompletionItem(name, help=text) for name, text in rows if name.startswith(incomplete)]
+        rows |= {item.id: f"{item.number} {item.title}" for item in exercises}
+        rows |= {item.number: item.title for item in exercises}
+        rows |= {module.id: module.title for module in course.modules}
+    return _completions(rows, incomplete)
+
+
+def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name, help=text) for name, text in rows.items() if name.startswith(incomplete)]
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -185,8 +186,7 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
     if not names:
         return items + [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
     with suppress(CourseError, OSError):
-        rules = course_and_exercises(names[:1], prints=False)[1][0].contract
-        items += [CompletionItem(rule, help=text) for rule, text in rules.items() if rule.startswith(incomplete)]
+        items += _completions(course_and_exercises(names[:1], prints=False)[1][0].contract, incomplete)
     return items
 
 
@@ -234,6 +234,14 @@ def exercise_here(name: str) -> tuple[Course, Exercise]:
     return course, one_exercise(course, name)
 
 
+def exercise_or_next(name: str | None) -> tuple[Course, Exercise]:
+    """The course in the user's folder, and the exercise of a name, or the one that comes next."""
+    from grader.student.pages import exercise_in_hand
+
+    course = course_here()
+    return course, exercise_in_hand(course, name)
+
+
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
     """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
     from grader.course.load import means_module
@@ -259,11 +267,10 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
     """
     if name is None:
         return None
-    for handin in course.handins:
-        if handin.id == name:
-            return handin
-    known = ", ".join(handin.id for handin in course.handins) or "none"
-    raise CourseError(f"this course has no hand-in {name!r}; it has {known}")
+    handins = {handin.id: handin for handin in course.handins}
+    if name not in handins:
+        raise CourseError(f"this course has no hand-in {name!r}; it has {', '.join(handins) or 'none'}")
+    return handins[name]
 
 
 def exercises_in(handin: HandIn | None, exercises: Sequence[Exercise]) -> list[Exercise]:

@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.model.errors import CourseError, GraderError
-from grader.model.files import write_whole
+from grader.model.errors import GraderError
+from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 
 if TYPE_CHECKING:
     from grader.report.pictures import Drawing
@@ -33,9 +34,13 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures import Drawing
+    from grader.report.pictures import ASCII, UNICODE
 
-    return Drawing.on(sys.stdout.encoding, plain=plain)
+    try:
+        "".join(map(str, vars(UNICODE).values())).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return replace(ASCII, plain=plain)
+    return replace(UNICODE, plain=plain)
 
 
 class Say:
@@ -47,24 +52,12 @@ class Say:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
 
-    def begin(self, what: str) -> None:
-        """Print at once what begins; on a terminal, the first output or error replaces it."""
-        if sys.stdout.isatty():
-            self.meanwhile(what)
-
-    def __call__(self, *lines: str) -> None:
-        """Print lines."""
+    def __call__(self, *lines: str, color: bool | None = None) -> None:
+        """Print lines; with `color`, their escape codes stay also in a pipe: the log of a job reads them."""
         if not self._quiet:
             self.erase()
             for line in lines:
-                click.echo(line)
-            sys.stdout.flush()
-
-    def coloured(self, text: str) -> None:
-        """Print a text of ours with its escape codes, also into a pipe: the log of a job reads them."""
-        if not self._quiet:
-            self.erase()
-            click.echo(text, color=True)
+                click.echo(line, color=color)
             sys.stdout.flush()
 
     def prose(self, *texts: str) -> None:
@@ -105,23 +98,23 @@ class Rate:
     """How fast a number grows, from the first growth on: before that, processes start."""
 
     def __init__(self) -> None:
-        self._start: int | None = None
+        self._last: int | None = None
         self._first: tuple[float, int] | None = None
-        self._last = 0
 
     def text(self, done: int, total: int) -> str:
         """How much is done, how fast, and how long the rest takes; if less is done than before, another work began."""
-        now = time.monotonic()
-        if self._start is None or done < self._last:
-            self._start, self._first = done, None  # an earlier run may have done some
-        if self._first is None and done > self._start:
-            self._first = now, done
+        now, last = time.monotonic(), self._last
         self._last = done
-        text = f"{done} of {total}"
-        if self._first is not None and done > self._first[1] and now > self._first[0]:
+        if last is None or done < last:
+            self._first = None  # an earlier run may have done some
+        elif self._first is None and done > last:
+            self._first = now, done
+        elif self._first is not None and done > self._first[1] and now > self._first[0]:
             pace = (done - self._first[1]) / (now - self._first[0])
-            text += f", {pace * _MINUTE_S:.0f} a minute, {_time((total - done) / pace)} left"
-        return text
+            left = (total - done) / pace
+            time_left = f"{left:.0f} s" if left < 2 * _MINUTE_S else f"{left / _MINUTE_S:.0f} min"
+            return f"{done} of {total}, {pace * _MINUTE_S:.0f} a minute, {time_left} left"
+        return f"{done} of {total}"
 
 
 class Pace:
@@ -140,20 +133,14 @@ class Pace:
 
     def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
         """Print it, with what goes on meanwhile."""
-        text = self._rate.text(done, total)
-        self.line(self._at_end if done == total and self._at_end else f"{text}{meanwhile}")
-
-    def line(self, text: str) -> None:
-        """Print another line in its place."""
+        text = f"{self._rate.text(done, total)}{meanwhile}"
+        if done == total and self._at_end:
+            text = self._at_end
         if sys.stdout.isatty():
             self._say.meanwhile(text)
         elif time.monotonic() - self._printed >= _LINE_EVERY_S:
             self._printed = time.monotonic()
             self._say(f"  {text}")
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
 
 def print_error(line: str) -> None:
@@ -186,22 +173,11 @@ def print_json(data: Any) -> None:
     click.echo(json.dumps(data, indent=1))
 
 
-def write_file(path: Path, content: str | bytes, option: str = "", *, makes_folder: bool = False) -> None:
-    """Write a file that the user named.
-
-    Args:
-        path: where.
-        content: the whole of it.
-        option: the option that named it, for the message.
-        makes_folder: whether its folder is made if it is missing.
+def write_file(path: Path, content: str | bytes, option: str = "") -> None:
+    """Write a file that the user named, by this option.
 
     Raises:
         CourseError: the file cannot be written.
     """
-    try:
-        if makes_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
+    with failing_as(f"{option}: {path} cannot be written" if option else f"{path} cannot be written", ANOTHER_PLACE):
         write_whole(path, content)
-    except OSError as error:
-        named = f"{option}: {path}" if option else str(path)
-        raise CourseError(f"{named} cannot be written ({error.strerror}); name another place") from None

@@ -14,8 +14,9 @@ import click
 from grader.cli import options
 from grader.cli.printing import Pace, Say, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
+from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 from grader.model.score import counted
-from grader.report.safe import filled, for_terminal, prose
+from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.diff import Change
@@ -36,9 +37,7 @@ _STEPS = (
 )
 """What to do with the draft of a wrong answer."""
 
-out_argument = click.argument("out", type=click.Path(path_type=Path))
-
-
+out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
 
 
@@ -58,29 +57,29 @@ def report_command(
     upload of Moodle or Canvas. Nobody's code is run.
     """
     say = Say()
-    say.begin("Reading ...")
+    say.meanwhile("Reading ...")
     from grader.batch.journal import open_journal
     from grader.batch.overview import Class
 
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
         if draft is not None:
-            say(*_drafted(course, Class(course, journal, out), draft, out))
-        else:
-            overview, lines = _written(course, journal, out, say, names=names)
-            if not quiet:
-                say(*_in_short(overview, out, every=every))
-            say(*lines)
+            say.prose(*_drafted(course, Class(course, journal, out), draft, out))
+            return
+        overview, sentences = _written(course, journal, out, say, names=names)
+        if not quiet:
+            say(*_in_short(overview, out, every=every))
+        say.prose(*sentences)
 
 
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
-    """Write the pages; the class, and lines that say where they are."""
+    """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import RETURNED, Out
     from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
     from grader.report.overview import overview_page
 
-    width, place, pace = terminal_width(), Out(out), Pace(say)
+    place, pace = Out(out), Pace(say)
     total = len(journal.submissions())
     with open_returned(out / RETURNED, journal) as returned:
 
@@ -92,15 +91,12 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
         overview = Class(course, journal, out, write_page, names=names).overview()
     path = place.write_page(overview_page(overview))
-    lines = [
-        *filled(["All of it,", "with everybody's page,", "is in", str(path)], "", width),
-        *filled([f"{counted(returned.count, 'page')} to return", "are in", str(out / RETURNED)], "", width),
-    ]
+    sentences = [f"All of it, with everybody's page, is in {path}"]
+    sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
     if returned.unknown:
-        few = ", ".join(returned.unknown[:_FEW])
         more = " ..." * (len(returned.unknown) > _FEW)
-        lines += prose(f"Not in it, as they handed in no file: {few}{more}", width)
-    return overview, lines
+        sentences.append(f"Not in it, as they handed in no file: {', '.join(returned.unknown[:_FEW])}{more}")
+    return overview, sentences
 
 
 def _in_short(overview: Overview, out: Path, *, every: bool) -> Iterator[str]:
@@ -134,13 +130,12 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    write_file(path, text, makes_folder=True)
-    width = terminal_width()
-    words = ["A new", "wrong answer,", f"from {counted(len(group.members), 'submission')},", "is in", str(path)]
-    yield from filled(words, "", width)
+    with failing_as(f"{path} cannot be written", ANOTHER_PLACE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
     yield "Now"
-    for step in _STEPS:
-        yield from prose(f"- {step.format(exercise=group.exercise.id)}", width, "  ", "  ")
+    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
 
 
 def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
@@ -152,12 +147,11 @@ def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
     matching = [group for group in groups if group.name.startswith(name.lower())] if name else []
     if len(matching) == 1:
         return matching[0]
-    names = [group.name for group in matching or groups]
-    if not names:
+    if not groups:
         raise CourseError(f"{out} has no group: known mistakes explain all that lost points")
     if matching:
-        raise CourseError(f"--draft: {name} may be {' or '.join(names)}")
-    near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.4)
+        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
+    near = difflib.get_close_matches(name.lower(), [group.name for group in groups], n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else f"grade report {out} --all  lists them"
     raise CourseError(f"--draft: there is no group {name!r}; {hint}")
 
@@ -223,8 +217,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
             raise CourseError(f"{author} handed in with {', '.join(others)}; to forget all of them, name {key}")
         Out(out).forget(found[0], Rules.read(out, course, journal.handin(), names))
         journal.forget_author(key)
-    say = Say()
-    say.prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
+    Say().prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
 
 
 @click.command("diff")
@@ -251,11 +244,8 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in diff.changes if change.is_one]
     _say_changes(say, diff.changes if every else changed)
-    if diff.at:
-        again = counted(len(diff.changes), "exercise")
-        say(f"Graded again on {diff.at}: {again}, {len(changed)} with another result.")
-    else:
-        say("Nothing was graded again yet: every score is the first one.")
+    again = f"Graded again on {diff.at}: {counted(len(diff.changes), 'exercise')}, {len(changed)} with another result."
+    say(again if diff.at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
         say("", "By staff, as checks give it and as it counts:")
         _say_changes(say, by_staff)
@@ -273,9 +263,9 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 
 
 @click.command("export")
-@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=options.PATH)
 @options.formats(required=True, more=options.LMS)
-@click.option("--into", type=click.Path(path_type=Path), help="The file downloaded from Canvas or Moodle, to fill in.")
+@click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
 @click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
 @click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
@@ -302,14 +292,12 @@ def export_command(
     from grader.report.schema import read_report
 
     say = Say(quiet=any(place == "-" for _, place in formats))
-    of_class = [(name, place) for name, place in formats if name in options.LMS]
-    if of_class and (len(formats) > 1 or into is None):
-        raise CourseError(f"--format {of_class[0][0]} stands alone, with --into FILE, which the platform gave")
-    if of_class:
-        assert into is not None
-        ((kind, place),) = of_class
-        _fill_in(say, reports, kind, place, into, column, course_folder, scales=scales, zeros=zeros)
-        return
+    for kind, place in formats:
+        if kind in options.LMS and (len(formats) > 1 or into is None):
+            raise CourseError(f"--format {kind} stands alone, with --into FILE, which the platform gave")
+        if kind in options.LMS and into is not None:
+            _fill_in(say, reports, kind, place, into, column, course_folder, scales=scales, zeros=zeros)
+            return
     if len(reports) > 1:
         raise CourseError("name one report; several folders are for --format canvas and --format moodle")
     read = read_report(reports[0])
@@ -354,10 +342,7 @@ def _fill_in(
     else:
         write_file(Path(place) if place else into, table.content(), "--format")
     for line in _lines_about(done, place or str(into), zeros=zeros):
-        if place == "-":
-            print_error(line)
-        else:
-            say.prose(line)
+        (print_error if place == "-" else say.prose)(line)
 
 
 def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
@@ -376,8 +361,8 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
 
 
 @click.command("term")
-@click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--to", default="term.csv", show_default=True, type=click.Path(path_type=Path), help="The table.")
+@click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=options.PATH)
+@click.option("--to", default="term.csv", show_default=True, type=options.PATH, help="The table.")
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
@@ -400,10 +385,8 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
 
 
 @click.command("gather")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "--out", default="gradebook.csv", show_default=True, type=click.Path(path_type=Path), help="The gradebook."
-)
+@click.argument("folder", metavar="DIR", type=options.PATH)
+@click.option("--out", default="gradebook.csv", show_default=True, type=options.PATH, help="The gradebook.")
 def gather_command(folder: Path, out: Path) -> None:
     """Make one gradebook of all reports below DIR. Of several reports of an author the latest counts."""
     from grader.ci.gather import gather

@@ -27,7 +27,7 @@ def start_command(words: tuple[str, ...]) -> None:
         meant = shlex.quote(" ".join(words))
         raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
-    from grader.student.given import start
+    from grader.student.folder import start
 
     folder, say = Path(words[0]), Say()
     course = start(bundled_course(), folder)
@@ -48,7 +48,7 @@ def start_command(words: tuple[str, ...]) -> None:
 def update_command() -> None:
     """Bring the course's corrections to your folder. What you changed stays as it is."""
     from grader.course.layout import bundled_course, find_given
-    from grader.student.given import update, update_sentences
+    from grader.student.folder import update, update_sentences
 
     Say().prose(*update_sentences(update(bundled_course(), find_given(Path.cwd()))))
 
@@ -67,8 +67,8 @@ def update_command() -> None:
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:
     """List the exercises with states and points."""
-    from grader.student.pages import list_data, list_lines
-    from grader.student.progress import chosen, read_progress, rows_of
+    from grader.student.folder import read_progress
+    from grader.student.pages import chosen, list_data, list_lines, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
@@ -88,8 +88,8 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @options.json
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.pages import list_data, next_lines, typed
-    from grader.student.progress import next_row, read_progress, rows_of
+    from grader.student.folder import read_progress, typed
+    from grader.student.pages import list_data, next_lines, next_row, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
@@ -113,11 +113,9 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 @options.workers()
 def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:
     """Show the task of an exercise, by default of the next one."""
-    from grader.student.pages import show_lines
-    from grader.student.progress import exercise_in_hand, solved_reference
+    from grader.student.pages import show_lines, solved_reference
 
-    course, say = options.course_here(), Say()
-    exercise = exercise_in_hand(course, name)
+    say, (course, exercise) = Say(), options.exercise_or_next(name)
     if not reference:
         say(*show_lines(course, exercise, terminal_width(), drawing(plain=plain)))
         return
@@ -125,7 +123,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
-    say.begin("Counting ...")
+    say.meanwhile("Counting ...")
     say(*counted_lines(course, exercise, workers.setup(), terminal_width(), drawing(plain=plain)))
 
 
@@ -133,10 +131,9 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 @options.next_exercise
 def open_command(name: str | None) -> None:
     """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
-    from grader.student.pages import typed
-    from grader.student.progress import exercise_in_hand
+    from grader.student.folder import typed
 
-    exercise = exercise_in_hand(options.course_here(), name)
+    _, exercise = options.exercise_or_next(name)
     if not (editor := options.editor()):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
@@ -158,18 +155,16 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
-    from grader.student.pages import typed
-    from grader.student.progress import exercise_in_hand
-    from grader.student.tries import run, try_of
+    from grader.student.folder import typed
+    from grader.student.own import run, try_of
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
-    attempt = try_of(course, exercise, workers.setup(seed or 0), say.running)
-    say.prose(f"{exercise.number} {exercise.title}. {attempt.row.check.contract} {attempt.row.check.title}:")
-    say(*story_lines(attempt.row, terminal_width()), "")
+    course, exercise = options.exercise_or_next(name)
+    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
+    say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
-    say(*(f"    {for_terminal(line)}" for line in attempt.lines), "Output:")
-    run(exercise, attempt.lines)
+    say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
+    run(exercise, lines)
 
 
 @click.command("hint")
@@ -179,10 +174,8 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
     from grader.student.advice import hints
-    from grader.student.progress import exercise_in_hand
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
+    course, exercise = options.exercise_or_next(name)
     Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
 
 
@@ -191,7 +184,7 @@ def hint_command(name: str | None, again: bool, everything: bool) -> None:
 @click.option("--checks", is_flag=True, help="Restore its check files instead, in a folder that grade start made.")
 def reset_command(name: str, checks: bool) -> None:
     """Restore the starter; your file stays beside it."""
-    from grader.student.given import reset, restore_checks
+    from grader.student.folder import reset, restore_checks
 
     Say().prose(*(restore_checks if checks else reset)(*options.exercise_here(name)))
 
@@ -206,11 +199,9 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say("Watching; Ctrl-C ends.")
-    from grader.student.progress import exercise_in_hand
     from grader.student.watch import Screen, Watch
 
-    course = options.course_here()
-    exercise = exercise_in_hand(course, name)
+    course, exercise = options.exercise_or_next(name)
     # A screen reader would read the whole screen again, so nothing is cleared for it.
     clear = (lambda: None) if plain else click.clear
     screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)
@@ -219,16 +210,14 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 
 @click.command("pack")
 @click.option("--handin", metavar="HANDIN", help="Which hand-in; needed only if the course has several.")
-@click.option(
-    "--out", default=".", type=click.Path(path_type=Path), help="The folder for the zip; by default this one."
-)
+@click.option("--out", default=".", type=options.PATH, help="The folder for the zip; by default this one.")
 @click.option("--force", is_flag=True, help="Pack also if a file is missing or does not load.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the zip is, and what is wrong.")
 @options.workers("none")
 def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, workers: options.Workers) -> None:
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
-    details.begin("Packing ...")
+    details.meanwhile("Packing ...")
     from grader.student.pack import pack, the_handin
 
     course = options.course_here()

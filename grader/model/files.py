@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and zips that are the same byte for byte wherever they are made."""
+"""Files that are written whole or not at all, zips that are the same byte for byte, errors of the system as lines."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import io
 import os
 import stat
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+from grader.model.errors import CourseError
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in it: the first that a zip can tell."""
@@ -17,8 +20,25 @@ EPOCH_SECONDS = 315_532_800
 DRAFT = ".part"
 """The end of the name of a file that is not written whole yet."""
 
+ANOTHER_PLACE = "name another place"
+"""What to do where nothing can be written."""
+
 FILE_MODE = stat.S_IFREG | 0o644
 _UNIX = 3
+
+
+@contextmanager
+def failing_as(what: str, remedy: str = "") -> Iterator[None]:
+    """Report an error of the operating system in a line: what failed, in these words, why, and what to do.
+
+    Raises:
+        CourseError: there was such an error.
+    """
+    try:
+        yield
+    except OSError as error:
+        line = f"{what} ({error.strerror})"
+        raise CourseError(f"{line}; {remedy}" if remedy else line) from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -13,18 +13,9 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.files import read_yaml
-from grader.course.layout import (
-    ASSISTANTS_PAGE,
-    COURSE_FILE,
-    STUDENTS_PAGE,
-    TOPICS,
-    Places,
-    notebook_of,
-    page_of,
-    released_files,
-)
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
@@ -62,7 +53,7 @@ def copied_files(part: Course) -> Files:
     """
     files: Files = {}
     problems = [problem for exercise in part.exercises for problem in _starter_problems(exercise)]
-    for path in released_files(part):
+    for path in layout.released_files(part):
         source = part.root / path
         if source.is_symlink() or not source.is_file():
             problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
@@ -75,12 +66,13 @@ def copied_files(part: Course) -> Files:
 
 def _starter_problems(exercise: Exercise) -> list[str]:
     """A teacher who tried an exercise in its place would give the solution out."""
-    where = Places.of(exercise).starter.as_posix()
+    places = layout.Places.of(exercise)
+    where = places.starter.as_posix()
     if not exercise.starter.is_file():
         return [f"{where}: there is no starter; write it"]
     if exercise.starter_digest and starter_digest(exercise.starter.read_bytes()) != exercise.starter_digest:
         return [
-            f"{where}: this is not the starter whose digest stands in {Places.of(exercise).description.name}; restore "
+            f"{where}: this is not the starter whose digest stands in {places.description.name}; restore "
             f"it, or, if it was corrected, run  grade verify --write-digests {exercise.id}"
         ]
     return []
@@ -89,11 +81,11 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
     """The course's and the exercises' YAML files, written again: their comments are for staff."""
     ids = [exercise.id for exercise in part.exercises]
-    files = {COURSE_FILE: _dumped(_course_file(part))}
-    if (part.root / TOPICS).is_file():
-        files[TOPICS.as_posix()] = _dumped(_read_mapping(part.root, TOPICS))
+    files = {layout.COURSE_FILE: _dumped(_course_file(part))}
+    if (part.root / layout.TOPICS).is_file():
+        files[layout.TOPICS.as_posix()] = _dumped(_read_mapping(part.root, layout.TOPICS))
     for exercise in part.exercises:
-        path, fact = Places.of(exercise).description, facts[exercise.id]
+        path, fact = layout.Places.of(exercise).description, facts[exercise.id]
         data = _read_mapping(part.root, path)
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
@@ -110,7 +102,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
-    data = _read_mapping(part.root, Path(COURSE_FILE))
+    data = _read_mapping(part.root, Path(layout.COURSE_FILE))
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
     data["modules"] = [
@@ -126,36 +118,24 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
     """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
-    requires = _read_mapping(part.root, Path(COURSE_FILE)).get("requires") or "tensorgrade"
-    rows = [
-        (
-            exercise,
-            Places.of(exercise).starter.as_posix(),
-            points_text(exercise.points),
-            points_text(facts[exercise.id].withheld.points),
-        )
-        for exercise in part.exercises
-    ]
-    numbers = {
-        handin.id: ", ".join(exercise.number for exercise in part.exercises if exercise.id in handin.exercises)
-        for handin in part.handins
-    }
+    requires = _read_mapping(part.root, Path(layout.COURSE_FILE)).get("requires") or "tensorgrade"
     words = {
         "part": part,
         "requires": requires,
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
-        "exercises": rows,
-        "numbers": numbers,
-        "pages": [module for module in part.modules if (part.root / page_of(module.id)).is_file()],
-        "page_of": page_of,
-        "notebook_of": notebook_of,
+        "facts": facts,
+        "places_of": layout.Places.of,
+        "points_text": points_text,
+        "pages": [module for module in part.modules if (part.root / layout.page_of(module.id)).is_file()],
+        "page_of": layout.page_of,
+        "notebook_of": layout.notebook_of,
     }
     # Markdown, in which nothing is escaped; the author of the course wrote all words.
     templates = Environment(  # noqa: S701
         loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
-    pages = [STUDENTS_PAGE.as_posix(), ASSISTANTS_PAGE.as_posix()]
+    pages = [layout.STUDENTS_PAGE.as_posix(), layout.ASSISTANTS_PAGE.as_posix()]
     files = {name: templates.get_template(name).render(words).encode() for name in pages}
     return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, requires) if notebooks else {})}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from grader.grading.behaviour import as_file
 from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
-from grader.model.files import EPOCH_SECONDS, zip_bytes
+from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import Setup
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
@@ -120,11 +119,12 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
 
 def _put(place: Path, files: Files, *, zipped: bool) -> None:
     """Write a draft beside the place, read it back, and give it its name in one step."""
-    try:
-        draft = Path(tempfile.mkdtemp(prefix=".release-", dir=place.resolve().parent))
-    except OSError as error:
-        raise CourseError(f"{place}: nothing can be written there ({error.strerror}); name another place") from None
-    try:
+    parent = place.resolve().parent
+    with (
+        failing_as(f"{place} could not be written", "nothing is left of it; name another place"),
+        tempfile.TemporaryDirectory(prefix=".release-", dir=parent, ignore_cleanup_errors=True) as folder,
+    ):
+        draft = Path(folder)
         made = draft / place.name
         _write_folder(made, files)
         load_course(made)  # what is given out is a course
@@ -138,10 +138,6 @@ def _put(place: Path, files: Files, *, zipped: bool) -> None:
         elif place.is_dir():
             place.rmdir()  # an empty one, which not every system puts another in the place of
         os.replace(made, place)
-    except OSError as error:
-        raise CourseError(f"{place}: it could not be written ({error.strerror}); nothing is left of it") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write_folder(folder: Path, files: Files) -> None:

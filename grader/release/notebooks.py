@@ -9,6 +9,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from grader.course.layout import ASSISTANTS_PAGE, notebook_of, page_of
@@ -34,7 +35,7 @@ def _notebook(part: Course, module: Module, requires: str) -> bytes:
         "language_info": {"name": "python"},
     }
     data = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
 def _beginning(part: Course, module: Module, requires: str) -> Iterator[Cell]:
@@ -69,10 +70,9 @@ def _exercise(exercise: Exercise) -> Iterator[Cell]:
 
 def _parts(source: str) -> tuple[str, str]:
     """The task of a starter, without its title, and its code. If that is not Python, all of it."""
-    try:
+    tree = ast.Module([], [])
+    with suppress(SyntaxError):
         tree = ast.parse(source)
-    except SyntaxError:
-        return "", source.strip("\n")
     task = ast.get_docstring(tree)
     if task is None:
         return "", source.strip("\n")
@@ -108,24 +108,10 @@ def _escaped(text: str) -> str:
 
 
 def _text(id: str, source: str) -> Cell:
-    return {"cell_type": "markdown", "id": _id(id), "metadata": {}, "source": _lines(source)}
+    # An id as the format requires it: letters, digits, - and _, 64 at the most.
+    id = re.sub(r"[^A-Za-z0-9_-]", "-", id)[-64:]
+    return {"cell_type": "markdown", "id": id, "metadata": {}, "source": source.splitlines(keepends=True)}
 
 
 def _code(id: str, source: str) -> Cell:
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": _id(id),
-        "metadata": {},
-        "outputs": [],
-        "source": _lines(source),
-    }
-
-
-def _id(text: str) -> str:
-    """An id as the format asks for it: letters, digits, - and _, 64 at the most."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", text)[-64:]
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
+    return {**_text(id, source), "cell_type": "code", "execution_count": None, "outputs": []}

@@ -16,19 +16,8 @@ from pathlib import Path
 
 import yaml
 
+from grader.course import layout
 from grader.course.answers import code_of
-from grader.course.layout import (
-    MISTAKES,
-    NOTEBOOK,
-    WRONG_FILE,
-    Places,
-    is_description,
-    is_ours,
-    is_probe,
-    notebook_of,
-    page_of,
-    staff_files,
-)
 from grader.grading.behaviour import is_sealed
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
@@ -89,12 +78,12 @@ class Secret:
     def is_leak(self, path: Path) -> bool:
         """Whether this file of the copy must not have it."""
         # Checks of both kinds, and of several exercises, call the same functions.
-        of_checks = is_ours(path.name) and self.source is not Source.SOLUTION
+        of_checks = layout.is_ours(path.name) and self.source is not Source.SOLUTION
         if self.kind is Kind.FUNCTION:
             return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
         if self.kind is Kind.INPUT:
             return self._is_near(path)
-        if of_checks or is_description(path):  # the third hint is nearly the code
+        if of_checks or layout.is_description(path):  # the third hint is nearly the code
             return False
         return len(self.text) >= _SHORTEST_ALONE or self._is_near(path)
 
@@ -102,14 +91,14 @@ class Secret:
         """Whether a file of the copy is of the same exercise, or the page of its module."""
         if self.exercise is None:
             return False
-        module = self.exercise.module
-        return path in (page_of(module), notebook_of(module)) or path.parent == Places.of(self.exercise).shown
+        module, shown = self.exercise.module, layout.Places.of(self.exercise).shown
+        return path in (layout.page_of(module), layout.notebook_of(module)) or path.parent == shown
 
 
 def secrets_of(course: Course) -> Iterator[Secret]:
     """All that must not be in a copy: of all exercises, also of those that are not in it."""
-    owners = {course.root / Places.of(exercise).staff: exercise for exercise in course.exercises}
-    for path in staff_files(course):
+    owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
+    for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
         yield from _of_file(course.root, path, exercise)
 
@@ -118,12 +107,12 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secr
     data, shown_as, source = path.read_bytes(), path.relative_to(root).as_posix(), Source.SOLUTION
     if exercise is not None and path == exercise.hidden_checks:
         source = Source.CHECK
-    elif exercise is not None and (path in exercise.wrong or path.name == WRONG_FILE):
+    elif exercise is not None and (path in exercise.wrong or path.name == layout.WRONG_FILE):
         source = Source.WRONG
     for mark in _CANARY.finditer(data):
         line = data.count(b"\n", 0, mark.start()) + 1
         yield Secret(mark[1].decode("ascii"), Kind.CANARY, source, f"{shown_as}:{line}")
-    if is_probe(path):
+    if layout.is_probe(path):
         return  # it runs beside student code, which can read it, and contains no secret
     with contextlib.suppress(UnicodeDecodeError):  # a picture
         text, public = data.decode("utf-8"), _public(exercise, source)
@@ -200,7 +189,7 @@ def prove(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
     problems = [
         f"{path}: this file must have sealed sentences and nothing else; make the copy again"
         for path in sorted(files)
-        if Path(path).name == MISTAKES and not is_sealed(files[path])
+        if Path(path).name == layout.MISTAKES and not is_sealed(files[path])
     ]
     if problems := problems + _leaks(files, secrets):
         raise LeakError(*problems)
@@ -253,7 +242,7 @@ def _streams(path: str, data: bytes) -> list[_Stream]:
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]
-    if path.endswith((".yaml", NOTEBOOK)):  # JSON is YAML
+    if path.endswith((".yaml", layout.NOTEBOOK)):  # JSON is YAML
         # The texts as they are read: in the file they may be wrapped, and signs escaped.
         scalars = (each for each in yaml.scan(data, yaml.SafeLoader) if isinstance(each, yaml.ScalarToken))
         readings.append([(scalar.start_mark.line + 1, scalar.value) for scalar in scalars])

@@ -2,10 +2,10 @@
 
 schema     the report that other programs rely on, written and read
 terminal   a report for a terminal
-html       a report as a page, and as a part of one; `templates` has the markup
+html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup
 gradebook  many reports: a table for a terminal and for spreadsheets, the class in short, what a regrade changed
 overview   a class at a glance; `overview_page` shows it as a page
-pictures   pictures of what a check found, as lines, as an SVG and as a sentence
+pictures   pictures of what a check found, as lines and as a sentence
 words      the words that these have in common
 people     who is in a class, by the file of an LMS
 table      a CSV file of which cells are replaced, and every other byte stays

@@ -20,11 +20,7 @@ from grader.report.words import VERDICTS, score_text
 
 _CELL = 7
 _NOTHING, _BLANK, _NEVER = "-", "=", "?"
-_SIGNS = {
-    _NOTHING: "nothing handed in",
-    _BLANK: "handed in as it was given out",
-    _NEVER: "not graded",
-}
+_SIGNS = {_NOTHING: "nothing handed in", _BLANK: "handed in as it was given out", _NEVER: "not graded"}
 _FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
 _BESIDE, _WIDE = 30, 70

@@ -1,29 +1,52 @@
 """A report as a page of HTML, and as a part of one for notebooks: what the terminal shows, in the same order.
 
-Every text passes through `for_html` on its way into a template, so that nothing that a student hands in is markup. Only
-our own drawings are put in as they are.
+Every text passes through `for_html` on its way into a template of HTML, so that nothing that a student hands in is
+markup. Only our own drawings, lines of a terminal as SVG, are put in as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_eval_context, select_autoescape
+from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
 from grader.model import GradedCheck, GradedExercise, Picture, Report
 from grader.model.report import first_lines
 from grader.model.score import Causes, counted, points_text
 from grader.report import words
-from grader.report.pictures import svg_of
-from grader.report.safe import for_html
+from grader.report.pictures import UNICODE, lines_of, sentence_of, title_of
+from grader.report.safe import for_html, for_markdown, for_markdown_block
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
 
+INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
+BLUE, GREEN, WRONG = "#0072B2", "#009E73", "#D55E00"
+"""Colours of Okabe and Ito, which colour-blind readers can tell apart."""
+
+_FILLED = "#0b3a57"
+_BEHIND = {WRONG: "#fbe2d3", _FILLED: "#d5ebf8"}
+"""What is not empty in a box, and what is wrong, has a colour behind it."""
+
+Styles = Sequence[tuple[re.Pattern[str], str]]
+"""What is coloured in a line, and how; of several patterns that match, the first counts."""
+
+_PICTURE_STYLES: Styles = (
+    (re.compile(r">\s*[^\s<>]+<"), WRONG),
+    (re.compile(r"[┌┬┐└┴┘─│]+"), FAINT),
+    (re.compile(r"(?<=│)[^│█▒░]*[^│█▒░\s][^│█▒░]*(?=│)"), _FILLED),
+    (re.compile("[█▒░]+"), BLUE),
+)
+_CHAR, _MARGIN = 8.4, 12
+"""In pixels: the width of a character, in the fonts that are common; what is free around a picture."""
+_SVG_COLUMNS = 90
 
 CodeLine = tuple[int | None, str, bool]
 """A line of an author's file: its number, where its author sees numbers; its text; and whether it raised."""
@@ -65,8 +88,42 @@ def _measured(graded: GradedExercise, row: GradedCheck) -> list[str]:
     return [*filter(None, (counts, own and f"the reference: {own}")), *(item.told for item in row.speed)]
 
 
-def _drawn(picture: Picture) -> Markup:
-    return Markup(svg_of(picture))  # noqa: S704  ours
+def svg_of(picture: Picture) -> str:
+    """The lines of a picture as an SVG, which has its sentence for readers who cannot see it."""
+    lines = lines_of(picture, _SVG_COLUMNS, UNICODE)
+    return lines_svg(lines, title_of(picture), sentence_of(picture), _PICTURE_STYLES, 16)
+
+
+def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles, height: int = 20) -> str:
+    """Lines as an SVG.
+
+    Args:
+        lines: in characters of one column each.
+        title: of the picture.
+        description: what it shows, for readers who cannot see it.
+        styles: what is coloured; all of it but lines of boxes is bold, too.
+        height: of a line, in pixels.
+    """
+    runs = [run for row, line in enumerate(lines) for run in _runs(line, row * height, styles)]
+    width = max((len(line.rstrip()) for line in lines), default=0) * _CHAR + 2 * _MARGIN
+    whole = {"width": f"{width:g}", "height": len(lines) * height - 1 + 2 * _MARGIN, "margin": _MARGIN, "paper": PAPER}
+    return rendered("lines.svg", runs=runs, line=height, title=title, description=description, **whole) + "\n"
+
+
+def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
+    """A line in runs of one colour, each with its place."""
+    colours = [INK] * len(line)
+    for pattern, colour in reversed(styles):
+        for match in pattern.finditer(line):
+            colours[match.start() : match.end()] = [colour] * len(match[0])
+    start = 0
+    for colour, places in groupby(colours):
+        text = line[start : start + len(list(places))]
+        place = {"x": f"{start * _CHAR:g}", "top": top, "width": f"{len(text) * _CHAR:g}", "text": text}
+        bold = colour not in (INK, FAINT, _FILLED)
+        start += len(text)
+        if text.strip():
+            yield {**place, "colour": colour, "bold": bold, "behind": _BEHIND.get(colour)}
 
 
 def _blocks_of(message: str) -> list[tuple[str, str]]:
@@ -82,7 +139,7 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A template with values in it, each made safe."""
+    """A template with values in it, each made safe; in one of Markdown, filters do that."""
     return _environment().get_template(template).render(values)
 
 
@@ -90,17 +147,18 @@ def rendered(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
+        autoescape=select_autoescape(["html", "svg"]),
         finalize=_safe,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"code": for_markdown, "block": for_markdown_block}
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
         "blocks_of": _blocks_of,
         "counted": counted,
-        "drawn": _drawn,
+        "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
         "has_details": _has_details,
         "measured": _measured,
         "points_text": points_text,
@@ -111,6 +169,9 @@ def _environment() -> Environment:
     return environment
 
 
-def _safe(value: object) -> Markup:
+@pass_eval_context
+def _safe(context: EvalContext, value: object) -> object:
     """What a template puts in: text by `for_html`, which also spells out what cannot be seen; our own markup as is."""
-    return value if isinstance(value, Markup) else Markup(for_html(str(value)))  # noqa: S704  escaped just here
+    if isinstance(value, Markup) or not context.autoescape:
+        return value
+    return Markup(for_html(str(value)))  # noqa: S704  escaped just here

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import mean, median
 
 from grader.model import Check, Exercise, GradedCheck, GradedExercise, Score, Verdict
-from grader.model.score import counted, points_text
+from grader.model.score import points_text
 
 BARS = 10
 """A distribution has so many bars; full marks are a bar of their own behind them."""
@@ -127,11 +127,6 @@ class ExerciseTally:
             self.sentences.setdefault(mistake, []).append(author)
 
     @property
-    def checks(self) -> list[CheckTally]:
-        """The checks in the order in which they ran."""
-        return list(self.tallies.values())
-
-    @property
     def mistakes(self) -> list[tuple[str, list[str]]]:
         """The sentences of known mistakes with the reports that have them, the most frequent first."""
         return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -151,7 +146,7 @@ class ExerciseTally:
     @property
     def hardest(self) -> CheckTally | None:
         """The check that most lost, if anybody did."""
-        worst = max(self.checks, key=lambda tally: tally.lost, default=None)
+        worst = max(self.tallies.values(), key=lambda tally: tally.lost, default=None)
         return worst if worst is not None and worst.lost else None
 
     @property
@@ -269,7 +264,7 @@ def overview_page(overview: Overview) -> str:
         spread=[(name, count, round(100 * count / most, 2)) for name, count in counts],
         what_to_do=_WHAT_TO_DO,
         most_names=_MOST_NAMES,
-        code_of=_code_of,
+        most_lines=_MOST_LINES,
         lost_rows=_lost_rows,
         middle_text=middle_text,
     )
@@ -286,13 +281,6 @@ def similar_page(course: str, items: Sequence[object], names: Mapping[str, str])
     from grader.report.html import rendered
 
     return rendered("similar.html", course=course, items=items, names=names, percent=percent)
-
-
-def _code_of(example: Example) -> str:
-    lines = [f"{number:>4}  {line}" for number, line in example.lines[:_MOST_LINES]]
-    if more := len(example.lines) - len(lines):
-        lines.append(f"      ... {counted(more, 'more line')}")
-    return "\n".join(lines)
 
 
 def _lost_rows(example: Example) -> Iterator[tuple[GradedCheck, str]]:

@@ -1,8 +1,7 @@
-"""Pictures of facts: lines for a terminal, the same lines as an SVG, a sentence for screen readers.
+"""Pictures of facts: lines for a terminal, a sentence for screen readers. `html` has the same lines as an SVG.
 
-A check gathers the facts, which `model.picture` declares.
-
-Colours alone never carry information: what is wrong stands between marks as well.
+A check gathers the facts, which `model.picture` declares. Colours alone never carry information: what is wrong stands
+between marks as well.
 """
 
 from __future__ import annotations
@@ -10,37 +9,15 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-from xml.sax import saxutils
 
 from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
 from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
+from grader.model.score import counted
 from grader.report.words import COUNTED
 
-INK, PAPER, FAINT = "#1b1f24", "#ffffff", "#6b7280"
-BLUE, GREEN, WRONG = "#0072B2", "#009E73", "#D55E00"
-"""Colours of Okabe and Ito, which colour-blind readers can tell apart."""
-
-_FILLED = "#0b3a57"
-_BEHIND = {WRONG: "#fbe2d3", _FILLED: "#d5ebf8"}
-"""What is not empty in a box, and what is wrong, has a colour behind it."""
-
-Styles = Sequence[tuple[re.Pattern[str], str]]
-"""What is coloured in a line, and how; of several patterns that match, the first counts."""
-
-_PICTURE_STYLES: Styles = (
-    (re.compile(r">\s*[^\s<>]+<"), WRONG),
-    (re.compile(r"[┌┬┐└┴┘─│]+"), FAINT),
-    (re.compile(r"(?<=│)[^│█▒░]*[^│█▒░\s][^│█▒░]*(?=│)"), _FILLED),
-    (re.compile("[█▒░]+"), BLUE),
-)
-_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
-_CHAR, _MARGIN = 8.4, 12
-"""In pixels: the width of a character, in the fonts that are common; what is free around a picture."""
-_SVG_COLUMNS = 90
 _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
@@ -74,15 +51,6 @@ class Drawing:
     work: str = "#"
     wait: str = "."
     host: str = "="
-
-    @classmethod
-    def on(cls, encoding: str | None, *, plain: bool = False) -> Drawing:
-        """What a stream of that encoding can show."""
-        try:
-            "".join(map(str, vars(UNICODE).values())).encode(encoding or "ascii")
-        except (UnicodeEncodeError, LookupError):
-            return cls(plain=plain)
-        return replace(UNICODE, plain=plain)
 
     def boxes(self, rows: list[list[str]]) -> list[str]:
         """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
@@ -126,66 +94,9 @@ def sentence_of(picture: Picture) -> str:
     return " ".join(sentence(*facts) for _, _, sentence, facts in _parts(picture))
 
 
-def svg_of(picture: Picture) -> str:
-    """The lines of a picture as an SVG, which has its sentence for readers who cannot see it."""
-    title = ". ".join(title for title, _, _, _ in _parts(picture))
-    return lines_svg(lines_of(picture, _SVG_COLUMNS, UNICODE), title, sentence_of(picture), _PICTURE_STYLES, 16)
-
-
-def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles, height: int = 20) -> str:
-    """Lines as an SVG.
-
-    Args:
-        lines: in characters of one column each.
-        title: of the picture.
-        description: what it shows, for readers who cannot see it.
-        styles: what is coloured; all of it but lines of boxes is bold, too.
-        height: of a line, in pixels.
-    """
-    words = []
-    width = 0.0
-    for row, line in enumerate(lines, 1):
-        for start, text, colour in _runs(line, styles):
-            weight = ' font-weight="bold"' if colour not in (INK, FAINT, _FILLED) else ""
-            # As wide in every font, so that columns stay columns.
-            wide = f' textLength="{len(text) * _CHAR:g}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
-            place = f'x="{start * _CHAR:g}" y="{row * height - 5:g}"'
-            if behind := _BEHIND.get(colour):
-                box = (
-                    f'x="{start * _CHAR:g}" y="{(row - 1) * height:g}" width="{len(text) * _CHAR:g}" height="{height}"'
-                )
-                words.append(f'<rect {box} fill="{behind}"/>')
-            words.append(f'<text {place} fill="{colour}"{weight}{wide} xml:space="preserve">{_xml(text)}</text>')
-            width = max(width, (start + len(text)) * _CHAR)
-    whole = f"{width + 2 * _MARGIN:g}", f"{len(lines) * height - 1 + 2 * _MARGIN:g}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}" width="{whole[0]}" '
-        f'height="{whole[1]}" role="img" aria-label="{_xml(title)}. {_xml(description)}" '
-        f'font-family="{_FONT}" font-size="14">\n'
-        f"<title>{_xml(title)}</title>\n<desc>{_xml(description)}</desc>\n"
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>\n<g transform="translate({_MARGIN} {_MARGIN})">\n'
-        + "\n".join(words)
-        + "\n</g>\n</svg>\n"
-    )
-
-
-def _runs(line: str, styles: Styles) -> list[tuple[int, str, str]]:
-    """A line in runs of one colour, each with its column."""
-    colours = [INK] * len(line)
-    for pattern, colour in reversed(styles):
-        for match in pattern.finditer(line):
-            colours[match.start() : match.end()] = [colour] * len(match[0])
-    runs = []
-    for colour, places in itertools.groupby(range(len(line)), colours.__getitem__):
-        start, *rest = places
-        runs.append((start, line[start : start + 1 + len(rest)], colour))
-    return [run for run in runs if run[1].strip()]
-
-
-def _xml(text: str) -> str:
-    # XML has no place for control characters, not even spelled as references.
-    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
-    return saxutils.escape(shown, {'"': "&quot;"})
+def title_of(picture: Picture) -> str:
+    """What a picture is of."""
+    return ". ".join(title for title, _, _, _ in _parts(picture))
 
 
 def _fitted(text: str, room: int) -> str:
@@ -419,11 +330,9 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)
-    kernels = len(on_device) - copies
     whole = max(one.end for one in moments) - min(one.start for one in moments)
-    ran = f"{kernels} kernel{'s' * (kernels != 1)} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
-    text = f"In {time_text(whole)} of virtual time {ran}, "
-    text += f"and the host waited {len(waits)} time{'s' * (len(waits) != 1)}"
+    ran = f"{counted(len(on_device) - copies, 'kernel')} and {copies} cop{'y' if copies == 1 else 'ies'} ran"
+    text = f"In {time_text(whole)} of virtual time {ran}, and the host waited {counted(len(waits), 'time')}"
     if waits:
         text += f", for {time_text(sum(one.end - one.start for one in waits))} in all"
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."

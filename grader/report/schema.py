@@ -7,17 +7,17 @@ does not know. Points are numbers with at most two decimals; `exact` gives them 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.score import held_text, in_points, points_text
 from grader.model.typed import from_plain, parsed, to_json
 
@@ -41,14 +41,12 @@ class ScoreEntry:
     @classmethod
     def of(cls, score: Score) -> Self:
         """The entry for this score."""
-        return cls(
-            earned=in_points(score.earned), possible=in_points(score.possible), undecided=in_points(score.undecided)
-        )
+        return cls(**_converted(score, in_points))
 
     @property
     def exact(self) -> Score:
         """The score in hundredths of a point."""
-        return Score(*map(_exact, (self.earned, self.possible, self.undecided)))
+        return Score(**_converted(self, _exact))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,32 +198,12 @@ class FinalEntry:
     @classmethod
     def of(cls, score: FinalScore) -> Self:
         """The entry for this score."""
-        return cls(
-            raw=in_points(score.raw),
-            penalty=in_points(score.penalty),
-            override=in_points(score.override),
-            bonus=in_points(score.bonus),
-            final=None if score.final is None else in_points(score.final),
-            possible=in_points(score.possible),
-            late_days=score.late_days,
-            grace_days=score.grace_days,
-            explained=score.explained,
-        )
+        return cls(**_converted(score, in_points))
 
     @property
     def exact(self) -> FinalScore:
         """The same in hundredths of a point."""
-        return FinalScore(
-            raw=_exact(self.raw),
-            penalty=_exact(self.penalty),
-            override=_exact(self.override),
-            bonus=_exact(self.bonus),
-            final=None if self.final is None else _exact(self.final),
-            possible=_exact(self.possible),
-            late_days=self.late_days,
-            grace_days=self.grace_days,
-            explained=self.explained,
-        )
+        return FinalScore(**_converted(self, _exact))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,10 +266,8 @@ def read_report(path: Path) -> ReportFile:
     Raises:
         CourseError: the file cannot be read, or is not such a report; it lists every problem.
     """
-    try:
+    with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
         return report_from(path.read_bytes(), path.as_posix())
-    except OSError as error:
-        raise CourseError(f"{path.as_posix()}: {error.strerror}; name a report that grade --json wrote") from None
 
 
 def report_from(text: bytes | str, name: str) -> ReportFile:
@@ -326,6 +302,13 @@ def _impossible(report: ReportFile) -> Iterator[str]:
 
 def _exact(points: float) -> int:
     return round(100 * points)
+
+
+def _converted(record: object, convert: Callable[[Any], float]) -> dict[str, Any]:
+    """The fields of a score, those that are points converted."""
+    others = ("late_days", "grace_days", "explained")
+    fields = vars(record).items()
+    return {name: value if value is None or name in others else convert(value) for name, value in fields}
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from grader.model.errors import CourseError
+from grader.model.files import failing_as
 
 _LARGEST = 50_000_000
 _DELIMITERS = ",;\t"
@@ -76,12 +77,10 @@ class Table:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    try:
+    with failing_as(f"{path} cannot be read", "name another file"):
         if path.stat().st_size > _LARGEST:
             raise CourseError(f"{path} is larger than {_LARGEST // 1_000_000} MB; a gradebook is smaller")
         data = path.read_bytes()
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read ({error.strerror}); name another file") from None
     if b"\0" in data:
         raise CourseError(f"{path} is not CSV in UTF-8; save it as  CSV UTF-8  (comma delimited)")
     try:

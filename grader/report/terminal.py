@@ -10,27 +10,9 @@ import click
 from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
 from grader.model.report import first_lines
 from grader.model.score import Causes, points_text
+from grader.report import words
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides, words_of
-from grader.report.words import (
-    VERDICTS,
-    Line,
-    at_rule,
-    beside_picture,
-    counts_text,
-    exercise_notes,
-    hidden_text,
-    in_short,
-    mistake_text,
-    next_lines,
-    rules_of,
-    score_here,
-    score_text,
-    state_text,
-    together,
-    total_text,
-    undecided_lines,
-)
 
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
@@ -51,9 +33,11 @@ def exercise_lines(
     """
     page, exercise = _Page(width, drawing), graded.exercise
     cause = Causes.of(graded.checks).cause
-    title = two_sides(f"{exercise.number} {exercise.title}", f"{score_text(score_here(graded))} points", width)
+    title = two_sides(
+        f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
+    )
     yield from (click.style(line, bold=True) for line in title)
-    for line in (Line((row,), in_full=True) for row in graded.checks) if every else in_short(graded.checks):
+    for line in (words.Line((row,), in_full=True) for row in graded.checks) if every else words.in_short(graded.checks):
         first = line.rows[0]
         yield from page.first(line)
         if line.in_full:
@@ -63,7 +47,7 @@ def exercise_lines(
         if every:
             yield from page.measured(first, exercise.counters.get(first.check.id, {}))
     yield from page.output(graded)
-    for note in exercise_notes(graded):
+    for note in words.exercise_notes(graded):
         yield from page.wrapped(note, "  ")
 
 
@@ -80,7 +64,7 @@ def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
 
 def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     """What went wrong in a check, without the rule and the lines to try."""
-    story, _ = at_rule(row.outcome.message, row.check.contract)
+    story, _ = words.at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
 
@@ -100,15 +84,19 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
     for graded in report.exercises:
         if not waiting or graded.state != "not_started":
             title = f"{graded.exercise.number} {graded.exercise.title}"
-            yield from page.total(title, state_text(graded), score_here(graded))
+            yield from page.total(title, words.state_text(graded), words.score_here(graded))
     if waiting:
         more = "more " if len(waiting) < len(report.exercises) else ""
-        total = sum((score_here(graded) for graded in waiting), Score(0, 0))
-        yield from page.total(f"{len(waiting)} {more}exercises:  grade list", state_text(waiting[0]), total)
+        total = sum((words.score_here(graded) for graded in waiting), Score(0, 0))
+        yield from page.total(f"{len(waiting)} {more}exercises:  grade list", words.state_text(waiting[0]), total)
     yield "-" * width
-    text = total_text(report)
+    text = words.total_text(report)
     withheld = any(graded.withheld_points for graded in report.exercises)
-    for line in (text if withheld else click.style(text, bold=True), *undecided_lines(report), *next_lines(report)):
+    for line in (
+        text if withheld else click.style(text, bold=True),
+        *words.undecided_lines(report),
+        *words.next_lines(report),
+    ):
         yield from page.wrapped(line, "")
 
 
@@ -134,17 +122,21 @@ class _Page:
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
-    def first(self, line: Line) -> Iterator[str]:
+    def first(self, line: words.Line) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
         row = line.rows[0]
         verdict = line.verdict if line.text else row.verdict
-        word, colour = VERDICTS[verdict] if verdict else ("", None)
+        word, colour = words.VERDICTS[verdict] if verdict else ("", None)
         word = click.style(f"{word:<7}", fg=colour)
-        rules = for_terminal(rules_of(line.rows), one_line=True)
-        rule, title, kind = f"{rules:<4}", for_terminal(row.check.title, one_line=True), hidden_text(row.check.shown)
+        rules = for_terminal(words.rules_of(line.rows), one_line=True)
+        rule, title, kind = (
+            f"{rules:<4}",
+            for_terminal(row.check.title, one_line=True),
+            words.hidden_text(row.check.shown),
+        )
         if line.text:
             rule, title, kind = "", f"{line.text} ({rules})" if rules else line.text, ""
-        points = score_text(together(line.rows))
+        points = words.score_text(words.together(line.rows))
         if self.narrow:
             yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
             yield from self.wrapped(title + kind, self.indent)
@@ -154,7 +146,7 @@ class _Page:
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
         for whose, counters in (("", row.outcome.counters), ("the reference: ", reference)):
-            if counts := counts_text(counters):
+            if counts := words.counts_text(counters):
                 yield from self.wrapped(whose + counts, self.indent)
         for speed in row.speed:
             yield from self.wrapped(for_terminal(speed.told), self.indent)
@@ -163,8 +155,8 @@ class _Page:
         """The message of a check with its picture, which replaces the lines that say the same."""
         picture = row.outcome.picture
         drawn_too = picture is not None and not self.drawing.plain
-        message = beside_picture(row.outcome) if drawn_too else row.outcome.message
-        story, rest = at_rule(message, row.check.contract)
+        message = words.beside_picture(row.outcome) if drawn_too else row.outcome.message
+        story, rest = words.at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
             drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
@@ -179,7 +171,7 @@ class _Page:
 
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
         """The known mistake that the whole exercise looks like."""
-        if sentence := mistake_text(graded):
+        if sentence := words.mistake_text(graded):
             yield from self.wrapped(for_terminal(sentence, one_line=True), self.indent)
 
     def wrapped(self, line: str, indent: str) -> list[str]:

@@ -16,9 +16,6 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
 from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
-from grader.grading.plan import RunPlan
-from grader.grading.schedule import grade_submission
-from grader.intake.collect import read_submission
 from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -26,8 +23,18 @@ from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
 from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal, prose
-from grader.student.given import CHANGED, changed_checks, is_behind, save_starters, starter_of
-from grader.student.progress import Progress, Row, next_row, read_progress, rows_of, write_progress
+from grader.student.folder import (
+    CHANGED,
+    Progress,
+    changed_checks,
+    is_behind,
+    read_progress,
+    save_starters,
+    starter_of,
+    write_progress,
+)
+from grader.student.own import grade_own, own_files
+from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
 _CONFINED = ("reduced", "full")
@@ -47,16 +54,17 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     problem = write_progress(course, after)
     if not problem:
         save_starters(course)
-    for graded in report.exercises:
-        for path in changed_checks(course, graded.exercise) if graded.checks else ():
-            yield from prose(CHANGED.format(name=path.name, exercise=graded.exercise.id), width, "", "  ")
-        if graded.checks and report.environment.confinement in _CONFINED:
-            yield from (line for text in side_effects(graded.exercise) for line in prose(text, width, "", "  "))
-    lines = [*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem])]
+    texts: list[str] = []
+    for graded in (graded for graded in report.exercises if graded.checks):
+        changed = changed_checks(course, graded.exercise)
+        texts += (CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
+        if report.environment.confinement in _CONFINED:
+            texts += side_effects(graded.exercise)
+    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
     if is_behind(course.root):
-        lines.append("The course has corrections. To get them and keep your work:  grade update")
-    for line in lines:
-        yield from prose(line, width, "", "  ")
+        texts.append("The course has corrections. To get them and keep your work:  grade update")
+    for text in texts:
+        yield from prose(text, width, "", "  ")
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
@@ -129,13 +137,10 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
     taught = read_topics(course)
-    learned = [
-        taught[id].name for id in dict.fromkeys(id for row in done for id in row.exercise.topics) if id in taught
-    ]
-    if learned:
-        few = "; ".join(learned[-_FEW_TOPICS:])
+    ids = dict.fromkeys(id for row in done for id in row.exercise.topics if id in taught)
+    if learned := [taught[id].name for id in ids]:
         more = f"; and {len(learned) - _FEW_TOPICS} more topics" if len(learned) > _FEW_TOPICS else ""
-        yield f"Your code shows that you know: {few}{more}."
+        yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
         yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
     hardest = max(done, key=lambda row: row.exercise.difficulty, default=None)
@@ -167,12 +172,9 @@ def hints(
     seen = min(standing.hints, total)
     if again and not seen:
         raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    if everything:
-        numbers = range(1, total + 1)
-    elif again:
-        numbers = range(1, seen + 1)
-    else:
-        numbers = range(seen + 1, min(seen + 1, total) + 1)
+    first = 1 if everything or again else seen + 1
+    last = total if everything else seen if again else min(seen + 1, total)
+    numbers = range(first, last + 1)
     if not numbers:
         yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
         return
@@ -204,17 +206,17 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
         GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
-    mine = read_submission(course.root, [exercise], author="you")
+    mine = own_files(course, [exercise])
     texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
-    plan = RunPlan(course, [exercise], setup, runs_untouched=True, with_tries=False)
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         for name, text in texts.items():
             if name == YOURS or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
-                graded = grade_submission(plan, replace(mine, author=name, files=files), lanes).exercises[0]
+                handed_in = replace(mine, author=name, files=files)
+                (graded,) = grade_own(course, exercise, setup, lanes, handed_in, with_tries=False).exercises
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
     shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]

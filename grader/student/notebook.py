@@ -12,10 +12,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import click
@@ -54,12 +53,9 @@ class NotebookGrader:
         self._lanes: Lanes | None = None
         self._exercises: Sequence[Exercise] = ()
 
-    def __enter__(self) -> NotebookGrader:
-        """Itself."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
         """Close what is open."""
+        self._lanes = None
         self._opened.close()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
@@ -67,8 +63,7 @@ class NotebookGrader:
         try:
             return self._answer(request)
         except GraderError as error:
-            self._lanes = None
-            self._opened.close()
+            self.close()
             return {"error": str(error)}
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, str]:
@@ -98,8 +93,7 @@ class NotebookGrader:
     def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Lanes:
         """Lanes for the exercises of a module: its checks are read once, so that the next exercise starts at once."""
         if self._lanes is None or exercise not in self._exercises:
-            self._lanes = None
-            self._opened.close()
+            self.close()
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
@@ -148,7 +142,7 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    with NotebookGrader(lambda running: send({"waiting": running})) as grader:
+    with closing(NotebookGrader(lambda running: send({"waiting": running}))) as grader:
         for line in sys.stdin:
             send(grader.answer(json.loads(line)))
 

@@ -13,13 +13,13 @@ from grader.course.layout import Places
 from grader.grading.lanes import open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
-from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, HandIn, Report, Submission
 from grader.model.errors import CourseError
-from grader.model.files import write_whole, zip_bytes
+from grader.model.files import failing_as, write_whole, zip_bytes
 from grader.model.messages import Setup
 from grader.model.score import points_text
 from grader.report.safe import for_terminal
+from grader.student.own import own_files
 
 _RECEIPT = ".receipt.txt"
 _SHORT = 12
@@ -78,12 +78,9 @@ class Receipt:
         """
         path = out / self.name
         receipt = path.with_suffix(_RECEIPT)
-        try:
+        with failing_as(f"{path} could not be written", "name another folder with --out"):
             write_whole(path, self.archive)
             write_whole(receipt, self.text())
-        except OSError as error:
-            problem = f"{path} could not be written ({error.strerror}); name another folder with --out"
-            raise CourseError(problem) from None
         return receipt
 
 
@@ -118,7 +115,7 @@ def pack(
     if not os.access(out, os.W_OK):
         raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
-    submission = read_submission(course.root, exercises, author=course.root.resolve().name)
+    submission = own_files(course, exercises)
     files = packed_files(submission, exercises)
     if not files:
         raise CourseError(f"there is nothing to pack: {'; '.join(submission.problems.values())}")

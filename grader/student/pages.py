@@ -1,26 +1,162 @@
-"""The lines of `grade list`, `next` and `show`: 40 to 80 columns, readable without colour."""
+"""The exercises of a course with a student's state in each: which comes next, and `grade list`, `next` and `show`.
+
+Lines have 40 to 80 columns, and are readable without colour.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from grader.course.layout import Places, starter_copy
+from grader.course.layout import Places, kept_progress, starter_copy
+from grader.course.load import find_exercises, one_exercise
+from grader.course.topics import read_topics
+from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides, words_of
-from grader.student.progress import Progress, Row, Standing
+from grader.student.folder import Progress, Standing, read_progress, typed
 
+KNOWN = "known"
 _NARROW = 64
 _RULE = re.compile(r"C[0-9]+[.:)]?\s+")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exercise and the student's state in it.
+
+    Attributes:
+        exercise: the exercise.
+        state: not_started, started, done, or known: not started, and the last one of its module is done.
+        earned: hundredths of a point, of the last run.
+        fast: whether it is on the fast track: the last one of its module.
+    """
+
+    exercise: Exercise
+    state: str
+    earned: int
+    fast: bool
+
+
+def rows_of(course: Course, progress: Progress) -> list[Row]:
+    """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
+    files = read_submission(course.root, course.exercises, author="")
+    rows = []
+    for module in course.modules:
+        mine = []
+        for exercise in module.exercises:
+            standing, fast = progress.of(exercise.id), exercise is module.exercises[-1]
+            if exercise.id not in files.files or exercise.id in files.untouched:
+                mine.append(Row(exercise, "not_started", 0, fast))
+            else:
+                begun = standing.state if standing.state != "not_started" else "started"
+                mine.append(Row(exercise, begun, standing.earned, fast))
+        if mine and mine[-1].state == "done":
+            mine = [Row(row.exercise, KNOWN, 0, row.fast) if row.state == "not_started" else row for row in mine]
+        rows += mine
+    return rows
+
+
+def chosen(
+    course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
+) -> list[Row]:
+    """Those of the given names, of a topic, in one of the states.
+
+    Args:
+        course: the course.
+        rows: all of them.
+        names: of exercises or modules; none for all.
+        topic: a topic's id, or some words of its name.
+        states: with a hyphen, as they are typed; none for all.
+
+    Raises:
+        CourseError: there is no such exercise, module or topic.
+    """
+    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    topics = _topics(course, topic) if topic else set()
+    return [
+        row
+        for row in rows
+        if (not names or row.exercise.id in wanted)
+        and (topic is None or topics & set(row.exercise.topics))
+        and (not states or row.state.replace("_", "-") in states)
+    ]
+
+
+def _topics(course: Course, topic: str) -> set[str]:
+    known = read_topics(course)
+    word = topic.casefold()
+    topics = {id for id, row in known.items() if id.casefold() == word}
+    topics = topics or {id for id, row in known.items() if word in row.name.casefold()}
+    if not topics:
+        raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
+    return topics
+
+
+def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
+    """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
+
+    Args:
+        course: the course.
+        rows: all of them, in order.
+        progress: which exercise was graded last.
+        start: an exercise or a module to go on from instead.
+
+    Raises:
+        CourseError: there is no such exercise or module.
+    """
+    ids = [row.exercise.id for row in rows]
+    first = find_exercises(course, start)[0].id if start else progress.last
+    place = ids.index(first) if first in ids else 0
+    # Round the course: what was left out on the way comes when the end is reached.
+    ahead = [*rows[place:], *rows[:place]]
+    open_ = ("not_started", "started", KNOWN) if start else ("not_started", "started")
+    return next((row for row in ahead if row.state in open_), None)
+
+
+def exercise_in_hand(course: Course, name: str | None) -> Exercise:
+    """The exercise of a name, or the one that comes next.
+
+    Raises:
+        CourseError: there is no such exercise, or nothing left to solve.
+    """
+    if name is not None:
+        return one_exercise(course, name)
+    progress = read_progress(course)
+    row = next_row(course, rows_of(course, progress), progress)
+    if row is None:
+        raise CourseError("you have solved all exercises; name one")
+    return row.exercise
+
+
+def solved_reference(course: Course, exercise: Exercise) -> Path:
+    """The reference of an exercise that the student has solved.
+
+    Raises:
+        CourseError: it is not solved, or there is no reference.
+    """
+    if exercise.reference is None:
+        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
+    if not read_progress(course).of(exercise.id).solved:
+        where = kept_progress(course).relative_to(course.root).as_posix()
+        raise CourseError(
+            f"the solutions are shown once you have full marks for {exercise.id} (recorded in {where}). Until then:  "
+            f"grade hint {exercise.id}"
+        )
+    return exercise.reference
+
+
+# -- lines
 
 
 def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
@@ -38,17 +174,14 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
         yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
-def _list_row(row: Row, width: int) -> Iterator[str]:
+def _list_row(row: Row, width: int) -> list[str]:
     exercise, state = row.exercise, row.state.replace("_", " ")
     points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
-        yield from two_sides(left, "", width)
-        yield f"          {state:<12}{points:>{width - 22}}"
-        return
+        return [*two_sides(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
     minutes = f"{exercise.minutes} min" if exercise.minutes else ""
-    right = f"{state:<12}{points:>12}{minutes:>9}"
-    yield from two_sides(left, right, width)
+    return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
 
 
 def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
@@ -99,10 +232,8 @@ def show_lines(course: Course, exercise: Exercise, width: int, drawing: Drawing 
     if exercise.example is not None:
         yield ""
         yield from lines_of(exercise.example, width, drawing)
-    checks = _shown_checks(exercise)
-    if checks:
-        yield ""
-        yield "Checks that you can read:"
+    if checks := _shown_checks(exercise):
+        yield from ("", "Checks that you can read:")
         for rule, title in checks:
             yield from filled(words_of(f"{rule:<4}{for_terminal(title, one_line=True)}"), "  ", width, "    ")
         if exercise.hidden_checks is not None:
@@ -161,11 +292,9 @@ def _set(paragraph: Sequence[str], width: int) -> Iterator[str]:
 
 def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
     """Rule and title of each shown check, read from the text of its file: nothing is imported."""
-    try:
-        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else ast.Module([], [])
-    except (OSError, SyntaxError, ValueError):
-        return []  # `grade` says what is wrong with it
-    checks = []
+    tree, checks = ast.Module([], []), []
+    with suppress(OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
+        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else tree
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
             marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]
@@ -174,10 +303,3 @@ def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
             if marks:
                 checks.append((rules[0] if rules else "", title.split("\n")[0]))
     return checks
-
-
-def typed(path: Path) -> str:
-    """A path as it is typed from here."""
-    here = Path.cwd()
-    inside = path.resolve().is_relative_to(here)
-    return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)

@@ -5,12 +5,17 @@ Two threads put saved files and keys into one queue; everything else happens her
 
 from __future__ import annotations
 
+import os
 import queue
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +26,6 @@ from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan, Work
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
@@ -30,12 +34,12 @@ from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import prose
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, ending, hints
-from grader.student.given import reset, starter_of
-from grader.student.keys import keys
-from grader.student.pages import list_lines, show_lines, typed
-from grader.student.progress import next_row, read_progress, rows_of
+from grader.student.folder import read_progress, reset, starter_of, typed
+from grader.student.own import own_files
+from grader.student.pages import list_lines, next_row, rows_of, show_lines
 
 _BAR = 26
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class Watch:
         if key == "r" and not asked_before and self._has_work():
             self._asked = True
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
-            self._say(*prose(text, self._screen.width()))
+            self._say_prose(text)
             return
         if key not in _KEYS:
             if asked_before:
@@ -126,7 +130,7 @@ class Watch:
         try:
             action(self)
         except GraderError as error:  # such as a hint that does not exist: the watch goes on
-            self._say(*prose(str(error), self._screen.width()))
+            self._say_prose(str(error))
 
     def _has_work(self) -> bool:
         """Whether there is a file that is not the starter."""
@@ -135,22 +139,18 @@ class Watch:
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.
-        typed_keys: list[str] = []
-        while not self._events.empty():
+        for _ in range(self._events.qsize()):
             event = self._events.get()
             if isinstance(event, set):
                 paths |= event
             else:
-                typed_keys.append(event)
-        for key in typed_keys:
-            self._events.put(key)
+                self._events.put(event)
         resolved = {path.resolve() for path in paths}
         saved = [item for item in self._course.exercises if item.starter.resolve() in resolved]
         beside = any(self._exercise.starter.resolve().parent in path.parents for path in resolved)
-        if self._exercise in saved or (beside and not saved):
-            self._grade()
-        elif saved:  # a student who saves another exercise works on that one
+        if saved and self._exercise not in saved:  # a student who saves another exercise works on that one
             self._exercise = saved[0]
+        if saved or beside:
             self._grade()
 
     def _quit(self) -> None:
@@ -163,10 +163,8 @@ class Watch:
         place = ids.index(self._exercise.id) + 1
         ahead = [row for row in (*rows[place:], *rows[:place]) if row.state in ("not_started", "started")]
         if not ahead or ahead[0].exercise.id == self._exercise.id:
-            if next_row(self._course, rows, progress):
-                self._say("You have solved all other exercises.")
-            else:
-                self._say(*(line for text in ending(self._course, rows) for line in prose(text, self._screen.width())))
+            others = next_row(self._course, rows, progress)
+            self._say_prose(*(["You have solved all other exercises."] if others else ending(self._course, rows)))
             return
         self._exercise = ahead[0].exercise
         self._seen.pop(self._exercise.id, None)
@@ -184,7 +182,7 @@ class Watch:
 
     def _all(self) -> None:
         exercises = self._course.exercises
-        report = self._graded(self._read(exercises), exercises, alone=False)
+        report = self._graded(own_files(self._course, exercises), exercises, alone=False)
         for graded in report.exercises:
             if graded.checks:
                 score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)}"
@@ -192,8 +190,7 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
-        sentences = reset(self._course, self._exercise)
-        self._say(*(line for text in sentences for line in prose(text, self._screen.width())))
+        self._say_prose(*reset(self._course, self._exercise))
         # Saved by us: the same content is not graded again.
         self._grade()
 
@@ -206,7 +203,7 @@ class Watch:
             self._seen.pop(exercise.id, None)
             return
         # With the files beside it, which it may import. An editor may save the same text again: that is not graded.
-        handed_in = self._read([exercise])
+        handed_in = own_files(self._course, [exercise])
         if self._seen.get(exercise.id) == handed_in.digest:
             return
         self._seen[exercise.id] = handed_in.digest
@@ -234,9 +231,6 @@ class Watch:
         work = Work(self._plan([graded.exercise], alone=True), graded.exercise, handed_in)
         explained = self._lanes.explain(work, graded, self._known)
         self._say(*mistake_lines(explained, self._screen.width()))
-
-    def _read(self, exercises: Sequence[Exercise]) -> Submission:
-        return read_submission(self._course.root, exercises, author=self._course.root.resolve().name)
 
     def _running(self, what: str, seconds: float) -> None:
         # A student who wants to leave does not wait for their endless loop.
@@ -280,6 +274,10 @@ class Watch:
             taken += long + (2 if taken else 0)
         yield line
 
+    def _say_prose(self, *texts: str) -> None:
+        width = self._screen.width()
+        self._say(*(line for text in texts for line in prose(text, width)))
+
     def _say(self, *lines: str) -> None:
         self._news = True
         self._screen.say(*lines)
@@ -295,3 +293,72 @@ _KEYS: dict[str, tuple[str, Callable[[Watch], None]]] = {
     "q": ("quit", Watch._quit),
 }
 """Each key, with what it does in words."""
+
+
+# -- keys, one at a time and without Enter, where somebody types
+
+
+@contextmanager
+def keys(tell: Callable[[str], None]) -> Iterator[bool]:
+    """Meanwhile pass each key on, in a thread of its own; gives whether there is a keyboard.
+
+    Args:
+        tell: receives each key.
+    """
+    if not sys.stdin.isatty():
+        yield False
+        return
+    stop = threading.Event()
+    read = _windows if sys.platform == "win32" else _posix
+    with _unbuffered():
+        thread = threading.Thread(target=read, args=(tell, stop), name="keys", daemon=True)
+        thread.start()
+        try:
+            yield True
+        finally:
+            stop.set()
+            thread.join(1.0)
+
+
+def _posix(tell: Callable[[str], None], stop: threading.Event) -> None:
+    import select
+
+    fd = sys.stdin.fileno()
+    while not stop.is_set():
+        if select.select([fd], [], [], _LOOK_S)[0]:
+            typed = os.read(fd, 64).decode("utf-8", "ignore")
+            if not typed:  # the terminal is gone
+                return
+            if not typed.startswith("\x1b"):  # an arrow is several characters, and no letter of it was typed
+                for key in typed:
+                    tell(key)
+
+
+def _windows(tell: Callable[[str], None], stop: threading.Event) -> None:
+    keyboard: Any = __import__("msvcrt")
+    while not stop.wait(_LOOK_S):
+        while keyboard.kbhit():
+            tell(keyboard.getwch())
+
+
+@contextmanager
+def _unbuffered() -> Iterator[None]:
+    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before.
+
+    After Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import termios
+    import tty
+
+    fd = sys.stdin.fileno()
+    before = termios.tcgetattr(fd)
+    handler = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(fd))
+    tty.setcbreak(fd)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, handler)
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)

@@ -104,7 +104,7 @@ def test_counts(graded: Graded) -> None:
         overview = Class(graded.course, journal, graded.out).overview()
     (tally,) = overview.exercises
     assert (len(tally.scores), tally.full, tally.blank, tally.missing, tally.explained) == (8, 1, 0, 0, 1)
-    assert {one.check.id: (one.passed, one.lost, one.undecided) for one in tally.checks} == {
+    assert {one.check.id: (one.passed, one.lost, one.undecided) for one in tally.tallies.values()} == {
         "small": (1, 7, 0),
         "in_place": (5, 3, 0),
         "random": (1, 7, 0),

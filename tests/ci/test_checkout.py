@@ -16,7 +16,7 @@ from grader.ci.job import Checkout, open_checkout
 from grader.intake.collect import collect_one
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.student.given import start
+from grader.student.folder import start
 
 DOUBLE = Path("exercises/01_basics/double/double.py")
 

@@ -288,7 +288,7 @@ def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "course.yaml").write_text((COURSES / "tiny" / "course.yaml").read_text())
     assert CliRunner().invoke(main, ["package", "gradescope"]).exit_code == 2
     for words, told in (
-        (["--package", "a.whl"], "a.whl cannot be read: No such file"),
+        (["--package", "a.whl"], "a.whl cannot be read (No such file"),
         (["--package", "https://a.invalid/b"], "is neither a requirement"),
         (["--package", "a", "--hidden", "visible"], "--hidden has no effect on github, which uses --package, --handin"),
         (["--package", "a", "--confinement", "none"], "--confinement has no effect on github"),

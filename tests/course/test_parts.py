@@ -12,7 +12,7 @@ from grader.course.layout import given_files, released_files, stray_files, whole
 from grader.course.load import load_course
 from grader.grading.store import Keys
 from grader.model.errors import CourseError
-from grader.student.given import start, update
+from grader.student.folder import start, update
 
 YAML = "exercises/01_parts/tokens/exercise.yaml"
 DATA = "exercises/01_parts/tokens/data/words.txt"

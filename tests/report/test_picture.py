@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 
+from grader.cli import printing
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
-from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of, svg_of
+from grader.report.html import svg_of
+from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
 WINDOWS = Picture(
@@ -157,9 +160,17 @@ def test_a_timeline_tells_waits_from_work() -> None:
     )
 
 
-def test_what_a_stream_can_show_decides() -> None:
+def test_what_a_stream_can_show_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
-    assert [Drawing.on(name) for name in ("utf-8", "ascii", "latin-1", "no such", None)] == [UNICODE] + [ASCII] * 4
+    for encoding, expected in {
+        "utf-8": UNICODE,
+        "ascii": ASCII,
+        "latin-1": ASCII,
+        "no such": ASCII,
+        None: ASCII,
+    }.items():
+        monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
+        assert printing.drawing(plain=False) == expected
     assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
 
 

@@ -18,10 +18,11 @@ from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
-from grader.student.games.breaking import choose, graded, plant, planted_in, restore
+from grader.student.folder import Progress, Standing, write_progress
+from grader.student.games.breaking import choose, plant, planted_in, restore
 from grader.student.games.catching import Caught, caught_lines
 from grader.student.games.faults import Fault
-from grader.student.progress import Progress, Standing, write_progress
+from grader.student.own import grade_own
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TRIPLE = MINE.replace("x * 2", "x * 3")
@@ -61,7 +62,7 @@ def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fo
     planted = plant(course, double, fault)
     assert double.starter.read_text() == fault.source != MINE
     assert (double.starter.parent / planted.old).read_text() == MINE
-    report = graded(course, double, FORK, InLane(fork_lane))
+    report = grade_own(course, double, FORK, InLane(fork_lane))
     assert report.exercises[0].state == "started"
     assert not {row.outcome.cause for row in report.exercises[0].checks} & {"load", "name", "signature"}
     assert planted_in(course, double) == planted

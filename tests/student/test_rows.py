@@ -12,9 +12,8 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.student.given import reset, save_starters
-from grader.student.pages import list_data, list_lines, next_lines, show_lines
-from grader.student.progress import Progress, Row, Standing, chosen, next_row, rows_of
+from grader.student.folder import Progress, Standing, reset, save_starters
+from grader.student.pages import Row, chosen, list_data, list_lines, next_lines, next_row, rows_of, show_lines
 
 DONE = Standing("done", 1000, solved=True)
 

@@ -9,7 +9,7 @@ import pytest
 from support import COURSES, WarmGrade, run_grade
 
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
-from grader.student.tries import lines_of
+from grader.student.own import lines_of
 
 
 @pytest.fixture

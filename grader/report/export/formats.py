@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 from grader.report.export.items import Options
 from grader.report.export.job import codequality, github_log, gitlab_log, markdown, plain_log
 from grader.report.export.junit import junit
@@ -46,9 +46,6 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(place)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
-    except OSError as error:
-        raise CourseError(f"{name}: no file can be written at {place} ({error.strerror}); name another place") from None
+    with failing_as(f"{name}: no file can be written at {place}", ANOTHER_PLACE):
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(Path(place), text)

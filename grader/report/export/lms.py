@@ -15,8 +15,6 @@ from grader.model.score import points_text
 from grader.report.people import People, Person
 from grader.report.table import Table
 
-LMS = ("canvas", "moodle")
-
 _POINTS_POSSIBLE = "points possible"
 _READ_ONLY = "(read only)"
 _EXCUSED = "EX"

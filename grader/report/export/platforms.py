@@ -22,17 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.model.errors import CourseError
-from grader.report.export.items import (
-    Item,
-    Kind,
-    Options,
-    cut,
-    items_of,
-    number,
-    too_large,
-    total_text,
-    why_undecided,
-)
+from grader.report.export.items import Item, Kind, Options, cut, items_of, number, too_large, total_text, why_undecided
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
 

@@ -14,18 +14,14 @@ from pathlib import Path
 
 from grader.course.layout import Places, kept_folder
 from grader.grading.lanes import Engine, open_lanes
-from grader.grading.plan import RunPlan
-from grader.grading.schedule import grade_submission
-from grader.intake.collect import read_submission
-from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
+from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.messages import Setup
 from grader.model.typed import from_json, to_json
+from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
 from grader.student.games.faults import Fault, faults_of
-from grader.student.given import free_name
-from grader.student.pages import typed
-from grader.student.progress import read_progress, ready_folder, write_progress
+from grader.student.own import grade_own, own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -94,7 +90,7 @@ def play(
         if planted is not None:
             yield from _look_for(course, exercise, setup, lanes, planted, give_up=give_up)
             return
-        if graded(course, exercise, setup, lanes).exercises[0].state != "done":
+        if grade_own(course, exercise, setup, lanes).exercises[0].state != "done":
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
         fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
     planted = plant(course, exercise, fault)
@@ -109,7 +105,7 @@ def _look_for(
     course: Course, exercise: Exercise, setup: Setup, lanes: Engine, planted: Planted, *, give_up: bool
 ) -> Iterator[str]:
     """Whether the fault was found."""
-    report = graded(course, exercise, setup, lanes)
+    report = grade_own(course, exercise, setup, lanes)
     solved = report.exercises[0].state == "done"
     if not solved and not give_up:
         rows = report.exercises[0].checks
@@ -117,7 +113,7 @@ def _look_for(
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
     replaced = restore(course, exercise, planted)
-    report = report if solved else graded(course, exercise, setup, lanes)
+    report = report if solved else grade_own(course, exercise, setup, lanes)
     write_progress(course, read_progress(course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
     yield f"{result} The fault was in line {planted.line}: {planted.what}."
@@ -128,19 +124,13 @@ def _look_for(
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
 
-def graded(course: Course, exercise: Exercise, setup: Setup, lanes: Engine) -> Report:
-    """The student's file as it is now."""
-    handed_in = _read(course, exercise)
-    return grade_submission(RunPlan(course, [exercise], setup, runs_untouched=True), handed_in, lanes)
-
-
 def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chance: random.Random) -> Fault:
     """A fault of the student's text that the checks see and that suits the values; preferably one that raises nothing.
 
     Raises:
         CourseError: no fault is planted.
     """
-    handed_in = _read(course, exercise)
+    handed_in = own_file(course, exercise)
     try:
         possible = faults_of(handed_in.files[exercise.id][exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
@@ -150,8 +140,7 @@ def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chan
     for fault in faults[:_MOST_TRIED]:
         files = {**handed_in.files[exercise.id], exercise.file_name: fault.source.encode()}
         broken = replace(handed_in, files={exercise.id: files})
-        plan = RunPlan(course, [exercise], setup, runs_untouched=True, stops=True)
-        seen = _seen(grade_submission(plan, broken, lanes).exercises[0])
+        seen = _seen(grade_own(course, exercise, setup, lanes, broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:
@@ -191,7 +180,7 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         CourseError: nothing can be written.
     """
     path = exercise.starter
-    try:
+    with failing_as(f"{Places.of(exercise).starter.as_posix()} cannot be written"):
         text = path.read_bytes()
         was, now = (source.split("\n")[fault.line - 1].strip() for source in (text.decode("utf-8"), fault.source))
         old = free_name(path)
@@ -202,8 +191,6 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
         write_whole(old, text)
         write_whole(_note(course, exercise), to_json(planted, indent=1))
         write_whole(path, fault.source.encode("utf-8"))
-    except OSError as error:
-        raise CourseError(f"{Places.of(exercise).starter.as_posix()} cannot be written: {error.strerror}") from None
     return planted
 
 
@@ -215,22 +202,13 @@ def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None
     """
     path, old = exercise.starter, exercise.starter.parent / Path(planted.old).name
     saved = None
-    try:
+    with failing_as(f"{Places.of(exercise).starter.as_posix()} cannot be written"):
         if path.is_file() and path.read_bytes() != old.read_bytes() and _digest(path.read_bytes()) != planted.digest:
             saved = free_name(path)
             os.replace(path, saved)
         os.replace(old, path)
         _note(course, exercise).unlink(missing_ok=True)
-    except OSError as error:
-        raise CourseError(f"{Places.of(exercise).starter.as_posix()} cannot be written: {error.strerror}") from None
     return saved
-
-
-def _read(course: Course, exercise: Exercise) -> Submission:
-    handed_in = read_submission(course.root, [exercise], author=course.root.resolve().name)
-    if problem := handed_in.problems.get(exercise.id):
-        raise CourseError(problem)
-    return handed_in
 
 
 def _digest(text: bytes) -> str:

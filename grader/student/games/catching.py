@@ -19,11 +19,11 @@ from grader.course.layout import Places
 from grader.grading.lanes import Lanes, open_lanes
 from grader.model import Course, Exercise, Outcome, Verdict
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
 from grader.report.safe import prose
 
-_CALLS = "student.{name}(...)"
+_TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
 
 @dataclass(frozen=True)
@@ -58,37 +58,13 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     if path.exists():
         return None
     rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
-    calls = ", ".join(_CALLS.format(name=name) for name in _functions(exercise))
-    text = _TEMPLATE.format(title=exercise.title, rules=rules.replace("\\", "\\\\"), calls=calls or "student")
-    try:
+    calls = ", ".join(f"student.{name}(...)" for name in _functions(exercise))
+    words = {"title": exercise.title, "rules": rules.replace("\\", "\\\\"), "calls": calls or "student"}
+    text = _TEMPLATE.read_text(encoding="utf-8").format(**words)
+    with failing_as(f"{path.relative_to(course.root).as_posix()} cannot be written"):
         path.parent.mkdir(exist_ok=True)
         write_whole(path, text)
-    except OSError as error:
-        where = path.relative_to(course.root).as_posix()
-        raise CourseError(f"{where} cannot be written: {error.strerror}") from None
     return path
-
-
-_TEMPLATE = '''"""Your own check: {title}
-
-It should fail for wrong answers, and pass for every right one. The rules:
-
-{rules}
-"""
-
-import torch
-
-from grader.check import check, same, same_shape, same_values, shares, unchanged
-
-
-@check("C1")
-def check_mine(student):
-    """What this check examines, in a few words"""
-    # Call the answer: {calls}
-    # Then write what must hold, as in
-    #     same_values(student.total(torch.tensor([1.0, 2.0])), 3.0)
-    # or with a plain assert. You may write several checks.
-'''
 
 
 def _functions(exercise: Exercise) -> list[str]:

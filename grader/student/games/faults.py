@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _DROPPED_KEYWORDS = (
-    "dtype",
-    "device",
-    "keepdim",
-    "keepdims",
-    "correction",
-    "memory_format",
-    "copy",
-    "dim",
-    "requires_grad",
+    *("dtype", "device", "keepdim", "keepdims", "correction", "memory_format", "copy", "dim", "requires_grad"),
 )
 _DROPPED_CALLS = (
     *("clone", "contiguous", "detach", "double", "float", "long", "int", "bool", "to", "type", "t", "flip"),
@@ -34,8 +26,8 @@ _ORDERED = (*_MAKERS, "permute", "reshape", "view", "expand", "movedim", "new_em
 _DTYPES = {
     "float64": "float32",
     "float32": "float64",
-    "int64": "int32",
     "double": "float",
+    "int64": "int32",
     "long": "int",
     "bool": "uint8",
 }
@@ -47,8 +39,6 @@ _REVERSED: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=",
     ast.NotEq: "==",
 }
-
-
 _OTHERS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "-"),
     ast.Sub: ("-", "+"),
@@ -56,8 +46,6 @@ _OTHERS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Div: ("/", "*"),
     ast.FloorDiv: ("//", "*"),
 }
-
-
 _OTHER_ELEMENT = {"0": "-1", "-1": "0", "1": "0"}
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.grading.lanes import open_lanes
-from grader.intake.collect import read_submission
 from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError
+from grader.model.files import ANOTHER_PLACE, failing_as
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
 from grader.report.pictures import Drawing, lines_of, write_timelines
 from grader.report.safe import for_terminal, prose
+from grader.student.own import own_file
 
 _MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
@@ -43,9 +44,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
     """
     if lines is not None and not _is_python(lines):
         raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
-    submission = read_submission(course.root, [exercise], author="you")
-    if problem := submission.problems.get(exercise.id):
-        raise CourseError(problem)
+    submission = own_file(course, exercise)
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         wanted = _wanted(exercise, lanes.checks_of(exercise), lines)
         part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
@@ -57,7 +56,8 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
         if by_id[id].message:
             problems.setdefault(by_id[id].message, []).append(title)
     # What ends all runs alike is said once.
-    return runs, [f"{titles[0]}{_more(len(titles) - 1)}: {message}" for message, titles in problems.items()]
+    more = {message: f", and {len(titles) - 1} more" if titles[1:] else "" for message, titles in problems.items()}
+    return runs, [f"{titles[0]}{more[message]}: {message}" for message, titles in problems.items()]
 
 
 def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterator[str]:
@@ -78,14 +78,8 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
     """
     if not any(run.moments for run in runs):
         raise CourseError("your code did nothing on the device; run lines of your own with --code")
-    try:
+    with failing_as(f"{path} cannot be written", f"{ANOTHER_PLACE} with --out"):
         write_timelines(runs, path)
-    except OSError as error:
-        raise CourseError(f"{path} cannot be written: {error.strerror}; name another place with --out") from None
-
-
-def _more(others: int) -> str:
-    return f", and {others} more" if others else ""
 
 
 def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:

@@ -1,37 +1,35 @@
-"""A course in a student's folder: laid out, updated without touching the student's work, files restored.
+"""A student's folder: a course laid out and updated there, files restored, and how far the student is.
 
 A digest of each file that was given out is saved. So an update compares three versions of a file: as it was given out,
 as it is in the folder, and as the course has it now. It never overwrites what the student changed.
+
+Another file has the last run, failed tries and hints of each exercise. It never stops a command: a damaged file is
+replaced, and if none can be written, a sentence says so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import BeforeValidator, Field, NonNegativeInt
+
+from grader.course import layout
 from grader.course.answers import starter_digest
-from grader.course.layout import (
-    GIVEN,
-    Places,
-    bundled_course,
-    given_files,
-    is_course,
-    is_given,
-    is_ours,
-    staff_root,
-    starter_copy,
-)
 from grader.course.load import load_course
 from grader.intake.collect import read_submission
-from grader.model import Course, Exercise
-from grader.model.errors import CourseError
-from grader.model.files import write_whole
-from grader.student.pages import typed
-from grader.student.progress import read_progress, ready_folder, write_progress
+from grader.model import Course, Exercise, GradedExercise, Report
+from grader.model.errors import CourseError, FormatError
+from grader.model.files import failing_as, write_whole
+from grader.model.score import in_points
+from grader.model.typed import from_json, to_json
+from grader.report.safe import for_terminal
 
 NEWER = ".new"
 """The end of the name of a new version that lies beside the student's file. It is never graded."""
@@ -49,6 +47,10 @@ _SENTENCES = {
     "changed": CHANGED,
 }
 _NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
+_VERSION = 1
+
+
+# -- files that were given out
 
 
 @dataclass(frozen=True)
@@ -77,36 +79,28 @@ def start(source: Path, folder: Path) -> Course:
         CourseError: something else is there, or nothing can be written.
     """
     _refuse_used(folder)
-    course = load_course(source)
-    texts = _texts(course)
-    try:
+    texts = _texts(load_course(source))
+    with failing_as(f"{folder} cannot be written to", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         # First: if this ends half-way, `grade update` knows what is missing.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
         for path, text in texts.items():
             _put(folder / path, text)
-    except OSError as error:
-        raise CourseError(f"{folder} cannot be written to: {error.strerror}; choose another folder") from None
     return load_course(folder)
 
 
 def _refuse_used(folder: Path) -> None:
-    if (folder / GIVEN).is_file():
+    if (folder / layout.GIVEN).is_file():
         where = "the course is here already" if folder.resolve() == Path.cwd() else f"{folder} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
     if os.path.lexists(folder) and not folder.is_dir():
         raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
-    try:
+    with failing_as(f"{folder} cannot be read", "choose another folder"):
         there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    except OSError as error:
-        raise CourseError(f"{folder} cannot be read: {error.strerror}; choose another folder") from None
-    seen = [name for name in there if not name.startswith(".")]
-    if seen:
-        more = ", ..." if seen[1:] else ""
-        raise CourseError(
-            f"{folder} is not empty (it has {seen[0]}{more}), and grade start overwrites nothing; choose a new folder, "
-            f"such as {folder / 'tensors'}"
-        )
+    if seen := [name for name in there if not name.startswith(".")]:
+        what = f"{folder} is not empty (it has {seen[0]}{', ...' if seen[1:] else ''})"
+        where = f"choose a new folder, such as {folder / 'tensors'}"
+        raise CourseError(f"{what}, and grade start overwrites nothing; {where}")
 
 
 def update(source: Path, folder: Path) -> list[Change]:
@@ -117,7 +111,8 @@ def update(source: Path, folder: Path) -> list[Change]:
     """
     texts, given = _texts(load_course(source)), given_digests(folder)
     changes = []
-    try:
+    remedy = "your files are unchanged; fix this, then run  grade update  again"
+    with failing_as(f"{folder} cannot be written to", remedy):
         for path in (*texts, *(path for path in given if path not in texts)):
             kind = _kind(folder / path, texts.get(path), given.get(path))
             if kind in ("new", "corrected"):
@@ -130,11 +125,6 @@ def update(source: Path, folder: Path) -> list[Change]:
                 changes.append(Change(path, kind))
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
-    except OSError as error:
-        raise CourseError(
-            f"{folder} cannot be written to: {error.strerror}. Your files are unchanged; fix this, then run  "
-            "grade update  again"
-        ) from None
     return changes
 
 
@@ -166,14 +156,14 @@ def _kind(path: Path, new: bytes | None, given: str | None) -> str:
         return "corrected"
     if wanted != given:
         return "beside"
-    return "changed" if is_ours(path.name) else ""
+    return "changed" if layout.is_ours(path.name) else ""
 
 
 def is_behind(root: Path) -> bool:
     """Whether a folder was made by `start` from a course that has changed since."""
-    if not is_given(root):
+    if not layout.is_given(root):
         return False
-    source, given = bundled_course(), given_digests(root)
+    source, given = layout.bundled_course(), given_digests(root)
     return any(not (path := source / name).is_file() or _digest(path.read_bytes()) != given[name] for name in given)
 
 
@@ -182,9 +172,9 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
     Only a folder that `start` made knows what they were.
     """
-    if not is_given(course.root):
+    if not layout.is_given(course.root):
         return []
-    places = Places.of(exercise)
+    places = layout.Places.of(exercise)
     given = given_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
     return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
@@ -196,13 +186,12 @@ def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
     Raises:
         CourseError: they are unchanged, they cannot be written, or the folder was not made by `start`.
     """
-    if not is_given(course.root):
+    if not layout.is_given(course.root):
         raise CourseError(f"{course.root} was not made by  grade start; take the checks from whom you got the course")
-    changed = changed_checks(course, exercise)
-    if not changed:
+    if not (changed := changed_checks(course, exercise)):
         raise CourseError(f"the checks of {exercise.id} are unchanged; there is nothing to restore")
     for path in changed:
-        yield from _restored(course.root / path, (bundled_course() / path).read_bytes(), path)
+        yield from _restored(course.root / path, (layout.bundled_course() / path).read_bytes(), path)
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
@@ -212,10 +201,10 @@ def given_digests(folder: Path) -> dict[Path, str]:
         CourseError: the folder was not made by `start`.
     """
     try:
-        files = json.loads((folder / GIVEN).read_text(encoding="utf-8"))["files"]
+        files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
     except FileNotFoundError:
-        what = "has a course of its own" if is_course(folder) else "has no course"
+        what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
@@ -223,7 +212,7 @@ def given_digests(folder: Path) -> dict[Path, str]:
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
-    return {path: (course.root / path).read_bytes() for path in given_files(course)}
+    return {path: (course.root / path).read_bytes() for path in layout.given_files(course)}
 
 
 def _digest(text: bytes) -> str:
@@ -237,7 +226,7 @@ def _digest_of(path: Path) -> str:
 
 def _note(folder: Path, digests: Mapping[Path, str]) -> None:
     files = {path.as_posix(): digest for path, digest in digests.items()}
-    write_whole(folder / GIVEN, json.dumps({"note": _NOTE, "files": files}, indent=1) + "\n")
+    write_whole(folder / layout.GIVEN, json.dumps({"note": _NOTE, "files": files}, indent=1) + "\n")
 
 
 def _put(path: Path, text: bytes) -> None:
@@ -251,16 +240,16 @@ def save_starters(course: Course) -> None:
     Raises:
         OSError: they cannot be written.
     """
-    if staff_root(course.root) != course.root:
+    if layout.staff_root(course.root) != course.root:
         return  # the bundled course has them
-    missing = [item for item in course.exercises if not starter_copy(course.root, Places.of(item)).exists()]
+    copies = {item.id: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
+    missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]
     files = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
         if files is not None and exercise.id in files.untouched:
-            copy = starter_copy(course.root, Places.of(exercise))
             ready_folder(course.root)
-            copy.parent.mkdir(exist_ok=True)
-            copy.write_bytes(files.files[exercise.id][exercise.file_name])
+            copies[exercise.id].parent.mkdir(exist_ok=True)
+            copies[exercise.id].write_bytes(files.files[exercise.id][exercise.file_name])
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
@@ -270,10 +259,10 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
     """
     path, text = exercise.starter, starter_of(course, exercise)
-    shown = Places.of(exercise).starter
+    shown = layout.Places.of(exercise).starter
     if text is None:
-        place = shown.as_posix()
-        raise CourseError(f"no copy of the starter of {exercise.id} is here; take {place} from whom you got the course")
+        where = f"take {shown.as_posix()} from whom you got the course"
+        raise CourseError(f"no copy of the starter of {exercise.id} is here; {where}")
     if path.is_file() and path.read_bytes() == text:
         raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")
     yield from _restored(path, text, shown)
@@ -283,13 +272,11 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
 
 def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
     """Put a file back as it was given out; the one that was there stays beside it."""
-    try:
+    with failing_as(f"{shown.as_posix()} cannot be restored"):
         old = free_name(path) if os.path.lexists(path) else None
         if old is not None:
             os.replace(path, old)
         _put(path, text)
-    except OSError as error:
-        raise CourseError(f"{shown.as_posix()} cannot be restored: {error.strerror}") from None
     yield f"{typed(path)} is restored"
     if old is not None:
         yield f"Your version is beside it, as {old.name}; it is not graded"
@@ -297,11 +284,11 @@ def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
-    path = starter_copy(course.root, Places.of(exercise))
+    path = layout.starter_copy(course.root, layout.Places.of(exercise))
     text = path.read_bytes() if path.is_file() else None
     # A copy that somebody changed does not count.
     wanted = exercise.starter_digest
-    bundled = staff_root(course.root) != course.root
+    bundled = layout.staff_root(course.root) != course.root
     return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
 
 
@@ -309,3 +296,127 @@ def free_name(path: Path) -> Path:
     """A free name beside a file, which no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
+
+
+def typed(path: Path) -> str:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    inside = path.resolve().is_relative_to(here)
+    return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
+
+
+# -- progress
+
+
+def _hundredths(points: object) -> object:
+    return round(100 * points) if isinstance(points, int | float) and math.isfinite(points) else points
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A student's state in one exercise.
+
+    Attributes:
+        state: of the last run, as in a report.
+        earned: hundredths of a point, likewise; in the file it is in points.
+        solved: whether some run had full marks.
+        tries: runs that lost points, since the last that did not.
+        hints: how many were shown.
+    """
+
+    state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
+    earned: Annotated[int, BeforeValidator(_hundredths)] = 0
+    solved: bool = False
+    tries: NonNegativeInt = 0
+    hints: NonNegativeInt = 0
+
+
+@dataclass(frozen=True)
+class _Saved:
+    last: str
+    exercises: Mapping[str, Standing]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A student's state in a course.
+
+    Attributes:
+        standings: by exercise id; there may be none.
+        last: the exercise that was graded last by itself, or "".
+        problem: why the file could not be read, or "".
+    """
+
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    last: str = ""
+    problem: str = ""
+
+    def of(self, id: str) -> Standing:
+        """The state in one exercise."""
+        return self.standings.get(id, Standing())
+
+    def with_(self, id: str, standing: Standing) -> Progress:
+        """The same with one exercise changed."""
+        return replace(self, standings={**self.standings, id: standing})
+
+    def after(self, report: Report) -> Progress:
+        """The same after a run."""
+        now = self
+        for graded in report.exercises:
+            before = now.of(graded.exercise.id)
+            if graded.state != "not_started" or before != Standing():
+                now = now.with_(graded.exercise.id, _after(before, graded))
+        ran = [graded.exercise.id for graded in report.exercises if graded.checks]
+        return replace(now, last=ran[0]) if len(ran) == 1 else now
+
+
+def _after(before: Standing, graded: GradedExercise) -> Standing:
+    lost = graded.score.earned + graded.score.undecided < graded.score.possible
+    tries = before.tries + (graded.state == "started" and lost)
+    if graded.left_out:
+        # Only some checks ran: that is a try, but it does not show the state of the exercise.
+        return replace(before, tries=tries)
+    done = graded.state == "done"
+    return Standing(graded.state, graded.score.earned, before.solved or done, 0 if done else tries, before.hints)
+
+
+def read_progress(course: Course) -> Progress:
+    """The saved progress; an empty one if it cannot be read."""
+    path = layout.kept_progress(course)
+    try:
+        saved = from_json(_Saved, path.read_bytes())
+        return Progress(saved.exercises, saved.last)
+    except FileNotFoundError:
+        return Progress()
+    except OSError as error:
+        return Progress(problem=f"your progress cannot be read: {error.strerror}")
+    except FormatError:
+        where = path.relative_to(course.root).as_posix()
+        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
+
+
+def write_progress(course: Course, progress: Progress) -> str:
+    """Save it, in one step; a sentence if that is not possible, else ""."""
+    path = layout.kept_progress(course)
+    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
+    saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
+    try:
+        ready_folder(course.root)
+        write_whole(path, to_json(saved, indent=1) + b"\n")
+    except OSError as error:
+        return f"your progress is not saved: {error.strerror} ({path.relative_to(course.root).as_posix()})"
+    return ""
+
+
+def ready_folder(root: Path) -> Path:
+    """Make the folder for what belongs to the student alone, which git ignores.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = layout.kept_folder(root)
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="ascii")
+    return folder
