@@ -235,7 +235,7 @@ def _values_differ(
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
     public = say("{} {}", what, say("has NaN where a number is expected") if nan else reason)
     # The answer chooses how many are wrong, so only a shown check says it.
-    head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
+    head = f"{public}: {count} of {total} elements {'is' if count == 1 else 'are'} wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
         story = pair(head, show.show(expected), show.show(actual))
         return CheckFailed(public, story, picture=show.grid(wanted, mine, wrong, said_by(story)))

@@ -50,7 +50,7 @@ def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
         (
             torch.tensor([1.0, 2.5]),
             torch.tensor([1.0, 2.0]),
-            "the result has the wrong values: 1 of 2 elements are wrong",
+            "the result has the wrong values: 1 of 2 elements is wrong",
         ),
         (torch.tensor(3), torch.tensor(4), "the result has the wrong value"),
         (np.ones(2), np.ones(3), "the result has the wrong shape"),
@@ -96,7 +96,7 @@ def test_a_wrong_shape_is_not_broadcast() -> None:
 def test_small_tensors_are_shown_whole() -> None:
     """The story of a small tensor shows both sides in full."""
     assert failure(same_values, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])).story == (
-        "the result has the wrong values: 1 of 2 elements are wrong\n"
+        "the result has the wrong values: 1 of 2 elements is wrong\n"
         "expected  tensor([1., 2.])\n"
         "got       tensor([1., 3.])"
     )
