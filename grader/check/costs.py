@@ -331,7 +331,9 @@ def _most_frequent(ops: Counter[str]) -> str:
         known[_KNOWN_AS.get(name, name)] += times
     top = known.most_common(3)
     others = known.total() - sum(times for _, times in top)
-    return ", ".join([*(f"{times} {name}" for name, times in top), *([f"{others} other{'s' * (others > 1)}"] if others else [])])
+    return ", ".join(
+        [*(f"{times} {name}" for name, times in top), *([f"{others} other{'s' * (others > 1)}"] if others else [])]
+    )
 
 
 def no_new_storage(function: Proxy, *args: Any) -> Counts:
