@@ -165,7 +165,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
         raise CheckFailed(items, story if simple else counts)
     for key, item in wanted.items():
         try:
-            same_values(actual[key], item, f"{what}[{key!r}]", rtol=rtol, atol=atol)
+            same_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
         except CheckFailed as failed:
             raise (CheckFailed(public, story) if simple else failed) from None
 
