@@ -133,7 +133,10 @@ def on_device(actual: Any, expected: str, what: str = "the result") -> None:
     device = facts(actual).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
     if expected not in (device, device.split(":")[0]):
-        raise CheckFailed(say("expected {} to be on {}, got {}", what, expected, place), about="device")
+        public = say("expected {} to be on {}, got {}", what, expected, place)
+        if "sim" in (expected.split(":")[0], place.split(":")[0]):
+            public = say("{} (sim is the simulated GPU)", public)
+        raise CheckFailed(public, about="device")
 
 
 def same_layout(actual: Any, expected: Any, what: str = "the result") -> None:

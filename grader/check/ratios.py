@@ -225,7 +225,9 @@ def _look_from_outside(
     }
     for when, (grew, allowed) in grown.items():
         if grew > allowed:
-            public = say("`{}` needs much more memory than the reference", function)
+            public = say(
+                "`{}` needs much more memory than the reference; lists and other Python objects count, too", function
+            )
             numbers = f"expected its process to grow by at most {int(allowed) >> 20} MB {when}, got {grew >> 20} MB"
             raise CheckFailed(public, f"{public}\n{numbers}", about="memory")
     return result, right

@@ -71,7 +71,7 @@ def writes_show(actual: Any, base: Any, what: str = "the result", base_name: str
             target[...] = torch.from_numpy(pattern) if isinstance(target, torch.Tensor) else pattern
             shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
-            copy = say("a write to {} does not show in {}: it is a copy", *names)
+            copy = say("a write to {} does not show in {}: {} is a copy", *names, what)
             _require(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))
 
 

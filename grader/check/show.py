@@ -41,7 +41,7 @@ _LINE = 300
 def show(value: Any) -> str:
     """A value in a message."""
     if is_proxy(value):
-        return repr(value)
+        return kind(value) if kind_of(value) else repr(value)
     if isinstance(value, torch.Tensor):
         return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, np.ndarray):
@@ -113,6 +113,12 @@ def kind(value: Any, *, public: bool = False) -> str:
         return "None (is a `return` missing?)"
     name = with_article(type(value).__name__)
     return name if not public or name in KINDS else "some other object"
+
+
+def item_of(what: str, key: object) -> str:
+    """What messages call an item of a value, by what they call that."""
+    is_code = " " not in what or what.endswith((")", "]"))
+    return f"{what}[{key!r}]" if is_code else f"item {key!r} of {what}"
 
 
 def with_article(name: str) -> str:

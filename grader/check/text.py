@@ -200,7 +200,7 @@ class Text:
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
-                yield "format with attributes, or with a text that is not a literal"
+                yield "format with attributes, or with a text that is not written out as a string"
             case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine and not self._is_own(name):
                 yield f".{name}"
 
@@ -255,7 +255,9 @@ def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
     if text.too_deep:
         raise CheckFailed(say("your file nests too deeply to be read"), from_text=True)
     if (mention := text.hidden(allow)) is not None:
-        what = f"`{mention.name}` could hide what your code does, so this check cannot judge it; do not use it"
+        word, _, how = mention.name.partition(" ")
+        used = f"`{word}` {how}" if how else f"`{word}`"
+        what = f"{used} could hide what your code does, so this check cannot judge it; do not use it"
         raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
 
 
@@ -296,7 +298,7 @@ def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> 
         case ast.Name(id="getattr" | "hasattr" as name), [_, named, *_]:
             fine.add(id(function))
             if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
-                yield f"{name} with a name that is not a literal"
+                yield f"{name} with a name that is not written out as a string"
             elif _is_inside(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"
 

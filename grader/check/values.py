@@ -165,7 +165,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
         raise CheckFailed(items, story if simple else counts)
     for key, item in wanted.items():
         try:
-            same_values(actual[key], item, f"{what}[{key!r}]", rtol=rtol, atol=atol)
+            same_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
         except CheckFailed as failed:
             raise (CheckFailed(public, story) if simple else failed) from None
 
@@ -235,7 +235,7 @@ def _values_differ(
     reason = say("has the wrong value") if total == 1 else say("has the wrong values")
     public = say("{} {}", what, say("has NaN where a number is expected") if nan else reason)
     # The answer chooses how many are wrong, so only a shown check says it.
-    head = f"{public}: {count} of {total} elements are wrong" if total > 1 else str(public)
+    head = f"{public}: {count} of {total} elements {'is' if count == 1 else 'are'} wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
         story = pair(head, show.show(expected), show.show(actual))
         return CheckFailed(public, story, picture=show.grid(wanted, mine, wrong, said_by(story)))

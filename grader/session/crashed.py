@@ -16,7 +16,7 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
 from grader.model import Verdict
 from grader.model.public import say
-from grader.session.words import ERRORS, known_error
+from grader.session.words import ERRORS, known_error, left_out
 
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
 _MOST_STATEMENTS = 32
@@ -73,7 +73,8 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
         story = str(public)
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
-    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join([known, *_shown(place, student)]))
+    told = [known, *_shown(place, student), *left_out(known)]
+    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(told))
 
 
 def where_known(lines: Sequence[Line], student: Connection) -> str:

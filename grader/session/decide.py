@@ -31,7 +31,7 @@ from grader.session.words import Words
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
-_CANNOT_TELL = say("the result is not as expected: it cannot be compared with the expected one")
+_CANNOT_TELL = say("this check could not go on with what your code returned, or with an argument that it changed")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
 _NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
 _COSTS = ("performance", "gradient", "memory", "device")

@@ -12,7 +12,7 @@ from grader.model import Check, Picture, Verdict
 from grader.model.endings import CheckFailed
 from grader.session.decide import Decision, Ended, Telling, blame
 
-AS_THEY_WERE = "(judged by the arguments as they were: your code changes one of them)"
+AS_THEY_WERE = "(your code got copies of the arguments here, because it changes one of them)"
 """Below a message of a run in which student code got copies."""
 
 _BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)

@@ -49,7 +49,7 @@ _CLOSED = frozenset(
 
 _OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object)?|(\w+)\.py)")
 _WITH_ARTICLE = re.compile(r"an? ([A-Za-z_]\w*)")
-_ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]")
+_ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]|item ([0-3]|'(?:\w+)') of (.+)")
 _ALLOWED = "the allowed number of"
 _LONGEST_FIELD = 120
 _DEPTH = 2
@@ -149,6 +149,7 @@ _PARTS = {
     r"\*": r"([\w.:]+(?: int| char)?|[-+*/@%&|^<>=]+)",
     "@": r"(\w+)",
 }
+_NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.\.\)")
 _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
 
 
@@ -174,6 +175,17 @@ def known_error(text: str, line: str) -> str:
             first, *rest = _MARKS.split(template.replace("#", "N"))
             return first + "".join(map("".join, zip(words, rest, strict=True)))
     return ""
+
+
+def left_out(known: str) -> list[str]:
+    """The line that explains the marks in a known error of a hidden check; none if it has none."""
+    text = _NO_MARK.sub("", known)
+    numbers, words = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
+    if numbers and words:
+        return ["(N and ... stand for numbers and words that a hidden check leaves out)"]
+    if numbers:
+        return ["(N stands for numbers that a hidden check leaves out)"]
+    return ["(... stands for a word that a hidden check leaves out)"] if words else []
 
 
 @functools.cache
@@ -238,8 +250,9 @@ class Words:
         if text in self._names or ((kind := _WITH_ARTICLE.fullmatch(text)) and kind[1] in self._names):
             return True
         if item := _ITEM.fullmatch(text):
-            known = item[2].isdigit() or item[2].strip("'") in self._literals
-            return known and self._knows(item[1], depth)
+            key, whole = item[2] or item[3], item[1] or item[4]
+            known = key.isdigit() or key.strip("'") in self._literals
+            return known and self._knows(whole, depth)
         return depth < _DEPTH and any(self._fits(text, form, depth + 1) for form in self._forms)
 
     def _fits(self, text: str, form: re.Pattern[str], depth: int) -> bool:

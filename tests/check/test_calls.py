@@ -205,6 +205,9 @@ def test_imports(student: Callable[[str], Student]) -> None:
     )
     assert found.public == "your file imports torch, which the rule forbids"
     assert found.story == f"{found.public} (line 2)"
+    # In plain sight it is named before anything that could hide another.
+    found = failure(imports_no, student("import torch\n\ndef f(x): return getattr(torch, x)\n"), "torch", "numpy")
+    assert found.story == "your file imports torch, which the rule forbids (line 1)"
 
 
 @pytest.mark.parametrize(

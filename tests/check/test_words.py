@@ -30,7 +30,7 @@ from grader.check import (
     writes_show,
 )
 from grader.check.declare import Accelerator
-from grader.check.show import as_source, show
+from grader.check.show import as_source, item_of, show
 from grader.connection.student import Student
 from grader.model import Device
 
@@ -50,7 +50,7 @@ def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
         (
             torch.tensor([1.0, 2.5]),
             torch.tensor([1.0, 2.0]),
-            "the result has the wrong values: 1 of 2 elements are wrong",
+            "the result has the wrong values: 1 of 2 elements is wrong",
         ),
         (torch.tensor(3), torch.tensor(4), "the result has the wrong value"),
         (np.ones(2), np.ones(3), "the result has the wrong shape"),
@@ -96,7 +96,7 @@ def test_a_wrong_shape_is_not_broadcast() -> None:
 def test_small_tensors_are_shown_whole() -> None:
     """The story of a small tensor shows both sides in full."""
     assert failure(same_values, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])).story == (
-        "the result has the wrong values: 1 of 2 elements are wrong\n"
+        "the result has the wrong values: 1 of 2 elements is wrong\n"
         "expected  tensor([1., 2.])\n"
         "got       tensor([1., 3.])"
     )
@@ -117,7 +117,12 @@ def test_large_tensors_are_shown_by_their_first_and_worst_mismatch() -> None:
 def test_nested_values_tell_which_one() -> None:
     """A wrong tensor in a tuple is named by its place; plain numbers are shown together."""
     wrong = failure(same_values, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)))
-    assert wrong.public.startswith("the result[1] has the wrong values")
+    assert wrong.public.startswith("item 1 of the result has the wrong values")
+    assert [item_of(what, 0) for what in ("f(x)", 'found["a"]', "item 1 of the result")] == [
+        "f(x)[0]",
+        'found["a"][0]',
+        "item 0 of item 1 of the result",
+    ]
     assert (
         failure(same_values, (1, 2), (1, 3)).story
         == "the result is not the expected value\nexpected  (1, 3)\ngot       (1, 2)"
@@ -189,7 +194,9 @@ def test_other_helpers() -> None:
     is_instance(3, int)
     assert failure(is_instance, True, int).public == "expected the result to be an int, got a bool"
     on_device(torch.ones(1), "cpu")
-    assert failure(on_device, torch.ones(1), "sim").public == "expected the result to be on sim, got cpu"
+    assert failure(on_device, torch.ones(1), "sim").public == (
+        "expected the result to be on sim, got cpu (sim is the simulated GPU)"
+    )
     assert failure(require, 0, "short", "long").story == "long"
     assert "is not the argument itself" in failure(in_place, torch.ones(1), torch.ones(1)).public
     same_shape(torch.ones(2, 3), (2, 3))
@@ -427,7 +434,7 @@ def one_row() -> Both:
 @pytest.mark.parametrize(
     ("views", "public"),
     [
-        (copied, "a write to t does not show in the array: it is a copy"),
+        (copied, "a write to t does not show in the array: the array is a copy"),
         (out_of_order, "a write to t does not show at the same place in the array"),
         (read_only, "the array is read-only; a write to it must show in t"),
         (one_row, "the array has the wrong shape"),
@@ -443,5 +450,5 @@ def test_what_else_there_is_fails(views: Callable[[], Both], public: str) -> Non
 def test_stale_numbers_are_no_writes() -> None:
     """A copy that holds by chance what is written first is found by what is written next."""
     base = torch.zeros(4)
-    with pytest.raises(CheckFailed, match="it is a copy"):
+    with pytest.raises(CheckFailed, match="the result is a copy"):
         writes_show(np.arange(1.0, 5.0), base)

@@ -21,7 +21,7 @@ from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
 from grader.report.schema import report_json
 from grader.runner.pool import open_lane
-from grader.session.words import Words, known_error
+from grader.session.words import Words, known_error, left_out
 
 CHECKS = '''
 import torch
@@ -310,3 +310,25 @@ def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
 def test_texts_of_exceptions(text: str, line: str, shown: str) -> None:
     """A known text is shown without its numbers, with a common type and a name of the line at most; no other is."""
     assert known_error(text, line) == shown
+
+
+@pytest.mark.parametrize(
+    ("known", "lines"),
+    [
+        (
+            ": index N is out of bounds for dimension N with size N",
+            ["(N stands for numbers that a hidden check leaves out)"],
+        ),
+        (": '...' object is not callable", ["(... stands for a word that a hidden check leaves out)"]),
+        (
+            ": *() takes N positional arguments but N were given".replace("*", "..."),
+            ["(N and ... stand for numbers and words that a hidden check leaves out)"],
+        ),
+        (": name 'N' is not defined", []),
+        (": view size is not compatible. Use .reshape(...) instead.", []),
+        ("", []),
+    ],
+)
+def test_what_is_left_out_is_explained(known: str, lines: list[str]) -> None:
+    """A line says what the marks in a text of an exception stand for."""
+    assert left_out(known) == lines
