@@ -77,6 +77,8 @@ def collect(gpu: str, parts: list[str], jobs: int, seconds: float) -> Iterator[d
                 print(f"{time.monotonic() - begun:6.1f} s  {part}", file=sys.stderr, flush=True)
                 yield found
         names = _answer("-", folder, "names", "all") if "probes" in parts else []
+        if gpu and names:
+            _answer(gpu, folder, "forked", ",".join(names))
         waiting = {("probes", name): pool.submit(_answer, gpu, folder, "probe", name) for name in names}
         if "programs" in parts:
             for path in sorted((_HERE / "programs").glob("*.py")):
@@ -99,7 +101,9 @@ def _environment() -> dict[str, str]:
 
 def _answer(gpu: str, folder: str, kind: str, name: str) -> Any:
     """What a child process gives."""
-    path = Path(folder) / f"{kind}-{name}.json"
+    path = Path(folder) / f"{kind}-{name[:60]}.json"
+    if path.exists():
+        return json.loads(path.read_text("utf-8"))
     command = [sys.executable, __file__, "--child", gpu or "real", kind, name, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(), cwd=_ROOT)
     if path.exists():
@@ -110,6 +114,9 @@ def _answer(gpu: str, folder: str, kind: str, name: str) -> Any:
 def child(gpu: str, kind: str, name: str, path: str, *more: str) -> None:
     """One piece of work, in this process; its answer goes to a file."""
     sys.path[:0] = [str(_HERE), str(_ROOT)]
+    if kind == "forked":
+        _forked(gpu, name.split(","), Path(path).parent)
+        return
     if gpu not in ("real", "-"):
         import torch
 
@@ -140,6 +147,19 @@ def child(gpu: str, kind: str, name: str, path: str, *more: str) -> None:
     Path(path).write_text(json.dumps(found), "utf-8")
     sys.stdout.flush()
     os._exit(0)  # a broken device may end a process badly
+
+
+def _forked(gpu: str, names: list[str], folder: Path) -> None:
+    """Probes of the simulated device, in processes that have PyTorch already. A GPU's own start afresh."""
+    import gpu_probes  # noqa: F401 - children have it, then
+
+    from grader import accelerator
+
+    accelerator.preload()
+    for name in names:
+        if (process := os.fork()) == 0:
+            child(gpu, "probe", name, str(folder / f"probe-{name}.json"))
+        os.waitpid(process, 0)
 
 
 def _names() -> list[str]:
