@@ -14,11 +14,11 @@ import torch
 from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.amounts import amount_of, find_room
-from grader.accelerator.asserts import assertion_of, of_no_meaning
+from grader.accelerator.asserts import assertion_of, check_memory, of_no_meaning
 from grader.accelerator.attention import attend_whole
 from grader.accelerator.custom import key_of
 from grader.accelerator.determinism import check_deterministic
-from grader.accelerator.dtypes import check_dtypes, check_kernel
+from grader.accelerator.dtypes import check_dtypes, check_kernel, driver_of
 from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
@@ -26,8 +26,9 @@ from grader.accelerator.placement import check_devices, reason_to_wait
 from grader.accelerator.profiling import RECORDERS, inside
 from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.shells import blocks_of, follow, shells_of
-from grader.accelerator.special_operators import SPECIAL, copy_between
+from grader.accelerator.special_operators import SPECIAL, copy_between, one_hot
 from grader.accelerator.tensor import SimParameter, SimTensor
+from grader.accelerator.words import in_cudas_words
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -77,6 +78,10 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     place = shells[0]._place if shells else None
     if facts.checked:
         check_kernel(facts, func, args, shells, machine.spec.capability)
+    if facts.name == "linalg_lstsq":
+        named["driver"] = driver_of(named.get("driver"))
+    if machine.shrunk and shells:
+        check_memory(machine.kind, shells)
     if hosts or len(shells) > 1:
         check_devices(facts, func, args, kwargs, shells, hosts)
         check_dtypes(facts, args, shells)
@@ -94,7 +99,10 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     except (IndexError, RuntimeError) as error:
         failed = assertion_of(facts, error) if machine.kind == "cuda" and shells else ""
         if not failed:
-            raise
+            told = in_cudas_words(error) if machine.kind == "cuda" and shells else error
+            if told is error:
+                raise
+            raise told from None
         out = of_no_meaning(facts, func, inner, named)
     given = _give(facts, func, inner, named, shells, target, out)
     if failed:
@@ -277,6 +285,7 @@ def register() -> tuple[Any, ...]:
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     library.impl("scaled_dot_product_attention", attend_whole, "AutogradPrivateUse1")
+    library.impl("one_hot", one_hot, "AutogradPrivateUse1")
     return library, layout
 
 

@@ -28,6 +28,9 @@ _FOR_THE_HOST = {
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
+_WRAPPED = {"clamp", "clamp_", "clamp_min", "clamp_max", "isin", "equal"}
+"""Operators that take no number from the host, though they go element by element."""
+
 _ANYWHERE = {"is_same_size", "_has_same_storage_numel"}
 """Operators that look at no numbers."""
 
@@ -79,7 +82,7 @@ def check_devices(
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
     # `where` takes both its values as numbers; any other pointwise operator takes one, for each tensor of a list.
     most = len(hosts) if facts.name.startswith("_foreach_") else 2 if facts.name == "where" else 1
-    if facts.pointwise and same and len(scalars) == len(hosts) <= most:
+    if facts.pointwise and facts.name not in _WRAPPED and same and len(scalars) == len(hosts) <= most:
         return
     raise RuntimeError(_two_devices(facts, func, args, kwargs, first, shells, hosts))
 
@@ -88,6 +91,8 @@ def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
     """Why the host must wait for an operator; "" if it need not."""
     if facts.indexing:
         return _mask_of(facts, args)
+    if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
+        return ""  # the size that the repeats would give is known
     if facts.name == "histc":
         # Without limits those of the numbers are read first.
         low, high = (args[i] if len(args) > i else kwargs.get(name, 0) for i, name in ((2, "min"), (3, "max")))
@@ -146,7 +151,7 @@ def _two_devices(
             "torch.block_diag: input tensors must all be on the same device. "
             f"Input 0 is on device {places[0]} and input {i} is on device {places[i]}"
         )
-    if facts.pointwise or facts.indexing or facts.name == "allclose":
+    if (facts.pointwise or facts.indexing or facts.name == "allclose") and facts.name not in _WRAPPED:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
             "Expected all tensors to be on the same device, but found at least two devices, "
