@@ -44,6 +44,7 @@ _SYNCS = {
     "_linalg_svd": "errors of linalg",
     "linalg_pinv": "errors of linalg",
     "linalg_matrix_exp": "norms",
+    "cholesky": "errors of linalg",
     "_to_sparse": "to_sparse",
 }
 
@@ -66,8 +67,8 @@ _HALVES = frozenset({torch.float16, torch.bfloat16})
 _BYTES = frozenset({torch.uint8})
 
 _LACKS = {
-    **dict.fromkeys(("mm", "addmm", "_addmm_activation"), ("addmm_cuda", INTEGERS | _EIGHTS)),
-    **dict.fromkeys(("bmm", "baddbmm"), ("baddbmm_cuda", INTEGERS | _EIGHTS)),
+    **dict.fromkeys(("mm", "addmm", "addbmm", "_addmm_activation"), ("addmm_cuda", INTEGERS | _EIGHTS)),
+    **dict.fromkeys(("bmm", "baddbmm", "_trilinear"), ("baddbmm_cuda", INTEGERS | _EIGHTS)),
     **dict.fromkeys(("mv", "addmv"), ("addmv_impl_cuda", INTEGERS)),
     "dot": ("dot", INTEGERS),
     "vdot": ("vdot", INTEGERS),

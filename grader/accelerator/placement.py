@@ -91,6 +91,12 @@ def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
     """Why the host must wait for an operator; "" if it need not."""
     if facts.indexing:
         return _mask_of(facts, args)
+    if facts.name == "isin":
+        return _sorts_first(*args[:2])
+    if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
+        return facts.syncs_for if _compares(*args) else ""
+    if facts.name.removesuffix("_") in ("masked_fill", "index_fill"):
+        return "item" if isinstance(args[-1], SimTensor) else ""  # the number to fill with is read first
     if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
         return ""  # the size that the repeats would give is known
     if facts.name == "histc":
@@ -100,6 +106,21 @@ def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
     if facts.name == "normal" and isinstance(args[1] if len(args) > 1 else kwargs.get("std"), SimTensor):
         return "normal"  # none of the deviations may be negative
     return facts.syncs_for
+
+
+def _sorts_first(elements: Any, among: Any) -> str:
+    """Whether `isin` sorts, and counts what is unique, which it does among many."""
+    both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
+    return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
+
+
+def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
+    """Whether there are numbers to look at: none in an empty tensor, and none where `equal` knows its answer before."""
+    del more
+    if not isinstance(other, torch.Tensor):
+        return first.numel() > 0
+    same = first.data_ptr() == other.data_ptr() and first.stride() == other.stride()
+    return first.shape == other.shape and first.numel() > 0 and not same
 
 
 def _mask_of(facts: Facts, args: Any) -> str:
