@@ -735,6 +735,15 @@ def devices_mixed() -> Any:
     return [said(call) for call in calls]
 
 
+@probe
+def convolutions_of_two_devices() -> Any:
+    found = []
+    for channels, size, batch in ((1, 2, 1), (3, 8, 1), (3, 8, 16), (64, 16, 32)):
+        layer, x = nn.Conv2d(channels, 8, min(size, 3)).cuda(), torch.ones(batch, channels, size, size)
+        found.append([said(lambda one=layer, given=x: one(given)), said(lambda one=layer, given=x: one.cpu()(given.cuda()))])
+    return found
+
+
 # -- streams, events, graphs, precision, files ------------------------------------------------------------------------
 
 
