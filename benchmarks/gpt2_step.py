@@ -5,7 +5,8 @@ python benchmarks/gpt2_step.py [a100-80gb | h100]
 The step is that of "Let's reproduce GPT-2 (124M)" by Andrej Karpathy (youtube.com/watch?v=l8pRSuU81PU, June 2024; the
 repository is karpathy/build-nanogpt): 16 sequences of 1,024 tokens, attention by products, AdamW, no compiler, on an
 A100 with 80 GB. The chapters of the video name the times: "GPUs, mixed precision, 1000ms", "TF32 precision, 333ms" and
-"bfloat16, 300ms". The times on an H100 are our own, by `benchmarks/on_a_gpu.py`, with torch 2.11. Tensors have no numbers here (they are of PyTorch's kind `meta`), so that a step takes seconds.
+"bfloat16, 300ms". The times on an H100 are our own, by `benchmarks/on_a_gpu.py`, with torch 2.11. Tensors have no
+numbers here (they are of PyTorch's kind `meta`), so that a step takes seconds.
 """
 
 from __future__ import annotations

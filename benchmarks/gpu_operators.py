@@ -87,7 +87,10 @@ def _tried(op: Any) -> Iterator[tuple[str, Any]]:
             yield f"{str(dtype)[6:]} {number}", dict(_of_sample(op, sample, dtype, whole=most == 4))
     for number, given in enumerate(_wrong(op)):
         whole = (given.sample_input.input, given.sample_input.args, given.sample_input.kwargs)
-        yield f"error {number}", {"asked": given.error_regex[:_LONGEST], "out": _said(lambda one=whole: _run(op.op, one))}
+        yield (
+            f"error {number}",
+            {"asked": given.error_regex[:_LONGEST], "out": _said(lambda one=whole: _run(op.op, one))},
+        )
 
 
 def _wrong(op: Any) -> list[Any]:

@@ -107,7 +107,9 @@ def _dropped(**options: Any) -> Any:
 @probe
 def checkpoints() -> Any:
     options: list[dict[str, Any]] = [
-        {"use_reentrant": reentrant, "preserve_rng_state": kept} for reentrant in (True, False) for kept in (True, False)
+        {"use_reentrant": reentrant, "preserve_rng_state": kept}
+        for reentrant in (True, False)
+        for kept in (True, False)
     ]
     return [said(lambda given=one: _dropped(**given)) for one in options]
 
@@ -280,7 +282,13 @@ def recurrent_memory() -> Any:
     weights = [(one.shape, one.data_ptr() == layer._flat_weights[0].data_ptr()) for one in layer._flat_weights[:2]]
     whole = layer._flat_weights[0].untyped_storage().nbytes()
     out, (h, c) = layer(x)
-    return plain(weights), whole, plain([out, h, c]), waits(lambda: layer(x)), waits(lambda: layer(x)[0].sum().backward())
+    return (
+        plain(weights),
+        whole,
+        plain([out, h, c]),
+        waits(lambda: layer(x)),
+        waits(lambda: layer(x)[0].sum().backward()),
+    )
 
 
 @probe
@@ -300,7 +308,13 @@ def integers_without_kernels() -> Any:
         *(lambda x: functional.one_hot(x), lambda x: torch.bincount(x.flatten()), lambda x: x.bool().sort()),
         *(lambda x: torch.inverse(x[0, 0].half()), lambda x: torch.fft.fft(x.half()), lambda x: x.bfloat16().erfinv()),
         *(lambda x: torch.fft.fft(x.bfloat16()), lambda x: torch.fft.fft(x[..., :3].half()), lambda x: x - x.bool()),
-        *(lambda x: -x.bool(), lambda x: x.bool() - x.bool(), lambda x: x << 1, lambda x: x / 0, lambda x: x.half() << 1),
+        *(
+            lambda x: -x.bool(),
+            lambda x: x.bool() - x.bool(),
+            lambda x: x << 1,
+            lambda x: x / 0,
+            lambda x: x.half() << 1,
+        ),
     ]
     return [said(lambda call=one: call(x)) for one in calls]
 
@@ -341,7 +355,12 @@ def old_constructors() -> Any:
     warnings.simplefilter("ignore")
     torch.set_default_tensor_type("torch.cuda.FloatTensor")
     kinds: Any = [torch.Tensor([1.0]), torch.Tensor(2, 3), torch.Tensor(), torch.ones(2), torch.FloatTensor([1.0])]
-    return found, plain(kinds), said(lambda: torch.randperm(3)), said(lambda: torch.from_numpy(torch.ones(1).cpu().numpy()))
+    return (
+        found,
+        plain(kinds),
+        said(lambda: torch.randperm(3)),
+        said(lambda: torch.from_numpy(torch.ones(1).cpu().numpy())),
+    )
 
 
 @probe
@@ -509,20 +528,67 @@ def memory_of_results() -> Any:
     calls: list[Callable[[], Any]] = [
         *(lambda: ones(1), lambda: ones(0), lambda: ones(1000), lambda: ones(1 << 20), lambda: x.clone()),
         *(lambda: x + x, lambda: x.T, lambda: x.T.contiguous(), lambda: x[1:], lambda: x.expand(3, 256, 256)),
-        *(lambda: x @ x, lambda: y.exp(), lambda: y.exp().sin(), lambda: layer(x), lambda: layer(x).relu(), lambda: y.softmax(0)),
+        *(
+            lambda: x @ x,
+            lambda: y.exp(),
+            lambda: y.exp().sin(),
+            lambda: layer(x),
+            lambda: layer(x).relu(),
+            lambda: y.softmax(0),
+        ),
         *(lambda: functional.dropout(y, 0.5), lambda: functional.layer_norm(y, (256,)), lambda: functional.gelu(y)),
-        *(lambda: x.sort(), lambda: x.half(), lambda: x.to(torch.float32), lambda: x > 0, lambda: y.max(1), lambda: y.sum()),
+        *(
+            lambda: x.sort(),
+            lambda: x.half(),
+            lambda: x.to(torch.float32),
+            lambda: x > 0,
+            lambda: y.max(1),
+            lambda: y.sum(),
+        ),
         *(lambda: functional.cross_entropy(y, ones(256, dtype=torch.int64)), lambda: functional.relu(y)),
         *(lambda: torch.cat([x, x]), lambda: y * x, lambda: y * 2, lambda: y.pow(2), lambda: torch.where(x > 0, y, x)),
-        *(lambda: functional.conv2d(y[None, None], x[None, None, :3, :3]), lambda: functional.max_pool2d(y[None, None], 2)),
+        *(
+            lambda: functional.conv2d(y[None, None], x[None, None, :3, :3]),
+            lambda: functional.max_pool2d(y[None, None], 2),
+        ),
         *(lambda: functional.batch_norm(y, None, None, training=True), lambda: functional.group_norm(y[None], 8)),
         *(lambda: functional.embedding(ones(64, dtype=torch.int64), y), lambda: y[ones(64, dtype=torch.int64)]),
-        *(lambda: y.norm(), lambda: y.std(0), lambda: y.cumsum(0), lambda: functional.silu(y), lambda: functional.elu(y)),
-        *(lambda: functional.log_softmax(y, 1), lambda: functional.mse_loss(y, x), lambda: y.clamp(0, 1), lambda: y.abs()),
-        *(lambda: torch.addmm(x, y, x), lambda: torch.baddbmm(x[None], y[None], x[None]), lambda: y.sigmoid(), lambda: y.T @ x),
-        *(lambda: functional.interpolate(y[None, None], scale_factor=2), lambda: functional.pad(y, (1, 1)), lambda: y.tanh()),
-        *(lambda: nn.LSTM(256, 8, device="cuda")(y)[0], lambda: nn.GRU(256, 8, device="cuda")(y)[0], lambda: y.unfold(0, 2, 1)),
-        *(lambda: torch.linalg.solve(y, x), lambda: torch.linalg.inv(y), lambda: y.repeat(2, 2), lambda: y.prod(), lambda: y.mean(0)),
+        *(
+            lambda: y.norm(),
+            lambda: y.std(0),
+            lambda: y.cumsum(0),
+            lambda: functional.silu(y),
+            lambda: functional.elu(y),
+        ),
+        *(
+            lambda: functional.log_softmax(y, 1),
+            lambda: functional.mse_loss(y, x),
+            lambda: y.clamp(0, 1),
+            lambda: y.abs(),
+        ),
+        *(
+            lambda: torch.addmm(x, y, x),
+            lambda: torch.baddbmm(x[None], y[None], x[None]),
+            lambda: y.sigmoid(),
+            lambda: y.T @ x,
+        ),
+        *(
+            lambda: functional.interpolate(y[None, None], scale_factor=2),
+            lambda: functional.pad(y, (1, 1)),
+            lambda: y.tanh(),
+        ),
+        *(
+            lambda: nn.LSTM(256, 8, device="cuda")(y)[0],
+            lambda: nn.GRU(256, 8, device="cuda")(y)[0],
+            lambda: y.unfold(0, 2, 1),
+        ),
+        *(
+            lambda: torch.linalg.solve(y, x),
+            lambda: torch.linalg.inv(y),
+            lambda: y.repeat(2, 2),
+            lambda: y.prod(),
+            lambda: y.mean(0),
+        ),
     ]
     return [said(lambda run=call: taken(run)) for call in calls]
 
@@ -687,8 +753,16 @@ def errors_of_linear_algebra() -> Any:
         *(lambda: torch.linalg.inv(zero), lambda: torch.linalg.cholesky(-ones(1, 1)), lambda: torch.linalg.eigh(nan)),
         *(lambda: torch.linalg.svd(nan), lambda: torch.linalg.solve(zero, zero), lambda: torch.linalg.eig(nan)),
         *(lambda: torch.linalg.lstsq(zero, zero), lambda: torch.linalg.qr(nan), lambda: torch.linalg.det(zero)),
-        *(lambda: torch.linalg.lstsq(zero, zero, driver="gelsd"), lambda: torch.linalg.pinv(nan), lambda: torch.geqrf(zero)),
-        *(lambda: torch.linalg.inv(zero.half()), lambda: torch.linalg.ldl_factor(zero), lambda: torch.linalg.eigvals(zero)),
+        *(
+            lambda: torch.linalg.lstsq(zero, zero, driver="gelsd"),
+            lambda: torch.linalg.pinv(nan),
+            lambda: torch.geqrf(zero),
+        ),
+        *(
+            lambda: torch.linalg.inv(zero.half()),
+            lambda: torch.linalg.ldl_factor(zero),
+            lambda: torch.linalg.eigvals(zero),
+        ),
     ]
     return [said(call) for call in calls]
 
@@ -740,7 +814,9 @@ def convolutions_of_two_devices() -> Any:
     found = []
     for channels, size, batch in ((1, 2, 1), (3, 8, 1), (3, 8, 16), (64, 16, 32)):
         layer, x = nn.Conv2d(channels, 8, min(size, 3)).cuda(), torch.ones(batch, channels, size, size)
-        found.append([said(lambda one=layer, given=x: one(given)), said(lambda one=layer, given=x: one.cpu()(given.cuda()))])
+        found.append(
+            [said(lambda one=layer, given=x: one(given)), said(lambda one=layer, given=x: one.cpu()(given.cuda()))]
+        )
     return found
 
 
@@ -757,7 +833,12 @@ def streams_and_events() -> Any:
         *(plain(torch.cuda.Stream.priority_range()), torch.cuda.Stream(priority=-1).priority, side.priority),
         *(said(lambda: event.elapsed_time(event)), said(lambda: timed[0].elapsed_time(timed[1])), str(event.device)),
         *(said(lambda: event.wait()), said(lambda: event.synchronize()), said(lambda: side.wait_event(event))),
-        *(repr(torch.cuda.current_stream()), said(lambda: side.device_type), said(lambda: side.device_index), said(lambda: side.stream_id > 0)),
+        *(
+            repr(torch.cuda.current_stream()),
+            said(lambda: side.device_type),
+            said(lambda: side.device_index),
+            said(lambda: side.stream_id > 0),
+        ),
         *(repr(torch.cuda.Event()), said(lambda: event.ipc_handle()), said(lambda: torch.cuda.set_stream(None))),
         *(said(lambda: torch.cuda.Stream(device="cpu")), said(lambda: torch.cuda.Stream(device="cuda:3"))),
     ]
@@ -815,7 +896,7 @@ def what_a_launch_does_not_wait_for() -> Any:
 
 @probe
 def graphs() -> Any:
-    x, host = ones(4), torch.ones(4)
+    x = ones(4)
 
     def captured(call: Callable[[], Any]) -> Any:
         graph = torch.cuda.CUDAGraph()
@@ -868,20 +949,82 @@ def _on_another(x: torch.Tensor) -> None:
 def autocast_of_functions() -> Any:
     x, half, double = ones(2, 2), ones(2, 2).half(), ones(2, 2).double()
     calls: list[Callable[[], Any]] = [
-        *(lambda: x @ x, lambda: x.exp(), lambda: x.sum(), lambda: half.sum(), lambda: half + x, lambda: half.softmax(0)),
-        *(lambda: torch.cat([half, x]), lambda: torch.addcmul(half, x, x), lambda: x.norm(), lambda: half.norm(), lambda: double @ double),
-        *(lambda: functional.layer_norm(half, (2,)), lambda: functional.group_norm(half[None], 1), lambda: half.pow(2), lambda: half.prod()),
-        *(lambda: functional.mse_loss(half, x), lambda: functional.binary_cross_entropy(half, half), lambda: functional.cross_entropy(half, half)),
-        *(lambda: torch.einsum("ij,jk", x, half), lambda: torch.matmul(x, half), lambda: torch.mm(x, double), lambda: half.cumsum(0)),
-        *(lambda: functional.linear(x, half), lambda: torch.stack([half, x]), lambda: torch.where(x > 0, half, x), lambda: half.log()),
-        *(lambda: nn.Linear(2, 2).cuda()(x), lambda: nn.LSTM(2, 2).cuda()(x)[0], lambda: nn.GRUCell(2, 2).cuda()(x), lambda: half.rsqrt()),
-        *(lambda: nn.BatchNorm1d(2).cuda()(half), lambda: functional.scaled_dot_product_attention(x[None], x[None], x[None])),
-        *(lambda: torch.dot(half[0], x[0]), lambda: torch.cross(ones(3), ones(3).half(), dim=0), lambda: functional.gelu(half)),
-        *(lambda: torch.linalg.inv(half), lambda: x.matmul(x).dtype, lambda: functional.softplus(half), lambda: half.cosh()),
-        *(lambda: functional.grid_sample(half[None, None], half[None, None]), lambda: torch.bilinear(x, half, ones(1, 2, 2), None)),
-        *(lambda: functional.embedding(ones(1, dtype=torch.int64), half), lambda: torch.cdist(half, half), lambda: half.std()),
-        *(lambda: nn.MultiheadAttention(2, 1).cuda()(x, x, x)[0], lambda: functional.interpolate(half[None, None], scale_factor=2)),
-        *(lambda: torch.index_put(x, (ones(1, dtype=torch.int64),), half[0]), lambda: torch.baddbmm(x[None], half[None], x[None])),
+        *(
+            lambda: x @ x,
+            lambda: x.exp(),
+            lambda: x.sum(),
+            lambda: half.sum(),
+            lambda: half + x,
+            lambda: half.softmax(0),
+        ),
+        *(
+            lambda: torch.cat([half, x]),
+            lambda: torch.addcmul(half, x, x),
+            lambda: x.norm(),
+            lambda: half.norm(),
+            lambda: double @ double,
+        ),
+        *(
+            lambda: functional.layer_norm(half, (2,)),
+            lambda: functional.group_norm(half[None], 1),
+            lambda: half.pow(2),
+            lambda: half.prod(),
+        ),
+        *(
+            lambda: functional.mse_loss(half, x),
+            lambda: functional.binary_cross_entropy(half, half),
+            lambda: functional.cross_entropy(half, half),
+        ),
+        *(
+            lambda: torch.einsum("ij,jk", x, half),
+            lambda: torch.matmul(x, half),
+            lambda: torch.mm(x, double),
+            lambda: half.cumsum(0),
+        ),
+        *(
+            lambda: functional.linear(x, half),
+            lambda: torch.stack([half, x]),
+            lambda: torch.where(x > 0, half, x),
+            lambda: half.log(),
+        ),
+        *(
+            lambda: nn.Linear(2, 2).cuda()(x),
+            lambda: nn.LSTM(2, 2).cuda()(x)[0],
+            lambda: nn.GRUCell(2, 2).cuda()(x),
+            lambda: half.rsqrt(),
+        ),
+        *(
+            lambda: nn.BatchNorm1d(2).cuda()(half),
+            lambda: functional.scaled_dot_product_attention(x[None], x[None], x[None]),
+        ),
+        *(
+            lambda: torch.dot(half[0], x[0]),
+            lambda: torch.cross(ones(3), ones(3).half(), dim=0),
+            lambda: functional.gelu(half),
+        ),
+        *(
+            lambda: torch.linalg.inv(half),
+            lambda: x.matmul(x).dtype,
+            lambda: functional.softplus(half),
+            lambda: half.cosh(),
+        ),
+        *(
+            lambda: functional.grid_sample(half[None, None], half[None, None]),
+            lambda: torch.bilinear(x, half, ones(1, 2, 2), None),
+        ),
+        *(
+            lambda: functional.embedding(ones(1, dtype=torch.int64), half),
+            lambda: torch.cdist(half, half),
+            lambda: half.std(),
+        ),
+        *(
+            lambda: nn.MultiheadAttention(2, 1).cuda()(x, x, x)[0],
+            lambda: functional.interpolate(half[None, None], scale_factor=2),
+        ),
+        *(
+            lambda: torch.index_put(x, (ones(1, dtype=torch.int64),), half[0]),
+            lambda: torch.baddbmm(x[None], half[None], x[None]),
+        ),
     ]
     warnings.simplefilter("ignore")
     found = []
@@ -895,19 +1038,75 @@ def autocast_of_functions() -> Any:
 def half_precision() -> Any:
     x, half = ones(2, 2), ones(2, 2).half()
     calls: list[Callable[[], Any]] = [
-        *(lambda: half @ x, lambda: nn.Linear(2, 2).cuda()(half), lambda: nn.Linear(2, 2).cuda().half()(x), lambda: half + x),
-        *(lambda: nn.LayerNorm(2).cuda()(half), lambda: nn.GroupNorm(1, 2).cuda()(half), lambda: nn.BatchNorm1d(2).cuda()(half)),
-        *(lambda: nn.BatchNorm1d(2).cuda().half()(x), lambda: nn.Conv2d(1, 1, 1).cuda()(half[None, None]), lambda: nn.LSTM(2, 2).cuda()(half)),
-        *(lambda: nn.Conv2d(1, 1, 1).cuda().half()(x[None, None]), lambda: functional.cross_entropy(half, half.argmax(1)), lambda: half.std()),
-        *(lambda: functional.mse_loss(half, x), lambda: torch.where(x > 0, half, x), lambda: functional.embedding(x, x), lambda: half[0] @ x),
-        *(lambda: torch.addmm(x, half, half), lambda: torch.baddbmm(half[None], half[None], x[None]), lambda: torch.dot(half[0], x[0])),
-        *(lambda: nn.MultiheadAttention(2, 1).cuda()(half, half, half), lambda: functional.scaled_dot_product_attention(half[None], x[None], x[None])),
-        *(lambda: torch.cat([half, x]), lambda: torch.einsum("ij,jk", half, x), lambda: half.double() @ x, lambda: half.bfloat16() + half),
-        *(lambda: half.bfloat16() @ half, lambda: nn.PReLU().cuda()(half), lambda: functional.nll_loss(half, x), lambda: half.addcmul(x, x)),
-        *(lambda: functional.cross_entropy(x, x.int()[0]), lambda: functional.cross_entropy(x, x[0].short()), lambda: x.lerp(half, 0.5)),
-        *(lambda: functional.binary_cross_entropy(half, x), lambda: functional.kl_div(half, x), lambda: x.copysign(half), lambda: x.mm(half)),
-        *(lambda: x.index_copy(0, torch.tensor([0], device="cuda"), half[:1]), lambda: x.scatter(0, x.long(), half), lambda: x.bmm(x)),
-        *(lambda: x.index_add(0, torch.tensor([0], device="cuda"), half[:1]), lambda: x.masked_scatter(x > 0, half), lambda: x.mv(half[0])),
+        *(
+            lambda: half @ x,
+            lambda: nn.Linear(2, 2).cuda()(half),
+            lambda: nn.Linear(2, 2).cuda().half()(x),
+            lambda: half + x,
+        ),
+        *(
+            lambda: nn.LayerNorm(2).cuda()(half),
+            lambda: nn.GroupNorm(1, 2).cuda()(half),
+            lambda: nn.BatchNorm1d(2).cuda()(half),
+        ),
+        *(
+            lambda: nn.BatchNorm1d(2).cuda().half()(x),
+            lambda: nn.Conv2d(1, 1, 1).cuda()(half[None, None]),
+            lambda: nn.LSTM(2, 2).cuda()(half),
+        ),
+        *(
+            lambda: nn.Conv2d(1, 1, 1).cuda().half()(x[None, None]),
+            lambda: functional.cross_entropy(half, half.argmax(1)),
+            lambda: half.std(),
+        ),
+        *(
+            lambda: functional.mse_loss(half, x),
+            lambda: torch.where(x > 0, half, x),
+            lambda: functional.embedding(x, x),
+            lambda: half[0] @ x,
+        ),
+        *(
+            lambda: torch.addmm(x, half, half),
+            lambda: torch.baddbmm(half[None], half[None], x[None]),
+            lambda: torch.dot(half[0], x[0]),
+        ),
+        *(
+            lambda: nn.MultiheadAttention(2, 1).cuda()(half, half, half),
+            lambda: functional.scaled_dot_product_attention(half[None], x[None], x[None]),
+        ),
+        *(
+            lambda: torch.cat([half, x]),
+            lambda: torch.einsum("ij,jk", half, x),
+            lambda: half.double() @ x,
+            lambda: half.bfloat16() + half,
+        ),
+        *(
+            lambda: half.bfloat16() @ half,
+            lambda: nn.PReLU().cuda()(half),
+            lambda: functional.nll_loss(half, x),
+            lambda: half.addcmul(x, x),
+        ),
+        *(
+            lambda: functional.cross_entropy(x, x.int()[0]),
+            lambda: functional.cross_entropy(x, x[0].short()),
+            lambda: x.lerp(half, 0.5),
+        ),
+        *(
+            lambda: functional.binary_cross_entropy(half, x),
+            lambda: functional.kl_div(half, x),
+            lambda: x.copysign(half),
+            lambda: x.mm(half),
+        ),
+        *(
+            lambda: x.index_copy(0, torch.tensor([0], device="cuda"), half[:1]),
+            lambda: x.scatter(0, x.long(), half),
+            lambda: x.bmm(x),
+        ),
+        *(
+            lambda: x.index_add(0, torch.tensor([0], device="cuda"), half[:1]),
+            lambda: x.masked_scatter(x > 0, half),
+            lambda: x.mv(half[0]),
+        ),
     ]
     warnings.simplefilter("ignore")
     return [said(call) for call in calls]
@@ -967,8 +1166,16 @@ def files() -> Any:
         for call in (
             *(lambda: saved(x), lambda: saved(x, map_location="cpu"), lambda: saved(x, map_location="cuda:5")),
             *(lambda: saved(x, map_location={"cuda:0": "cpu"}), lambda: saved(torch.ones(1), map_location="cuda")),
-            *(lambda: saved(model.state_dict()), lambda: saved(optimizer.state_dict()), lambda: saved(model, weights_only=False).weight),
-            *(lambda: saved(x, map_location=lambda storage, place: storage), lambda: saved(x, map_location="meta"), lambda: saved(model)),
+            *(
+                lambda: saved(model.state_dict()),
+                lambda: saved(optimizer.state_dict()),
+                lambda: saved(model, weights_only=False).weight,
+            ),
+            *(
+                lambda: saved(x, map_location=lambda storage, place: storage),
+                lambda: saved(x, map_location="meta"),
+                lambda: saved(model),
+            ),
             *(lambda: saved(x[1:]).untyped_storage().nbytes(), lambda: saved([x, x[1:]])[1].untyped_storage().nbytes()),
         )
     ]
@@ -1006,7 +1213,13 @@ def profiles() -> Any:
     wanted = (
         *("aten::mm", "aten::relu", "aten::sum", "aten::item", "aten::_local_scalar_dense", "cudaLaunchKernel"),
         *("cudaMemcpyAsync", "cudaStreamSynchronize", "cudaDeviceSynchronize", "Memcpy HtoD (Pageable -> Device)"),
-        *("Memcpy DtoH (Device -> Pageable)", "Memcpy DtoH (Device -> Pinned)", "aten::to", "aten::_to_copy", "aten::copy_"),
+        *(
+            "Memcpy DtoH (Device -> Pageable)",
+            "Memcpy DtoH (Device -> Pinned)",
+            "aten::to",
+            "aten::_to_copy",
+            "aten::copy_",
+        ),
     )
     return {name: name in names for name in wanted}
 
@@ -1023,7 +1236,13 @@ def autograd_on_the_device() -> Any:
 
         @staticmethod
         def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
-            seen.append((torch.is_grad_enabled(), torch.is_autocast_enabled("cuda"), threading.current_thread() is threading.main_thread()))
+            seen.append(
+                (
+                    torch.is_grad_enabled(),
+                    torch.is_autocast_enabled("cuda"),
+                    threading.current_thread() is threading.main_thread(),
+                )
+            )
             return grad * 2
 
     own: Any = Own

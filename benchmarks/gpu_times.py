@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 from collections.abc import Callable
@@ -104,9 +105,16 @@ def copies() -> dict[str, float]:
     found = {}
     for size in (1 << 12, _MEGA, 64 * _MEGA):
         there = torch.ones(size, dtype=torch.uint8, device="cuda")
-        for name, host in (("pageable", torch.ones(size, dtype=torch.uint8)), ("pinned", torch.ones(size, dtype=torch.uint8, pin_memory=True))):
-            found[f"to device, {name} {size}"] = of_host(lambda h=host: (h.to("cuda", non_blocking=True), torch.cuda.synchronize()), 9)
-            found[f"to host, {name} {size}"] = of_host(lambda h=host, t=there: (h.copy_(t, non_blocking=True), torch.cuda.synchronize()), 9)
+        for name, host in (
+            ("pageable", torch.ones(size, dtype=torch.uint8)),
+            ("pinned", torch.ones(size, dtype=torch.uint8, pin_memory=True)),
+        ):
+            found[f"to device, {name} {size}"] = of_host(
+                lambda h=host: (h.to("cuda", non_blocking=True), torch.cuda.synchronize()), 9
+            )
+            found[f"to host, {name} {size}"] = of_host(
+                lambda h=host, t=there: (h.copy_(t, non_blocking=True), torch.cuda.synchronize()), 9
+            )
     tiny = torch.ones(4, device="cuda")
     net = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(10)]).cuda()
     found["launch of an addition"] = of_host(lambda: tiny + 1)
@@ -132,7 +140,9 @@ def gpt2() -> dict[str, float]:
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
         tokens = make(_BATCH, _LENGTH, dtype=torch.int64)
 
-        def step(precision: str = precision, model: Any = model, optimizer: Any = optimizer, tokens: Any = tokens) -> None:
+        def step(
+            precision: str = precision, model: Any = model, optimizer: Any = optimizer, tokens: Any = tokens
+        ) -> None:
             optimizer.zero_grad()
             with torch.autocast("cuda", dtype=torch.bfloat16, enabled=precision == "bfloat16"):
                 loss = model(tokens, tokens)
@@ -162,8 +172,6 @@ def all_times() -> dict[str, dict[str, Any]]:
         except Exception as error:
             found["device"][name] = f"! {type(error).__name__}: {str(error)[:150]}"
     torch.set_float32_matmul_precision("high")
-    a = make(8192, 8192)
-    found["device"]["product 8192 TF32"] = per_call(lambda: a @ a, 3)
+    found["device"]["product 8192 TF32"] = per_call(functools.partial(torch.matmul, *[make(8192, 8192)] * 2), 3)
     torch.set_float32_matmul_precision("highest")
-    del a
     return {**found, "host": copies(), "GPT-2": gpt2()}

@@ -224,9 +224,18 @@ def _program(gpu: str, path: Path) -> Any:
     """The numbers that a program prints, and how it ended."""
     launcher = ["-m", "grader.accelerator", "--spec", gpu] if gpu else []
     done = subprocess.run(
-        [sys.executable, *launcher, str(path)], capture_output=True, text=True, check=False, env=_environment(), cwd=_ROOT
+        [sys.executable, *launcher, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=_environment(),
+        cwd=_ROOT,
     )
-    return [done.returncode, [float(one) for one in _LOSS.findall(done.stdout)], done.stderr[-300:] if done.returncode else ""]
+    return [
+        done.returncode,
+        [float(one) for one in _LOSS.findall(done.stdout)],
+        done.stderr[-300:] if done.returncode else "",
+    ]
 
 
 def _shard(gpu: str, folder: Path, number: int, step: int, seconds: float) -> dict[str, Any]:

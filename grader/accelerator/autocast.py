@@ -86,7 +86,13 @@ def register() -> list[torch.library.Library]:
     others = torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
     library, weights = torch.library.Library("aten", "IMPL"), _Weights()
-    rules = [(_LOWER, _lower(weights)), (_HALF, _lower(weights, torch.float16)), (_FULL, _full), (_FULL_BY_DTYPE, _full_by_dtype), (_WIDEST, _widest)]
+    rules = [
+        (_LOWER, _lower(weights)),
+        (_HALF, _lower(weights, torch.float16)),
+        (_FULL, _full),
+        (_FULL_BY_DTYPE, _full_by_dtype),
+        (_WIDEST, _widest),
+    ]
     for names, rule in [*rules, (("binary_cross_entropy",), _unsafe)]:
         for name in names:
             packet, _, overload = name.partition(".")

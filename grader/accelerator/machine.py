@@ -90,7 +90,7 @@ class Machine:
         # 1 warns of each wait, 2 forbids it.
         self.sync_debug = 0
         self.shrunk = False
-        """Whether a storage ever lost bytes: then kernels look whether theirs are there."""
+        """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
         self.used = False
         self._settled = kind != "cuda"
 

@@ -76,17 +76,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     inner = [_strip(arg, shells, hosts) for arg in args]
     named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
     place = shells[0]._place if shells else None
-    if facts.checked:
-        check_kernel(facts, func, args, shells, machine.spec.capability)
     if facts.name == "linalg_lstsq":
         named["driver"] = driver_of(named.get("driver"))
-    if machine.shrunk and facts.works:
-        check_memory(machine.kind, shells)
-    if hosts or len(shells) > 1:
-        check_devices(facts, func, args, kwargs, shells, hosts)
-        check_dtypes(facts, args, shells)
-    if facts.alerts:
-        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
+    _check(machine, facts, func, args, kwargs, shells, hosts)
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
@@ -97,12 +89,11 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         out = _compute(facts, func, inner, named, target or place)
     except (IndexError, RuntimeError) as error:
-        failed = assertion_of(facts, error) if machine.kind == "cuda" and shells else ""
+        if machine.kind != "cuda" or not shells:
+            raise
+        failed = assertion_of(facts, error)
         if not failed:
-            told = in_cudas_words(error) if machine.kind == "cuda" and shells else error
-            if told is error:
-                raise
-            raise told from None
+            raise in_cudas_words(error) from None
         out = of_no_meaning(facts, func, inner, named)
     given = _give(facts, func, inner, named, shells, target, out)
     if failed:
@@ -112,6 +103,21 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _check(
+    machine: Machine, facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[Any]
+) -> None:
+    """Raise what a device raises before it starts a kernel."""
+    if facts.checked:
+        check_kernel(facts, func, args, shells, machine.spec.capability)
+    if machine.shrunk and facts.works:
+        check_memory(machine.kind, shells)
+    if hosts or len(shells) > 1:
+        check_devices(facts, func, args, kwargs, shells, hosts)
+        check_dtypes(facts, args, shells)
+    if facts.alerts:
+        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
 
 
 def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

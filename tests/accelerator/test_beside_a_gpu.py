@@ -34,7 +34,11 @@ def test_what_waits_and_what_does_not() -> None:
     x = torch.rand(4, 4, device="cuda")
     where, repeats = x > 0.5, torch.tensor([1, 2], device="cuda")
     waiting: list[Callable[[], Any]] = [
-        *(lambda: x.__setitem__((0, 0), 1.0), lambda: x[0, 0].__setitem__(..., 2), lambda: x.masked_fill(where, x[0, 0])),
+        *(
+            lambda: x.__setitem__((0, 0), 1.0),
+            lambda: x[0, 0].__setitem__(..., 2),
+            lambda: x.masked_fill(where, x[0, 0]),
+        ),
         *(lambda: x.index_fill(0, repeats, x[0, 0]), lambda: torch.linalg.matrix_exp(x), lambda: x.to_sparse()),
         *(lambda: torch.isin(x[0], x), lambda: torch.equal(x, x + 1), torch.cuda.current_stream().synchronize),
         *(lambda: repeats.repeat_interleave(repeats), lambda: torch.linalg.eigh(x)),
