@@ -86,6 +86,7 @@ PROGRAMS: list[tuple[Source, str, str]] = [
     (EXAMPLES, "gat/main.py", "--epochs 4 --val-every 1"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model LSTM"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model GRU"),
+    (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model RNN_TANH"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model Transformer"),
     (NANOGPT, "train.py", _NANOGPT),
     (NANOGPT, "sample.py", "--device={device} --num_samples=2 --max_new_tokens=20 --start=the --dtype=float32"),
@@ -97,6 +98,7 @@ PROGRAMS: list[tuple[Source, str, str]] = [
     (YUNJEY, "tutorials/02-intermediate/convolutional_neural_network/main.py", ""),
     (YUNJEY, "tutorials/02-intermediate/bidirectional_recurrent_neural_network/main.py", ""),
     (YUNJEY, "tutorials/02-intermediate/recurrent_neural_network/main.py", ""),
+    (YUNJEY, "tutorials/02-intermediate/language_model/main.py", ""),
     *(
         (GANS, f"implementations/{name}/{name}.py", _SMALL)
         for name in (

@@ -17,6 +17,9 @@ from grader.accelerator.tensor import SimTensor
 _MANY = 1 << 24
 """As many elements are looked at before they are made."""
 
+_TAKE_ROWS = {"embedding", "index_select", "index", "gather"}
+"""Operators that read no more of the first tensor than they give."""
+
 _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 """Operators in place that read nothing of what was there."""
 
@@ -59,21 +62,26 @@ def amount_of(
     spec: Spec, facts: Facts, inner: Any, named: Any, out: Any, fresh: list[torch.Tensor], shells: list[SimTensor]
 ) -> tuple[float, float]:
     """The floating-point operations, as many of float32 as take the same time, and the bytes through the memory."""
-    most = 0
-    nbytes = 0
-    for tensor in (*[shell._inner for shell in shells], *fresh):
-        most = max(most, count_of(tensor))
-        if tensor.layout is not torch.strided:
-            nbytes += nbytes_of(tensor)
-            continue
-        # An expanded tensor has more elements than memory, and the memory is what is read.
-        nbytes += min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+    # What is given twice, as in `x * x`, is read once.
+    tensors = [*{id(shell): shell._inner for shell in shells}.values(), *fresh]
+    most = max(map(count_of, tensors), default=0)
+    sizes = [_bytes_of(tensor) for tensor in tensors]
+    if facts.name in _TAKE_ROWS and fresh:
+        sizes[0] = min(sizes[0], _bytes_of(fresh[0]))
+    nbytes = sum(sizes)
     if facts.name.endswith("_") and facts.name not in _ONLY_WRITE and facts.generator < 0:
         # What is changed in place is read, and then written.
         nbytes += sum(nbytes_of(one) for one in written_by(facts, inner, named))
     dtype = next((t.dtype for t in (*shells, *fresh) if t.is_floating_point() or t.is_complex()), torch.float32)
     times = spec.times(dtype, facts.name if facts.flops is not None else "")
     return _operations(facts, inner, named, out, shells, most) / times, nbytes
+
+
+def _bytes_of(tensor: torch.Tensor) -> int:
+    if tensor.layout is not torch.strided:
+        return nbytes_of(tensor)
+    # An expanded tensor has more elements than memory, and the memory is what is read.
+    return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
 
 
 def _operations(facts: Facts, inner: Any, named: Any, out: Any, shells: list[SimTensor], most: int) -> float:

@@ -30,6 +30,10 @@ _DRAW = (
     "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion "
     "`probability tensor contains either `inf`, `nan` or element < 0`"
 )
+_BAG = "EmbeddingBag.cu:102: EmbeddingBag_updateOutputKernel_sum_mean: {at} Assertion `input[emb] < numRows`"
+_CHANCE = "Distributions.cu:119: operator(): {at} Assertion `0 <= p1 && p1 <= 1`"
+_SUM = "MultinomialKernel.cu:112: sampleMultinomialOnce: {at} Assertion `sum > accZero`"
+_ASSERT = "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion `input[0] != 0`"
 _AT = "block: [0,0,0], thread: [0,0,0]"
 
 _FOUND = {
@@ -38,6 +42,10 @@ _FOUND = {
     r"Target -?\d+ is out of bounds": _CLASSES,
     r"all elements of (input|target) should be between 0 and 1": _SHARES,
     r"probability tensor contains either `inf`, `nan` or element < 0": _DRAW,
+    r"Index \d+ of input takes value -?\d+ which is not in the valid range": _BAG,
+    r"Expected p_in >= 0 && p_in <= 1 to be true": _CHANCE,
+    r"invalid multinomial distribution \(sum of probabilities <= 0\)": _SUM,
+    r"Expected Tensor with single nonzero value, but got zero": _ASSERT,
 }
 """What the CPU's kernels say of numbers that CUDA's look at on the device, and what those print."""
 
@@ -79,6 +87,18 @@ def assertion_of(facts: Facts, error: Exception) -> str:
     if text is _INDEX and facts.name.startswith(("gather", "scatter")):
         text = _SCATTER
     return text and f"/pytorch/aten/src/ATen/native/cuda/{text.format(at=_AT)} failed."
+
+
+def check_memory(kind: str, shells: list[Any]) -> None:
+    """Raise where a tensor's storage was made too small for it: its numbers are gone, and a kernel would read on."""
+    for shell in shells:
+        inner = shell._inner
+        if inner.layout is not torch.strided or not inner.numel() or inner.is_meta:
+            continue
+        last = sum((size - 1) * stride for size, stride in zip(inner.shape, inner.stride(), strict=True))
+        if inner.untyped_storage().nbytes() < (inner.storage_offset() + last + 1) * inner.element_size():
+            said = "an illegal memory access was encountered"
+            raise cuda_error(said, "cudaErrorIllegalAddress") if kind == "cuda" else RuntimeError(said)
 
 
 def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:

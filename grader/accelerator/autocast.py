@@ -20,7 +20,9 @@ _LOWER = (
     *("einsum", "mm", "mv", "linalg_vecdot", "linear", "addbmm", "baddbmm", "bmm", "chain_matmul", "linalg_multi_dot"),
     *("_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"),
     *("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"),
-    # On CUDA these come to cuDNN's kernel, which casts all it is given.
+)
+_HALF = (
+    # On CUDA these come to cuDNN's kernel, which casts all it is given to float16, whatever dtype the program asks for.
     *("lstm.input", "lstm.data", "gru.input", "gru.data"),
     *("rnn_tanh.input", "rnn_tanh.data", "rnn_relu.input", "rnn_relu.data"),
 )
@@ -84,7 +86,13 @@ def register() -> list[torch.library.Library]:
     others = torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
     library, weights = torch.library.Library("aten", "IMPL"), _Weights()
-    rules = [(_LOWER, _lower(weights)), (_FULL, _full), (_FULL_BY_DTYPE, _full_by_dtype), (_WIDEST, _widest)]
+    rules = [
+        (_LOWER, _lower(weights)),
+        (_HALF, _lower(weights, torch.float16)),
+        (_FULL, _full),
+        (_FULL_BY_DTYPE, _full_by_dtype),
+        (_WIDEST, _widest),
+    ]
     for names, rule in [*rules, (("binary_cross_entropy",), _unsafe)]:
         for name in names:
             packet, _, overload = name.partition(".")
@@ -121,10 +129,10 @@ def _each(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     return change(value) if _is_cast(value) else value
 
 
-def _lower(weights: _Weights) -> Callable[..., tuple[Any, Any]]:
+def _lower(weights: _Weights, always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
     def rule(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         del operator
-        dtype = torch.get_autocast_dtype(INNER)
+        dtype = always or torch.get_autocast_dtype(INNER)
 
         def change(tensor: torch.Tensor) -> torch.Tensor:
             if tensor.dtype is dtype:
@@ -154,10 +162,15 @@ def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator
     found: list[torch.dtype] = []
     _each((args, kwargs), lambda tensor: found.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
-    if len(set(found)) < 2:
-        return args, kwargs
-    # Two different dtypes of 16 bits have only float32 in common, too.
-    return _full(None, args, kwargs)
+    lower = torch.get_autocast_dtype(INNER)
+    widest = lower
+    for dtype in found:
+        # One after another, as CUDA does: the other dtype of 16 bits is not expected before a float32.
+        if torch.float32 in (widest, dtype):
+            widest = torch.float32
+        elif dtype is not lower:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return _full(None, args, kwargs) if widest is torch.float32 else (args, kwargs)
 
 
 def _unsafe(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

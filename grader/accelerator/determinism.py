@@ -36,8 +36,11 @@ _CALLERS = {
     "grid_sampler_2d_backward": "grid_sampler_2d_backward_{}",
     "grid_sampler_3d_backward": "grid_sampler_3d_backward_{}",
     "median": "median {} with indices output",
-    "nanmedian": "nanmedian {} with indices output",
-    "kthvalue": "kthvalue {}",
+    "nanmedian": "median {} with indices output",
+    "scatter_reduce": "scatter_reduce_{}_prod_",
+    "scatter": "scatter_reduce_{}_kernel",
+    "index_reduce": "index_reduce_{}",
+    "_upsample_bilinear2d_aa_backward": "upsample_bilinear2d_aa_backward_out_{}",
 }
 """Who complains, by operator, with the device's kind left open."""
 
@@ -77,6 +80,10 @@ def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
     if name in _MODES:
         place = _MODES[name]
         return int(args[place] if len(args) > place else kwargs.get("mode", _MAX)) != _MAX
+    if name == "scatter_reduce":
+        return bool(args[4] != "prod")
+    if name == "scatter":  # one that reduces
+        return kwargs.get("reduce") is None
     if name == "bincount":  # without weights, whole numbers are added
         return (args[1] if len(args) > 1 else kwargs.get("weights")) is None
     return name == "histc" and not args[0].is_floating_point()

@@ -30,8 +30,11 @@ def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], ca
     if facts.lacks is not None and shells:
         kernel, dtypes = facts.lacks
         if (first := shells[0].dtype) in dtypes:
+            if not kernel and torch.backends.cudnn.enabled:
+                raise RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {LEGACY[first]}")
             kernel = kernel or _of_convolution(*args)
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{LEGACY[first]}'")
+            word = LEGACY.get(first, str(first)[6:].capitalize())
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
     if facts.name == "_int_mm":
         rows, shared, columns = *shells[0].shape, shells[1].shape[-1]
         if rows <= 16:
@@ -41,6 +44,15 @@ def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], ca
                 raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
     if facts.name in _SCALED and capability < (8, 9):
         raise RuntimeError(_NO_SCALED)
+    if facts.name in _SCALED and {one.dtype for one in shells[:2]} == {torch.float8_e5m2}:
+        raise ValueError("Multiplication of two Float8_e5m2 matrices is not supported")
+
+
+def driver_of(asked: str | None) -> str:
+    """How `lstsq` solves: a GPU has one way, which looks at no rank."""
+    if asked not in (None, "gels"):
+        raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
+    return "gels"
 
 
 def _of_convolution(

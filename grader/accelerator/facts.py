@@ -43,6 +43,9 @@ _SYNCS = {
     "linalg_eig": "errors of linalg",
     "_linalg_svd": "errors of linalg",
     "linalg_pinv": "errors of linalg",
+    "linalg_matrix_exp": "norms",
+    "cholesky": "errors of linalg",
+    "_to_sparse": "to_sparse",
 }
 
 _POINTWISE_TOO = {
@@ -51,8 +54,6 @@ _POINTWISE_TOO = {
     "copy",
     "lerp",
     "where",
-    "isin",
-    "clamp",
     "result_type",
     "can_cast",
     "mse_loss",
@@ -61,12 +62,13 @@ _POINTWISE_TOO = {
 """Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
 
 INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool})
+_EIGHTS = frozenset({torch.float8_e4m3fn, torch.float8_e5m2})
 _HALVES = frozenset({torch.float16, torch.bfloat16})
 _BYTES = frozenset({torch.uint8})
 
 _LACKS = {
-    **dict.fromkeys(("mm", "addmm", "_addmm_activation"), ("addmm_cuda", INTEGERS)),
-    **dict.fromkeys(("bmm", "baddbmm"), ("baddbmm_cuda", INTEGERS)),
+    **dict.fromkeys(("mm", "addmm", "addbmm", "_addmm_activation"), ("addmm_cuda", INTEGERS | _EIGHTS)),
+    **dict.fromkeys(("bmm", "baddbmm", "_trilinear"), ("baddbmm_cuda", INTEGERS | _EIGHTS)),
     **dict.fromkeys(("mv", "addmv"), ("addmv_impl_cuda", INTEGERS)),
     "dot": ("dot", INTEGERS),
     "vdot": ("vdot", INTEGERS),
@@ -79,6 +81,7 @@ _LACKS = {
     "upsample_bicubic2d": ("upsample_bicubic2d_out_frame", _BYTES),
     "_upsample_bilinear2d_aa": ("upsample_bilinear2d_out_frame", _BYTES),
     "_upsample_bicubic2d_aa": ("upsample_bicubic2d_out_frame", _BYTES),
+    "abs": ("abs_cuda", _EIGHTS),
     "angle": ("angle_cuda", _HALVES),
     "igamma": ("igamma_cuda", _HALVES),
     "igammac": ("igammac_cuda", _HALVES),

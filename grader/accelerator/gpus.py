@@ -9,6 +9,7 @@ of NVIDIA:
 - v100: Tesla V100 datasheet (SXM2); Volta architecture whitepaper, WP-08608
 - a100, a100-80gb: A100 Tensor Core GPU datasheet (SXM4); Ampere architecture whitepaper
 - h100: H100 Tensor Core GPU datasheet (SXM5), rates without sparsity; Hopper architecture whitepaper
+- h200: H200 Tensor Core GPU datasheet (SXM), rates without sparsity
 - rtx3090: Ampere GA102 architecture whitepaper, appendix A
 - rtx4090: Ada architecture whitepaper, appendix A
 """
@@ -67,6 +68,7 @@ _GPUS = {
     "a100": _Gpu("NVIDIA A100-SXM4-40GB", 40, (8, 0), 108, 9.7, 19.5, 156, 312, 1555, 4, 300),
     "a100-80gb": _Gpu("NVIDIA A100-SXM4-80GB", 80, (8, 0), 108, 9.7, 19.5, 156, 312, 2039, 4, 300),
     "h100": _Gpu("NVIDIA H100 80GB HBM3", 80, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 3352, 5, 450),
+    "h200": _Gpu("NVIDIA H200", 140, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 4800, 5, 450),
     "rtx3090": _Gpu("NVIDIA GeForce RTX 3090", 24, (8, 6), 82, 0.56, 35.6, 35.6, 71, 936, 4, 20),
     "rtx4090": _Gpu("NVIDIA GeForce RTX 4090", 24, (8, 9), 128, 1.29, 82.6, 82.6, 165.2, 1008, 4, 20),
 }

@@ -24,6 +24,10 @@ INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
 
 
+_STAGED_AT_ONCE = 1 << 16
+"""Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
+
+
 class _Here(threading.local):
     """What is current in a thread: a device, and a stream on each."""
 
@@ -85,6 +89,8 @@ class Machine:
         self.blocking = kind == "cuda" and launches_block()
         # 1 warns of each wait, 2 forbids it.
         self.sync_debug = 0
+        self.shrunk = False
+        """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
         self.used = False
         self._settled = kind != "cuda"
 
@@ -250,6 +256,8 @@ class Machine:
         self.races.meet(queues[0], queues[-1])
         if blocks:
             self.wait("copy", queues)
+        elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:
+            self.clock.wait("staging", queues)  # part by part through pinned memory, each when the device comes to it
         elif direction == HOST_TO_DEVICE and not pinned:
             self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
 
@@ -264,12 +272,11 @@ class Machine:
         self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
         self.wait(reason, [queue])
 
-    def wait(self, reason: str, queues: list[Queue]) -> None:
-        """The host waits for queues."""
+    def wait(self, reason: str, queues: list[Queue], *, told: bool = True) -> None:
+        """The host waits for queues; `told` says whether `set_sync_debug_mode` looks at it."""
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
             raise capture.error("Unsupported")
-        # To wait for all that a device has is asked for, and none of what this is to find.
-        if self.sync_debug and reason != "synchronize":
+        if self.sync_debug and told:
             tell_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
@@ -279,7 +286,8 @@ class Machine:
 
     def synchronize(self, device: Any = None) -> None:
         """The host waits for everything a device was given."""
-        self.wait("synchronize", self.clock.queues(self.index_of(device)))
+        # To wait for all that a device has is asked for, and none of what `set_sync_debug_mode` is to find.
+        self.wait("synchronize", self.clock.queues(self.index_of(device)), told=False)
 
     # -- counters
 

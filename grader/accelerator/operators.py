@@ -14,11 +14,11 @@ import torch
 from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.amounts import amount_of, find_room
-from grader.accelerator.asserts import assertion_of, of_no_meaning
+from grader.accelerator.asserts import assertion_of, check_memory, of_no_meaning
 from grader.accelerator.attention import attend_whole
 from grader.accelerator.custom import key_of
 from grader.accelerator.determinism import check_deterministic
-from grader.accelerator.dtypes import check_dtypes, check_kernel
+from grader.accelerator.dtypes import check_dtypes, check_kernel, driver_of
 from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
 from grader.accelerator.machine import Device, Machine, the_machine
@@ -26,8 +26,9 @@ from grader.accelerator.placement import check_devices, reason_to_wait
 from grader.accelerator.profiling import RECORDERS, inside
 from grader.accelerator.recording import keep_before, written_by
 from grader.accelerator.shells import blocks_of, follow, shells_of
-from grader.accelerator.special_operators import SPECIAL, copy_between
+from grader.accelerator.special_operators import SPECIAL, copy_between, one_hot
 from grader.accelerator.tensor import SimParameter, SimTensor
+from grader.accelerator.words import in_cudas_words
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -75,13 +76,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     inner = [_strip(arg, shells, hosts) for arg in args]
     named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
     place = shells[0]._place if shells else None
-    if facts.checked:
-        check_kernel(facts, func, args, shells, machine.spec.capability)
-    if hosts or len(shells) > 1:
-        check_devices(facts, func, args, kwargs, shells, hosts)
-        check_dtypes(facts, args, shells)
-    if facts.alerts:
-        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
+    if facts.name == "linalg_lstsq":
+        named["driver"] = driver_of(named.get("driver"))
+    _check(machine, facts, func, args, kwargs, shells, hosts)
     target = _target(machine, facts, named, place)
     if target is not None:
         find_room(facts, inner, named, shells, target)
@@ -92,9 +89,11 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         out = _compute(facts, func, inner, named, target or place)
     except (IndexError, RuntimeError) as error:
-        failed = assertion_of(facts, error) if machine.kind == "cuda" and shells else ""
-        if not failed:
+        if machine.kind != "cuda" or not shells:
             raise
+        failed = assertion_of(facts, error)
+        if not failed:
+            raise in_cudas_words(error) from None
         out = of_no_meaning(facts, func, inner, named)
     given = _give(facts, func, inner, named, shells, target, out)
     if failed:
@@ -104,6 +103,21 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if reason:
         machine.read_scalar(reason, shells[0]._place.index)
     return given
+
+
+def _check(
+    machine: Machine, facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[Any]
+) -> None:
+    """Raise what a device raises before it starts a kernel."""
+    if facts.checked:
+        check_kernel(facts, func, args, shells, machine.spec.capability)
+    if machine.shrunk and facts.works:
+        check_memory(machine.kind, shells)
+    if hosts or len(shells) > 1:
+        check_devices(facts, func, args, kwargs, shells, hosts)
+        check_dtypes(facts, args, shells)
+    if facts.alerts:
+        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
 
 
 def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -277,6 +291,7 @@ def register() -> tuple[Any, ...]:
     library.impl("empty.memory_format", functools.partial(run_by_device, empty), "SparsePrivateUse1")
     library.impl("_copy_from", _copy_from, "PrivateUse1")
     library.impl("scaled_dot_product_attention", attend_whole, "AutogradPrivateUse1")
+    library.impl("one_hot", one_hot, "AutogradPrivateUse1")
     return library, layout
 
 

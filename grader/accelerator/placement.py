@@ -28,6 +28,9 @@ _FOR_THE_HOST = {
 }
 """Arguments that are read on the host, by operator: on CUDA they may be on the CPU."""
 
+_WRAPPED = {"clamp", "clamp_", "clamp_min", "clamp_max", "isin", "equal"}
+"""Operators that take no number from the host, though they go element by element."""
+
 _ANYWHERE = {"is_same_size", "_has_same_storage_numel"}
 """Operators that look at no numbers."""
 
@@ -79,7 +82,7 @@ def check_devices(
     scalars = [host for host in hosts if host.dim() == 0 and not any(host is value for value in written)]
     # `where` takes both its values as numbers; any other pointwise operator takes one, for each tensor of a list.
     most = len(hosts) if facts.name.startswith("_foreach_") else 2 if facts.name == "where" else 1
-    if facts.pointwise and same and len(scalars) == len(hosts) <= most:
+    if facts.pointwise and facts.name not in _WRAPPED and same and len(scalars) == len(hosts) <= most:
         return
     raise RuntimeError(_two_devices(facts, func, args, kwargs, first, shells, hosts))
 
@@ -88,6 +91,14 @@ def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
     """Why the host must wait for an operator; "" if it need not."""
     if facts.indexing:
         return _mask_of(facts, args)
+    if facts.name == "isin":
+        return _sorts_first(*args[:2])
+    if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
+        return facts.syncs_for if _compares(*args) else ""
+    if facts.name.removesuffix("_") in ("masked_fill", "index_fill"):
+        return "item" if isinstance(args[-1], SimTensor) else ""  # the number to fill with is read first
+    if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
+        return ""  # the size that the repeats would give is known
     if facts.name == "histc":
         # Without limits those of the numbers are read first.
         low, high = (args[i] if len(args) > i else kwargs.get(name, 0) for i, name in ((2, "min"), (3, "max")))
@@ -95,6 +106,21 @@ def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
     if facts.name == "normal" and isinstance(args[1] if len(args) > 1 else kwargs.get("std"), SimTensor):
         return "normal"  # none of the deviations may be negative
     return facts.syncs_for
+
+
+def _sorts_first(elements: Any, among: Any) -> str:
+    """Whether `isin` sorts, and counts what is unique, which it does among many."""
+    both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
+    return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
+
+
+def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
+    """Whether there are numbers to look at: none in an empty tensor, and none where `equal` knows its answer before."""
+    del more
+    if not isinstance(other, torch.Tensor):
+        return first.numel() > 0
+    same = first.data_ptr() == other.data_ptr() and first.stride() == other.stride()
+    return first.shape == other.shape and first.numel() > 0 and not same
 
 
 def _mask_of(facts: Facts, args: Any) -> str:
@@ -146,7 +172,7 @@ def _two_devices(
             "torch.block_diag: input tensors must all be on the same device. "
             f"Input 0 is on device {places[0]} and input {i} is on device {places[i]}"
         )
-    if facts.pointwise or facts.indexing or facts.name == "allclose":
+    if (facts.pointwise or facts.indexing or facts.name == "allclose") and facts.name not in _WRAPPED:
         other = next((shell.device for shell in shells if shell._place is not first), torch.device("cpu"))
         return (
             "Expected all tensors to be on the same device, but found at least two devices, "

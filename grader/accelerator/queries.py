@@ -27,7 +27,10 @@ def replace_classes(machine: Machine) -> None:
     def make(device: Any) -> SimGenerator | None:
         if not isinstance(device, int) and not machine.is_ours(device):
             return None
-        return SimGenerator(machine.devices[machine.index_of(device)].public)
+        public = machine.devices[machine.index_of(device)].public
+        # A generator has an index only where one was given.
+        named = isinstance(device, int) or torch.device(device).index is not None
+        return SimGenerator(public if named else torch.device(machine.kind))
 
     # Layers like `nn.LSTM` ask this before they lay out their weights for cuDNN, which is not there.
     put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)

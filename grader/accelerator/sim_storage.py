@@ -43,6 +43,7 @@ class SimStorage(torch.UntypedStorage):
         if block is not None:
             # Before the host has to find the memory.
             block.memory.room_for(size - block.nbytes)
+        the_machine().shrunk |= size < self.nbytes()
         super().resize_(size)
         if block is not None:
             block.resized()

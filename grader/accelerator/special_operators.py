@@ -178,6 +178,19 @@ def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return out.resize_(made.shape).copy_(made)
 
 
+def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+    """`one_hot`: a 1 is scattered for each class, as on CUDA, where a class that does not exist is found on the device.
+
+    On other devices PyTorch compares with all classes, and such a class would give zeros.
+    """
+    if x.dtype is not torch.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if num_classes == -1:
+        num_classes = int(x.max()) + 1
+    made = torch.zeros((*x.shape, num_classes), dtype=torch.int64, device=x.device)
+    return made.scatter_(-1, x.unsqueeze(-1), 1)
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
     "copy_": copy_between,
     "_to_copy": _to_copy,

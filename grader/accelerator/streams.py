@@ -50,6 +50,11 @@ class Stream:
         """The host waits until the stream has done all it was given."""
         the_machine().wait("synchronize", [self.queue])
 
+    @property
+    def device_type(self) -> int:
+        """The number of CUDA among PyTorch's kinds of devices."""
+        return 1
+
     def query(self) -> bool:
         """Whether it has done all it was given."""
         machine = the_machine()

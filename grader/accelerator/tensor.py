@@ -55,6 +55,14 @@ class _Kind(torch._C._TensorMeta):
         return hash(self.stands_for)
 
 
+def _is_one_element(index: Any, dims: int) -> bool:
+    """Whether an index takes a single element by numbers of the host."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if dims == 0:
+        return index is ... or parts == ()
+    return len(parts) == dims and all(type(part) is int for part in parts)
+
+
 class SimTensor(torch.Tensor, metaclass=_Kind):
     """A tensor on a simulated device."""
 
@@ -201,6 +209,9 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         return torch.Tensor.__getitem__(self, as_index(index, self._place.inner))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, (bool, int, float, complex)) and self.is_cuda and _is_one_element(index, self.dim()):
+            # CUDA copies this number from the host, and waits; a larger part is filled.
+            value = torch.tensor(value, dtype=self.dtype, device="cpu")
         torch.Tensor.__setitem__(self, as_index(index, self._place.inner), value)
 
     # -- old ways to convert, copies, pickles

@@ -216,18 +216,28 @@ def test_backward_of_recurrent_layers_in_eval_mode(kind: str) -> None:
     layer.train()(x)[0].sum().backward()
 
 
+_CUDNN = "getCudnnDataTypeFromScalarType() not supported for Long"
 _LACKING: list[tuple[Any, str]] = [
-    (lambda x: functional.conv2d(x, x[:, :, :2, :2]), "slow_conv2d_cuda"),
-    (lambda x: functional.conv1d(x[:, :, 0], x[:, :, 0, :2]), "slow_conv2d_cuda"),
-    (lambda x: functional.conv2d(x, x[:, :, :2, :2], dilation=2), "slow_conv_dilated<>"),
-    (lambda x: functional.conv3d(x[None], x[None]), "slow_conv_dilated<>"),
-    (lambda x: functional.conv_transpose2d(x, x), "slow_conv_transpose2d_out_cuda"),
+    (lambda x: functional.conv2d(x, x[:, :, :2, :2]), _CUDNN),
+    (lambda x: functional.conv1d(x[:, :, 0], x[:, :, 0, :2]), _CUDNN),
+    (lambda x: functional.conv3d(x[None], x[None]), _CUDNN),
+    (lambda x: functional.conv_transpose2d(x, x), _CUDNN),
+    (lambda x: _without_cudnn(functional.conv2d, x, x), "slow_conv2d_cuda"),
+    (lambda x: _without_cudnn(functional.conv2d, x, x[:, :, :2, :2], dilation=2), "slow_conv_dilated<>"),
+    (lambda x: _without_cudnn(functional.conv3d, x[None], x[None]), "slow_conv_dilated<>"),
+    (lambda x: _without_cudnn(functional.conv_transpose2d, x, x), "slow_conv_transpose2d_out_cuda"),
     (lambda x: functional.max_pool2d(x, 2), "max_pool2d_with_indices_out_cuda_frame"),
     (lambda x: functional.avg_pool2d(x, 2), "avg_pool2d_out_cuda_frame"),
     (lambda x: functional.avg_pool3d(x.expand(1, 4, 4, 4), 2), "avg_pool3d_out_cuda"),
     (lambda x: x[0, 0] @ x[0, 0], "addmm_cuda"),
+    (lambda x: torch.addbmm(x[0, 0], x[0], x[0]), "addmm_cuda"),
 ]
 """Calls with integers, and the kernel that CUDA names."""
+
+
+def _without_cudnn(call: Any, *args: Any, **options: Any) -> Any:
+    with torch.backends.cudnn.flags(enabled=False):
+        return call(*args, **options)
 
 
 @in_mode("cuda")
@@ -237,7 +247,7 @@ def test_no_kernels_for_integers(number: int) -> None:
     call, kernel = _LACKING[number]
     x = torch.ones(1, 1, 4, 4, dtype=torch.int64)
     call(x)
-    with raises(NotImplementedError, f"\"{kernel}\" not implemented for 'Long'"):
+    with raises(RuntimeError, kernel if kernel is _CUDNN else f"\"{kernel}\" not implemented for 'Long'"):
         call(x.cuda())
 
 
