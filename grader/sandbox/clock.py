@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -45,10 +47,9 @@ def cpu_s(pid: int) -> float | None:
     """
     if sys.platform != "linux" or pid <= 0:
         return None
-    try:
+    with contextlib.suppress(OSError):  # it has ended
         return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
-    except OSError:  # it has ended
-        return None
+    return None
 
 
 def others_run(pid: int) -> bool:
@@ -61,20 +62,16 @@ def others_run(pid: int) -> bool:
 
 
 def _runs(path: str) -> bool:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] == "R"
-    except (OSError, IndexError):  # it has ended meanwhile
-        return False
+    with contextlib.suppress(OSError, IndexError):  # it has ended meanwhile
+        return Path(path).read_text("ascii", "replace").rpartition(")")[2].split()[0] == "R"
+    return False
 
 
 def waited_s(pid: int) -> float | None:
     """Seconds that a process was ready to run and had no core, its first thread alone; None where it is not told."""
-    try:
-        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return None
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
+    return None
 
 
 def disturbances(pid: int) -> Disturbances | None:
@@ -103,8 +100,5 @@ def memory(pid: int) -> Memory | None:
 
 def reset_peak(pid: int) -> None:
     """Let the most resident memory of a process begin anew, if the system allows that."""
-    try:
-        with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
-            file.write("5")
-    except OSError:  # the peak of its whole life is read instead: that of loading the file counts, too
-        pass
+    with contextlib.suppress(OSError):  # else the peak of its whole life is read: that of loading the file counts, too
+        Path(f"/proc/{pid}/clear_refs").write_text("5", "ascii")
