@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from grader.course.files import moment_of
+from grader.course.layout import CLONED
 from grader.model.errors import CourseError
 
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
@@ -91,7 +92,9 @@ def moment(text: str) -> datetime:
     return read.astimezone()
 
 
-def clone_class(repositories: Sequence[Repository], folder: Path, until: datetime | None, server: str) -> Iterator[str]:
+def clone_class(
+    repositories: Sequence[Repository], folder: Path, until: Callable[[str], datetime | None], server: str
+) -> Iterator[str]:
     """Clone each repository into a folder of its own, without its history; say of each what was taken.
 
     A file beside the folder, of the same name with `.csv`, lists folder, repository, commit and its time.
@@ -99,7 +102,7 @@ def clone_class(repositories: Sequence[Repository], folder: Path, until: datetim
     Args:
         repositories: of the class.
         folder: is made, with a folder for each of them.
-        until: the last commit until then is taken; None for the latest of all.
+        until: by a repository's folder, until when the last commit is taken; None for the latest of all.
         server: what the token is for.
 
     Raises:
@@ -111,7 +114,7 @@ def clone_class(repositories: Sequence[Repository], folder: Path, until: datetim
         raise CourseError(f"{folder} is not empty; name a new folder")
     for one in repositories:
         try:
-            commit, at = _cloned(one, folder / one.folder, until, server)
+            commit, at = _cloned(one, folder / one.folder, until(one.folder), server)
         except subprocess.CalledProcessError as error:
             shutil.rmtree(folder / one.folder, ignore_errors=True)
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
@@ -122,7 +125,7 @@ def clone_class(repositories: Sequence[Repository], folder: Path, until: datetim
         rows.append((one.folder, one.path, commit, at))
         yield f"{one.path}: {f'{commit[:12]} of {at}' if commit else 'no commit'}"
     with folder.with_name(f"{folder.name}.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([("folder", "repository", "commit", "at"), *rows])
+        csv.writer(file, lineterminator="\n").writerows([CLONED, *rows])
     if problems:
         raise CourseError(*problems)
 

@@ -216,6 +216,8 @@ def grade_checkout(
         with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
             lanes.hear = hear
             report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+    except KeyboardInterrupt:  # the job's time is over
+        report = report_of(plan, submission, list(latest.values()))
     except GraderError:
         if not any(one.graded.checks for one in latest.values()):
             undo()

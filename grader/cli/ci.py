@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,6 +114,7 @@ def ci_command(
     """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
     say = Say(quiet=any(place == "-" for _, place in formats))
     say.meanwhile("Grading ...")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
@@ -306,20 +309,28 @@ def package_command(
 @options.handin
 @options.course
 @click.option(
-    "--until", metavar="TIME", help="Take the last commit until then; by default when the hand-in is due, if it is."
+    "--until",
+    metavar="TIME",
+    help="Take the last commit until then; by default when the hand-in is due for its author.",
 )
 def clone_command(names: Path, folder: Path, handin: str | None, course_folder: Path | None, until: str | None) -> None:
     """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
 
-    A token in CLASS_TOKEN may read them. DIR.csv says which commit of which repository each folder is.
+    A token in CLASS_TOKEN may read them. DIR.csv says which commit of which repository each folder is, and when it was
+    made; grade batch counts days late by that.
     """
     from grader.ci.clones import clone_class, moment, read_class, server_of
+    from grader.report.people import folded
 
     server = server_of(os.environ)
     repositories = read_class(names, server)
-    chosen = options.handin_of(options.course_here(course_folder), handin) if handin is not None else None
-    at = moment(until) if until else chosen.due if chosen else None
+    at, longer = moment(until) if until else None, dict[str, datetime]()
+    course = options.course_here(course_folder) if handin is not None else None
+    if course and (chosen := options.handin_of(course, handin)) and chosen.due and not at:
+        slack = timedelta(minutes=course.policy.slack_minutes)
+        longer = {folded(name): due + slack for name, due in chosen.extensions.items()}
+        at = chosen.due + slack
     say = Say()
-    for line in clone_class(repositories, folder, at, server):
+    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server):
         say.prose(line)
     say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))

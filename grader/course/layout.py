@@ -27,6 +27,9 @@ MISTAKES = "mistakes.json"
 GIVEN = Path(".grade-given.json")
 """What `grade start` gave out, in the folder that it made."""
 
+CLONED = ("folder", "repository", "commit", "at")
+"""The titles of the table that `grade clone` writes beside the folder of clones, under its name with `.csv`."""
+
 PYTHON = (".py", ".py.txt")
 """How names of files end that are read of a submission, all in lower case; browsers and platforms make the second."""
 NOTEBOOK = ".ipynb"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from grader.course.files import suggestion
-from grader.course.layout import ZIP
+from grader.course.layout import CLONED, ZIP
 from grader.intake.collect import unpacked
 from grader.intake.contents import is_archive, is_junk
 from grader.intake.handed import SUBMITTED, Handed, Intake, Layout, Unmatched
@@ -82,8 +83,20 @@ def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layo
     names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
     links = [Unmatched(name, "", "a link, which is not followed") for name in names]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    ordered = tuple(sorted(handed, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
+    times = _times(root)
+    dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
+    ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
     return Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered)))
+
+
+def _times(root: Path) -> Mapping[str, str]:
+    """When the commit of each folder was made, if `grade clone` laid them out."""
+    table = root.with_name(f"{root.name}.csv")
+    if not table.is_file():
+        return {}
+    with table.open(encoding="utf-8", errors="replace", newline="") as file:
+        rows = list(csv.reader(file))
+    return {row[0]: row[3] for row in rows[1:]} if rows[:1] == [[*CLONED]] else {}
 
 
 def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
@@ -71,6 +74,28 @@ def test_a_job(tmp_path: Path) -> None:
     assert made == ["classroom.out", "event.json", "gradescope.out", "junit.out", "prairielearn.out", "report.json"]
     read = read_report(tmp_path / "report.json")
     assert (read.author, read.exercises[0].file) == ("hw-ada", "double.py")
+
+
+def test_a_job_whose_time_is_over(tmp_path: Path) -> None:
+    """SIGTERM ends it as a whole: the log, the outputs and the files have what was decided until then."""
+    (tmp_path / "double.py").write_text(WRONG.replace("raise ValueError('::error::x')", "return x.mul_(2)"))
+    (tmp_path / "total.py").write_text("import time\n\n\ndef total(x):\n    time.sleep(60)\n")
+    words = ("ci", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
+    env = {**os.environ, **environment(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "grader", *words], cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE
+    ) as job:
+        until = time.monotonic() + 240
+        while time.monotonic() < until and job.poll() is None:
+            if (tmp_path / "report.json").exists() and read_report(tmp_path / "report.json").score.earned == 10:
+                break
+            time.sleep(0.05)
+        job.terminate()
+        told, _ = job.communicate()
+    score = read_report(tmp_path / "report.json").score
+    assert (score.earned, score.undecided > 0) == (10, True)
+    assert f"10 of 15 points; {score.undecided:g} more are undecided, neither earned nor lost\n" in told
+    assert f"undecided={score.undecided:g}\n" in (tmp_path / "output").read_text()
 
 
 def test_a_public_job_on_gitlab(tmp_path: Path) -> None:
