@@ -16,8 +16,10 @@ from grader.intake.match import place_in
 from grader.model import GradedExercise, Report
 from grader.model.errors import CourseError
 from grader.model.score import Causes
+from grader.report.export.items import Options
+from grader.report.export.job import markdown
 from grader.report.html import CodeLine, page
-from grader.report.schema import line_of
+from grader.report.schema import ReportFile, line_of
 
 _AROUND = 6
 _MOST_LINES = 16
@@ -72,12 +74,18 @@ class Returned:
     count: int = 0
     unknown: list[str] = field(default_factory=list)
 
-    def add(self, author: str, text: str) -> None:
-        """Put the page of an author where the platform looks for it; beside the others, if no platform is known."""
+    def add(self, report: Report, text: str) -> None:
+        """Put a page where the platform looks for it, for each member of a team; without a platform beside the others.
+
+        There the same stands beside it as Markdown, for platforms that return texts.
+        """
+        author = report.author
         if not self.names:
             self.archive.writestr(f"{file_name(author)}.html", text)
-        elif author in self.names:
-            self.archive.writestr(f"{self.names[author]}feedback.html", text)
+            self.archive.writestr(f"{file_name(author)}.md", markdown(ReportFile.of(report), Options()))
+        elif start := self.names.get(author):
+            for member in report.authors or (author,):
+                self.archive.writestr(f"{start.replace(author, member)}feedback.html", text)
         else:
             self.unknown.append(author)
             return

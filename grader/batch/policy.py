@@ -15,6 +15,7 @@ from grader.batch.journal import Noted
 from grader.batch.overrides import Override, decisions, overridden, read_overrides
 from grader.course.layout import COURSE_FILE
 from grader.grading.plan import VOID
+from grader.intake.handed import Handed
 from grader.model import Course, FinalScore, GradedExercise, HandIn, Policy, Report
 from grader.model.score import counted, points_text
 from grader.report.people import People, Person, folded, people_in
@@ -135,6 +136,13 @@ class Rules:
             for key, name in ((key, name) for key, own in typed.items() for name in own if folded(name) not in known):
                 yield f"{COURSE_FILE}: handins.{handin.id}.{key}: nobody is called {name}"
 
+    def with_members(self, handed: Handed) -> Handed:
+        """The same with all members of a team of Moodle's as its authors, if the roster has the team's name."""
+        if self.people is None or not handed.name or self.person_of(handed.key):
+            return handed
+        members = tuple(person.author for person in self.people.team(handed.name))
+        return replace(handed, authors=members, name="") if members else handed
+
     def person_of(self, author: str) -> Person | None:
         """Who on the roster an author is; None without a roster, too."""
         return self.people.person_of(author) if self.people else None
@@ -183,7 +191,7 @@ def with_policy(
         grace_days=grace,
         explained="",
     )
-    parts = list(_parts(report, final, late, dropped, course.policy))
+    parts = list(_parts(report, final, late, dropped, course.policy, alone=len(course.handins) > 1))
     if not parts and possible == report.score.possible:
         return report
     text = "; ".join([f"{points_text(own)} of {points_text(possible)} points", *parts])
@@ -198,7 +206,9 @@ def _dropped(report: Report, extra: set[str], count: int) -> list[GradedExercise
     return lowest[: min(count, len(plain) - 1)]
 
 
-def _parts(report: Report, final: FinalScore, late: Lateness, dropped: set[str], policy: Policy) -> Iterator[str]:
+def _parts(
+    report: Report, final: FinalScore, late: Lateness, dropped: set[str], policy: Policy, *, alone: bool
+) -> Iterator[str]:
     """What makes the final score another one, in words."""
     rows = [row for row in decisions(report) if row[2] != VOID or final.override]
     if decided := [f"{check or graded.exercise.id}: {why}" for graded, check, why in rows]:
@@ -210,17 +220,17 @@ def _parts(report: Report, final: FinalScore, late: Lateness, dropped: set[str],
     if dropped:
         yield f"lowest dropped: {', '.join(sorted(dropped))}"
     if late.days is not None:
-        yield late_text(final, policy) + (f" ({late.why})" if late.why else "")
+        yield late_text(final, policy, alone=alone) + (f" ({late.why})" if late.why else "")
 
 
-def late_text(final: FinalScore, policy: Policy) -> str:
-    """How late it was, and what that costs."""
+def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
+    """How late it was, and what that costs; `alone` where nobody knows which grace days other hand-ins use up."""
     days = final.late_days or 0
     if not days:
         return "on time"
     text = f"{counted(days, 'day')} late"
     if final.grace_days:
-        text += f", {final.grace_days} of them covered by grace days"
+        text += f", {final.grace_days} of them covered by grace days{' (if other hand-ins leave any)' if alone else ''}"
     if final.penalty:
         of = final.raw + final.override + final.bonus
         percent = min((days - final.grace_days) * policy.percent_a_day, policy.cap_percent)

@@ -131,6 +131,8 @@ def grade_batch(
             place.save_roster(order.roster)
         rules = Rules.read(out, plan.course, plan.handin, journal.names())  # before anything is graded: it may refuse
         known = Known(plan.setup, journal)
+        intake = replace(intake, handed=tuple(map(rules.with_members, intake.handed)))
+        journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, known, on_report, on_wait)
         opened = engine(replace(plan, exercises=batch.chosen)) if engine is not None else batch.lanes(slots)
         with opened as lanes:

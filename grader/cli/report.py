@@ -86,7 +86,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
         def write_page(report: Report) -> None:
             text = feedback_page(report, journal)
             place.write_page(text, report.author)
-            returned.add(report.author, text)
+            returned.add(report, text)
             pace(returned.count + len(returned.unknown), total)
 
         overview = Class(course, journal, out, write_page, names=names).overview()

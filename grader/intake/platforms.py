@@ -133,8 +133,9 @@ GRADESCOPE = Layout(
 # Moodle: a folder for each author, or one flat folder; named, blind, or of teams.
 
 # `<name>_<number>_assignsubmission_file[_]` is a folder, `<name>_<number>_assignsubmission_file_<file>` a file. Blind,
-# the name is `Participant`; of a team, the name and the number are the team's. The number alone decides: a name may be
-# changed. What is given back by a zip is found in the same way, and there the name must not have an underscore.
+# the name is `Participant`; of a team, name and number are the team's; in older versions each member has a copy, behind
+# `<team>-`. The number alone decides: a name may be changed. What is given back by a zip is found in the same way, and
+# there the name must not have an underscore.
 _MOODLE = re.compile(r"(?P<who>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
@@ -144,7 +145,8 @@ def _of_moodle(item: Path) -> Handed | Unmatched:
         return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
     key = parsed["number"]
     if parsed["kind"] != "file":
-        return Unmatched(item.name, key, "a text that was typed into Moodle; only files are graded")
+        why = "a text that was typed into Moodle; only files are graded"
+        return Unmatched(item.name.removeprefix(f"{parsed['who']}_"), key, why)
     part = Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name))
     returned = f"Participant_{key}_assignsubmission_file_/"
     return Handed(key, (key,), (part,), name=parsed["who"], returned=returned)
@@ -187,7 +189,7 @@ def _of_canvas(item: Path) -> Handed | Unmatched:
         return Handed(key, (key,), (part,), late=late, name=name, returned=returned)
     if page := _PAGE.fullmatch(item.name):
         why = "a text or an address that was typed into Canvas; only files are graded"
-        return Unmatched(item.name, page["user"] or "", why)
+        return Unmatched(item.name.removeprefix(f"{page['name']}_"), page["user"] or "", why)
     return _nobodys(item, "its name does not begin with an author's name, as Canvas's files do")
 
 

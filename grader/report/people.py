@@ -54,7 +54,7 @@ class Person:
     @cached_property
     def squashed(self) -> frozenset[str]:
         """The keys without blanks and signs, as platforms write names into those of files."""
-        return frozenset(map(_squashed, self.keys))
+        return frozenset(filter(None, map(_squashed, self.keys)))
 
 
 class People:
@@ -72,6 +72,7 @@ class People:
 
     def __init__(self, table: Table) -> None:
         self.kind = _kind(table)
+        self._table = table
         self.unread: list[str] = []
         self.given: Mapping[str, str] = {}
         rows = range(1, len(table.rows))
@@ -94,9 +95,15 @@ class People:
             name, number = numbered[1], numbered[2]
             by_number = self._by_number if self.kind != "plain" else self._by_key
             # A number alone may be anything's; with the name, it is the platform's.
-            if (person := _only(by_number, number)) and _squashed(name) in person.squashed:
+            # Moodle's older versions write somebody's team before their name.
+            if (person := _only(by_number, number)) and _squashed(name).endswith(tuple(person.squashed)):
                 return person
         return _only(self._by_squashed, _squashed(name))
+
+    def team(self, name: str) -> list[Person]:
+        """Those in whose row a cell is the name of their team, as platforms write it into names of files."""
+        team = _squashed(name)
+        return [person for person in self.persons if team in map(_squashed, self._table.rows[person.row])]
 
     def names_of(self, person: Person) -> frozenset[str]:
         """What means this person and no other, folded."""

@@ -83,6 +83,32 @@ def test_pages_go_back_by_their_names(tiny: Course, tmp_path: Path, type_grade: 
     assert page == (moodle.out / "feedback" / "11.html").read_bytes()
 
 
+TEAMS = {"Team A_13_assignsubmission_file_/double.py": "passed",
+         "Team B-Cy de K_13_assignsubmission_file_/double.py": "failed"}  # fmt: skip
+WORKSHEET = """\
+Identifier,Full name,Email address,Status,Group,Grade,Maximum grade
+Participant 11,Ada L,ada@x.org,Submitted,Team A,,10.00
+Participant 12,Bo,bo@x.org,Submitted,Team A,,10.00
+Participant 13,Cy de K,cy@x.org,Submitted,Team B,,10.00
+"""
+
+
+def test_teams_of_moodle(tiny: Course, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """Each member has a row and a page: of a team by its name in the worksheet, of an older Moodle's by their own."""
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET)
+    for (name, text), members in zip(TEAMS.items(), (["11", "12"], ["13"]), strict=True):
+        made = handed_in(tiny, tmp_path / text, {name: text})
+        notes = made.grade(tiny.exercises[:1], roster=tmp_path / "worksheet.csv").notes
+        assert notes == [f"{3 - len(members)} of 3 persons on the roster handed in nothing."]
+        rows = {row[0]: row[1] for row in table(made.out / "gradebook.csv")}
+        assert rows == {
+            one: ("10" if text == "passed" else "0") if one in members else "" for one in ("11", "12", "13")
+        }
+        type_grade("report", str(made.out), cwd=COURSES / "tiny")
+        names = zipfile.ZipFile(made.out / "feedback.zip").namelist()
+        assert [moodle_finds(name) for name in names] == [(int(one), "feedback.html") for one in members]
+
+
 def test_names_are_shown_on_demand(tiny: Course, tmp_path: Path, type_grade: WarmGrade) -> None:
     """No file that people read has a name that the platform put before its number, unless --names is given."""
     made = handed_in(tiny, tmp_path, CANVAS)
@@ -90,8 +116,7 @@ def test_names_are_shown_on_demand(tiny: Course, tmp_path: Path, type_grade: War
     shown = type_grade("report", str(made.out), cwd=COURSES / "tiny").stdout
     files = [path for path in made.out.rglob("*") if path.is_file() and not path.name.startswith("journal")]
     texts = {path.name: path.read_text() for path in files if path.suffix != ".zip"}
-    # What belongs to nobody is found by the name of its file.
-    assert [name for name, text in texts.items() if re.search("lovelace|brien", text)] == []
+    assert [name for name, text in texts.items() if re.search("lovelace|brien|typed_", text)] == []
     assert not re.search("lovelace|brien", shown)
     type_grade("report", str(made.out), "--names", cwd=COURSES / "tiny")
     assert "101</a> lovelaceada" in (made.out / "report.html").read_text()
@@ -172,6 +197,9 @@ def test_own_lines(tmp_path: Path, type_grade: WarmGrade) -> None:
     assert page.lines == ["8def double(x):\n", "9    y = helper(x)\n", "10\n", "11    return y @ 2\n"]
     assert page.marked == ["11    return y @ 2\n"]
     assert "<summary>Hints</summary>" in text
+    with zipfile.ZipFile(out / "feedback.zip") as pages:
+        assert pages.namelist() == ["ada.html", "ada.md"]
+        assert pages.read("ada.md").startswith(b"### `A tiny course`\n")
 
 
 def test_an_author_is_forgotten(tiny: Course, tmp_path: Path, type_grade: WarmGrade) -> None:

@@ -147,6 +147,7 @@ def markdown(report: ReportFile, options: Options) -> str:
         "begun": begun,
         "blank": blank,
         "total": f"**{total_text(report)}**" if options.points else _NO_POINTS,
+        "policy": report.policy.explained if options.points and report.policy else "",
         "points": options.points,
         "path_of": options.path_of,
         "block_of": lambda text: for_markdown_block(cut(text, _MOST_OF_A_MESSAGE)),
