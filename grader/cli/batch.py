@@ -127,7 +127,8 @@ def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngi
 
     def on_book(reports: Iterator[Report]) -> None:
         say("")
-        for line in gradebook_lines(plan.exercises, reports, names):
+        shown = [exercise for exercise in plan.exercises if not order.only or exercise.id in order.only]
+        for line in gradebook_lines(shown, reports, names):
             say(line)
 
     slots, engine = (lanes_here(), by) if callable(by) else (by or lanes_here(), None)

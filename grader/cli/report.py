@@ -393,4 +393,4 @@ def gather_command(folder: Path, out: Path) -> None:
 
     gathered, say = gather(folder), Say()
     write_file(out, gathered.gradebook(), "--out")
-    say(f"{gathered.authors} authors are in {out}", *gathered.lines())
+    say(f"{out} has {counted(gathered.authors, 'author')}", *gathered.lines())

@@ -62,7 +62,7 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
         ["cy", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
         ["di", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
     ]
-    assert ran.output.startswith(f"4 authors are in {out}\nnot counted, as a later report has the same author: ")
+    assert ran.output.startswith(f"{out} has 4 authors\nnot counted, as a later report has the same author: ")
     assert "run1/report.json\n" in ran.output
     assert "torch is not the same in all reports: 2.12.0, 2.13.0\n" in ran.output
     assert ran.output.count("not read: ") == 2
