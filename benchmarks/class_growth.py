@@ -103,7 +103,7 @@ def checks_s(out: Path) -> tuple[float, Counter[str]]:
     """The seconds that all checks took, by exercise."""
     by_exercise: Counter[str] = Counter()
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
-        for exercise, told in journal.execute("SELECT exercise, told FROM outcomes"):
+        for exercise, told in journal.execute("SELECT exercise, outcomes FROM results"):
             by_exercise[exercise] += sum(outcome["seconds"] for outcome in json.loads(told)["outcomes"])
     return sum(by_exercise.values()), by_exercise
 

@@ -119,8 +119,8 @@ def killed(
         yield from _differences(reports_in(whole), reports_in(out))
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
         twice = journal.execute(
-            "SELECT author, exercise, count(*) FROM outcomes WHERE told NOT LIKE '%\"inconclusive\"%'"
-            " AND told NOT LIKE '%\"broken\"%' GROUP BY author, exercise HAVING count(*) > 1"
+            "SELECT author, exercise, count(*) FROM results WHERE outcomes NOT LIKE '%\"inconclusive\"%'"
+            " AND outcomes NOT LIKE '%\"broken\"%' GROUP BY author, exercise HAVING count(*) > 1"
         ).fetchall()
     yield from (f"{author}: {exercise} was graded {count} times" for author, exercise, count in twice)
 
@@ -133,7 +133,7 @@ def _reports(out: Path) -> int:
 def _outcomes(out: Path) -> int:
     try:
         with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
-            (count,) = journal.execute("SELECT count(*) FROM outcomes").fetchone()
+            (count,) = journal.execute("SELECT count(*) FROM results").fetchone()
     except sqlite3.Error:
         return 0  # it was killed before there was a journal
     return int(count)

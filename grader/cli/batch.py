@@ -237,7 +237,8 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
     """What somebody should know of a run besides the table."""
     if summary.saved and not summary.graded:
-        yield "Nothing was graded again: no submission and no check has changed since the last run."
+        same = "no submission and no check has changed since the last run"
+        yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
     elif summary.saved:
         now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
         yield f"{now} graded now, {before} graded before: nothing of those changed."

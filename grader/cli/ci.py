@@ -334,3 +334,5 @@ def clone_command(names: Path, folder: Path, handin: str | None, course_folder: 
     for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server):
         say.prose(line)
     say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
+    if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):
+        say.prose("Later commits do not count. With --until TIME they do, and grade batch counts the days late.")
