@@ -37,6 +37,9 @@ from grader.model import Exercise
 
 EXERCISES = ("01-1", "01-5", "02-1", "02-2", "02-3", "03-2", "04-3", "05-1", "05-3", "06-1")
 _TICK_S = 0.5
+_ACCOUNT = Path("/sys/fs/cgroup/cpuacct/class-growth")
+"""Where CPU time is counted, if root can make a control group here: of workers that the kernel reaps nothing else is
+counted, and then the CPU seconds are about half of the truth."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,12 @@ class Cost:
 
 def cost_of(command: Sequence[str]) -> Cost:
     """Run a command to its end."""
-    started = time.monotonic()
-    ran = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    started, begun, typed = time.monotonic(), 0, [sys.executable, *command]
+    if counted := os.access(_ACCOUNT.parent, os.W_OK):
+        _ACCOUNT.mkdir(exist_ok=True)
+        begun = int((_ACCOUNT / "cpuacct.usage").read_text())
+        typed = ["sh", "-c", f'echo $$ > {_ACCOUNT}/cgroup.procs; exec "$@"', "sh", *typed]
+    ran = subprocess.Popen(typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     most = [0.0]
     done = threading.Event()
 
@@ -77,8 +84,10 @@ def cost_of(command: Sequence[str]) -> Cost:
     watcher.join()
     if ran.returncode not in (0, 3):
         raise click.ClickException(told.decode())
-    wall = time.monotonic() - started
-    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, most[0])
+    wall, cpu = time.monotonic() - started, used.ru_utime + used.ru_stime
+    if counted:
+        cpu = (int((_ACCOUNT / "cpuacct.usage").read_text()) - begun) / 1e9
+    return Cost(wall, cpu, used.ru_maxrss / 1024, most[0])
 
 
 def _family(pid: int) -> Iterator[int]:
