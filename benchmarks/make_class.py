@@ -226,7 +226,7 @@ def canvas(students: Sequence[Student]) -> Files:
     """One flat folder."""
     for student in students:
         last = "".join(char for char in "".join(reversed(student.names[0].lower().split())) if char.isalnum())
-        student.key = f"{last}_{student.number}"
+        student.key = str(student.number)
         late = "_LATE" if student.number % 9 == 0 else ""
         for number, (name, data) in enumerate(student.files.items()):
             yield f"{last}{late}_{student.number}_{9000 + 20 * student.number + number}_{name}", data
@@ -235,17 +235,17 @@ def canvas(students: Sequence[Student]) -> Files:
 def moodle_folders(students: Sequence[Student]) -> Files:
     """A folder for each."""
     for student in students:
-        student.key = f"{student.names[0]}_{student.number}"
+        student.key = str(student.number)
         for name, data in student.files.items():
-            yield f"{student.key}_assignsubmission_file_/{name}", data
+            yield f"{student.names[0]}_{student.number}_assignsubmission_file_/{name}", data
 
 
 def moodle_flat(students: Sequence[Student]) -> Files:
     """One flat folder."""
     for student in students:
-        student.key = f"{student.names[0]}_{student.number}"
+        student.key = str(student.number)
         for name, data in student.files.items():
-            yield f"{student.key}_assignsubmission_file_{name}", data
+            yield f"{student.names[0]}_{student.number}_assignsubmission_file_{name}", data
 
 
 def gradescope(students: Sequence[Student]) -> Files:
