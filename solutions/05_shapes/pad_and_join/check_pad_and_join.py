@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.check import (
+    agrees,
     as_fast_as,
     check,
     is_tensor,
@@ -78,6 +79,9 @@ def check_batch(student, rng):
         rows = [item.tolist() + [fill] * (longest - len(item)) for item in items]
         expected = torch.tensor(rows, dtype=torch.int64).reshape(len(items), longest)
         has_values(pair(student.collate(items, fill))[0], expected, "the batch")
+    large = 2**53 + 1  # no float holds it
+    batch = pair(student.collate([torch.tensor([3, 4]), torch.tensor([5])], large))[0]
+    has_values(batch, torch.tensor([[3, 4], [5, large]]), "the batch for a large fill")
 
 
 @check("C4", share=2, try_this=MASK)
@@ -151,6 +155,12 @@ def check_dtype(student, rng, name):
         arguments = {"interleave": items, "collate": (items, 0)}.get(name, (items,))
         result = getattr(student, name)(*arguments)
         same_dtype(pair(result)[0] if name == "collate" else result, dtype, f"the result of `{name}`")
+    large = 2**53 + 1 + 2 * rng.whole(1, 99, 1)  # floats round it
+    arguments = {"interleave": (large, large), "collate": ([large], 0)}.get(name, ([large],))
+    result = getattr(student, name)(*arguments)
+    numbers = (pair(result)[0] if name == "collate" else result).flatten()
+    if agrees(numbers.double(), large.double().expand(numbers.shape)):  # other numbers are for other rules
+        require(bool((numbers == large).all()), f"`{name}` rounds large ints on the way")
 
 
 @check("C7", category="performance", share=1, try_this="look for a `for` over elements")
