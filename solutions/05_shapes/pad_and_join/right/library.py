@@ -1,4 +1,4 @@
-"""What the library has: pad_sequence for the mask and the places, column_stack, vstack for parts with rows; a buffer with every second place."""
+"""pad_sequence, column_stack, and buffers that are filled in: every second place, and part after part."""
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
