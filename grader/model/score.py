@@ -75,8 +75,8 @@ def hold_back(
         return _up_to(0, rows), None
     # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
-    lost = [row.check for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
-    found = ((caps[name], check.contract) for check in lost for name in _names(check) if name in caps)
+    lost = [row for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
+    found = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
     cap, rule = min(found, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
