@@ -61,7 +61,8 @@ def graded(course: Course, answer: Answer, lanes: Lanes, seed: int) -> GradedExe
 
 def surprise(answer: Answer, found: GradedExercise) -> str:
     """Why the result is not what the answer's first line promises, or nothing."""
-    lost = [row for row in found.checks if row.score.earned < row.score.possible]
+    # What a cap holds back was earned: it is not lost on the rule of that check.
+    lost = [row for row in found.checks if row.score.earned + row.held_back < row.score.possible]
     told = "\n".join(
         f"      {row.check.contract} {row.check.id} {row.outcome.verdict.value}: {row.outcome.message.splitlines()[:1]}"
         for row in lost
@@ -74,7 +75,8 @@ def surprise(answer: Answer, found: GradedExercise) -> str:
         return f"wrong ({', '.join(sorted(answer.rules))}), and full marks"
     if not answer.rules & {row.check.contract for row in lost}:
         return f"loses, but nothing on {', '.join(sorted(answer.rules))}\n{told}"
-    elsewhere = sum(row.score.possible - row.score.earned for row in lost if row.check.contract not in answer.rules)
+    missing = {row.check.id: row.score.possible - row.score.earned - row.held_back for row in lost}
+    elsewhere = sum(missing[row.check.id] for row in lost if row.check.contract not in answer.rules)
     if elsewhere > found.score.possible / 10:
         return f"loses {elsewhere} of {found.score.possible} on rules it does not name\n{told}"
     return ""

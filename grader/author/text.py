@@ -70,13 +70,11 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
     if problem := par_problem(exercise):
         yield f"{where}: {problem}"
-    rules = {check.contract for check in checks}
-    for rule in exercise.caps:
-        if rule not in rules:
-            yield f"{where}: caps: no check examines a rule {rule}; name a rule of the task that has a check"
-    for name in exercise.values:
-        if name not in {*rules, *(check.id.split("[")[0] for check in checks)}:
-            yield f"{where}: values: there is no check or rule {name}; name a check without check_, or a rule"
+    names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
+    for key in ("values", "caps"):
+        for name in getattr(exercise, key):
+            if name not in names:
+                yield f"{where}: {key}: there is no check or rule {name}; name a check without check_, or a rule"
     void = (name for name in exercise.void if not any(is_void(check.id, (name,)) for check in checks))
     yield from (f"{where}: void: there is no check {name}; name a check without check_" for name in void)
     yield from _check_problems(exercise, checks)

@@ -151,7 +151,7 @@ class ExerciseFile(Strict):
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
     values: list[Name] = []
-    caps: dict[RuleName, Points] = {}
+    caps: dict[Name, Points] = {}
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Natural]] = {}

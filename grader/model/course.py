@@ -122,7 +122,7 @@ class Exercise(PlannedExercise):
             correctness on rules without a cap. While none of them passes, no check earns anything.
         example: a picture of the example in the task, or None.
         par: the operations of the shortest known right answer, in an exercise for golf; else None.
-        caps: by rule, the hundredths of a point that the exercise earns at most while a check of that rule is lost.
+        caps: by rule or by check, the hundredths of a point that the exercise earns at most while such a check is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
     """
 

@@ -47,7 +47,7 @@ def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) 
     """Whether a check shows that some value is right, if it passes."""
     if not values:
         return check.category == "correctness" and check.contract not in caps
-    return check.contract in values or check.id.split("[")[0] in values
+    return any(name in values for name in _names(check))
 
 
 def hold_back(
@@ -56,35 +56,44 @@ def hold_back(
     """Hold back points that were earned for nothing.
 
     Without a right value, no check earns anything: rules on cost, layout, dtype and purity are easy to obey with a
-    constant. A value check without a verdict may have found a right value, and then nothing is held back. A rule with a
-    cap that lost one of its checks leaves the exercise no more than the cap; the first checks keep their points.
+    constant. A value check without a verdict may have found a right value, and then nothing is held back. A check that
+    is lost and has a cap, or whose rule has one, leaves the exercise no more; the first checks keep their points.
 
     Args:
         rows: every check of the exercise, with the points that it earned.
         values: ids of checks and names of rules that show a right value; none for all checks of category correctness
             on rules without a cap.
-        caps: by rule, hundredths of a point.
+        caps: by rule or by check, hundredths of a point.
         withheld: whether there are more checks that did not run here.
 
     Returns:
         The rows with the points that count, and the rule that caps the exercise, or None.
     """
-    gate = [row.outcome.verdict for row in rows if _shows_values(row.check, values, caps)]
-    if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in gate):
+    gate = [row for row in rows if _shows_values(row.check, values, caps)]
+    verdicts = [row.outcome.verdict for row in gate]
+    if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
         return _up_to(0, rows), None
     # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
-    values_right = all(verdict is Verdict.PASSED for verdict in gate)
-    lost = {row.check.contract for row in rows if row.verdict.lost and (values_right or not _unjudged(row))}
-    cap, rule = min(((points, rule) for rule, points in caps.items() if rule in lost), default=(0, None))
+    values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
+    lost = [row for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
+    found = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
+    cap, rule = min(found, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
     return _up_to(cap, rows), rule
 
 
-def _unjudged(row: GradedCheck) -> bool:
-    """Whether a check ended before it could examine its rule."""
-    ended = row.outcome.verdict in (Verdict.CRASHED, Verdict.ERROR, Verdict.SKIPPED)
-    return ended or (row.outcome.cause == "shape" and row.check.category != "shape")
+def _names(check: Check) -> tuple[str, str]:
+    """What `values` and `caps` may call a check: its rule, or its id without parameters."""
+    return check.contract, check.id.split("[")[0]
+
+
+def _unjudged(row: GradedCheck, *, shows_value: bool) -> bool:
+    """Whether a check ended before it could examine its rule. To a check of values, a crash is a wrong value."""
+    if row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED):
+        return True
+    early = row.outcome.verdict is Verdict.CRASHED or (row.outcome.cause == "shape" and row.check.category != "shape")
+    return early and not shows_value
 
 
 def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
@@ -123,7 +132,7 @@ def held_text(held_back: int, held_by: str | None) -> str:
         return ""
     held = points_text(held_back)
     if held_by is not None:
-        return f"Rule {held_by} is the point of this task: while it is broken, {held} more points do not count."
+        return f"While rule {held_by} is broken, {held} more points do not count."
     return f"No points yet: {held} earned on other rules do not count, because no value was right."
 
 

@@ -144,7 +144,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "a cap names no rule": (
         change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\ncaps: {C9: 3}\n"),
-        f"{SHOWN}/exercise.yaml: caps: no check examines a rule C9; name a rule of the task that has a check",
+        f"{SHOWN}/exercise.yaml: caps: there is no check or rule C9; name a check without check_, or a rule",
     ),
     "too few wrong answers": (
         remove(f"{STAFF}/wrong/triples.py"),

@@ -122,6 +122,7 @@ def test_a_rule_caps_the_exercise() -> None:
     assert held(most, caps={"C3": 800}) == ([200, 200, 200, 0, 200], [0] * 5, None)
     assert held(["sum", "kept"], caps={"C3": 300, "C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
     assert held(most, caps={"C4": 300}) == ([200, 200, 200, 0, 200], [0] * 5, None)
+    assert held(["sum", "kept"], caps={"random": 100, "C3": 300}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C1")
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CRASHED, Verdict.SKIPPED])
@@ -131,8 +132,15 @@ def test_what_was_not_judged_caps_only_where_all_values_are_right(verdict: Verdi
     assert held(["sum", "kept"], verdict, ["sum"], {"C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
 
 
+def test_a_value_check_that_crashes_caps() -> None:
+    """There the crash is the wrong value; a function that is not written yet caps nothing."""
+    capped = ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C1")
+    assert held(["sum", "kept"], Verdict.CRASHED, ["C1"], {"random": 100}) == capped
+    assert held(["sum", "kept"], Verdict.SKIPPED, ["C1"], {"random": 100}) == ([200, 0, 200, 0, 0], [0] * 5, None)
+
+
 def test_why_points_are_held_back() -> None:
     """One sentence, which names the rule that caps the exercise, or says that no value was right."""
     assert held_text(0, None) == ""
     assert held_text(150, None) == "No points yet: 1.5 earned on other rules do not count, because no value was right."
-    assert "Rule C6" in held_text(150, "C6")
+    assert "rule C6" in held_text(150, "C6")

@@ -18,7 +18,8 @@ C4  `ladder(a, b)` returns the powers of ten from 10**a to 10**b, for ints a <= 
 C5  `filled(n, m, value)` returns n rows of m entries that all are value: int64 for an int, float32 for a float.
 C6  `scaled_identity(n, c)` returns n rows of n float32 numbers: c on the diagonal, 0 elsewhere.
 
-n and m may be 0, but for n in C3.
+n and m may be 0, but for n in C3. Powers and c are finite in float32, and no value is a bool. If a number or a shape is
+wrong, you get at most 6 points.
 """
 
 import torch

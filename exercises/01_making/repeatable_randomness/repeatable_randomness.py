@@ -13,14 +13,15 @@ C1  `weights(shapes, seed)` returns a list with a float32 tensor for each shape,
 C2  `split(n, k, seed)` returns a tuple of two int64 vectors, in random order: k of the numbers from 0 to n - 1, and all
     others, each exactly once.
 C3  `noisy(t, seed)` returns t plus numbers uniform in [0, 1), a new one for each element, in the shape of t. The result
-    has the dtype of t if that is a floating-point one, else float32.
+    has the dtype of t if that is a floating-point one of 16 bits or more, else float32.
 C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbers uniform in [0, 1), and returns t.
 C5  Equal arguments give equal results, and another seed gives other ones. The tensors of one list differ, too.
 C6  The global generators are as before, PyTorch's and those of Python and NumPy. If you break this rule or C5, you get
-    at most 4 points.
+    at most 4 points, and at most 6 for most other mistakes.
 C7  shapes stays as it is, and so does t in `noisy`.
 
-Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n.
+Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, and no two elements of t in C4 share
+memory.
 """
 
 import torch

@@ -14,7 +14,8 @@ C6  The file makes no tensor and imports neither torch nor NumPy, by any route, 
     itertools are fine. So is any code under `if __name__ == "__main__":`. If you break this rule, you get at most 3
     points.
 
-Shapes have 0 to 5 dims; `transposed` gets at least 1. Keep the names and the parameters of the functions.
+Shapes have 0 to 5 dims; `transposed` gets at least 1. Keep the names and the parameters of the functions. If C1 or C3
+fails for ordinary shapes, you get at most 4 points; for other mistakes in C1 to C4, at most 6.
 """
 
 

@@ -16,7 +16,10 @@ C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole sto
 C4  `compact(t)` returns t itself if `t.nbytes` is at least half of the bytes that t holds. (`t.nbytes` counts an
     element as often as it is shown, as in an expanded t.) Otherwise it returns a copy of the same shape and dtype, with
     a storage of its own and no spare byte, so that t's memory can be released. t is not changed. It requires no
-    gradient."""
+    gradient.
+
+If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.
+"""
 
 import torch
 

@@ -1,7 +1,6 @@
 """Convert on purpose
 
-`x.to(torch.uint8)` never complains: what does not fit becomes another number, without a word. Models that train in
-float16 clamp first, and data that are stored in small integers are checked first.
+`x.to(torch.uint8)` never complains: what does not fit becomes another number. So models clamp first, or check.
 
     >>> to_int(torch.tensor([1.5, 2.5, -1.5]), "round"), to_int(torch.tensor([-1.5]), "floor")
     (tensor([ 2,  2, -2]), tensor([-2]))
@@ -13,7 +12,7 @@ float16 clamp first, and data that are stored in small integers are checked firs
 C1  `to_int(x, mode)` returns x as int64. mode says how: "trunc" cuts the digits behind the point off, "round" takes the
     nearest whole number and an even one halfway, "floor" the next one below, "ceil" the next one above.
 C2  `to_int` raises ValueError for any other mode.
-C3  `safe_cast(x, dtype)` returns the whole numbers of x in another integer dtype, all of them unchanged.
+C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
 C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
 C5  If x has that dtype already, `safe_cast` returns x itself.
 C6  `to_half(x)` returns x as float16. Numbers beyond the largest one of float16, 65504, become it, with their sign;
@@ -21,7 +20,8 @@ C6  `to_half(x)` returns x as float16. Numbers beyond the largest one of float16
 C7  The arguments stay as they are, and no function loops over the elements.
 
 x has any shape, of size 0 too, and any strides: float32 or float64 with |x| < 2**53 in `to_int`, an integer dtype in
-`safe_cast`, float32 in `to_half`, also with infinities. The integer dtypes are uint8, int8, int16, int32 and int64.
+`safe_cast` (uint8, int8, int16, int32 or int64, as dtype), float32 in `to_half`, also with infinities. If you break C1,
+C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

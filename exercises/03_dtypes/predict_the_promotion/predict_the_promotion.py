@@ -12,11 +12,13 @@ C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b`, where op 
 C2  In different categories the dtype of the higher one wins, even if it is narrower: int64 + float16 is float16.
 C3  A tensor of 0 dims counts less than one with dims: it matters only if its category is higher, and then by C2. Two
     tensors of 0 dims follow C1 and C2.
-C4  A Python number counts less than any tensor, in the way of C3: True is a bool, 5 an int64, 2.5 a float32.
+C4  A Python number counts less than any tensor, also one of 0 dims, in the way of C3: True is a bool, 5 an int64, 2.5 a
+    float32.
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
 C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
     many dims as b. It works if the category of the result is not higher than that of a.
-C7  Plain Python: no tensor, no torch, no NumPy. If you break this rule, you get at most 3 points.
+C7  Plain Python: no tensor, no torch, no NumPy. If you break this rule, you get at most 3 points; if you break C1 to
+    C6, at most 6, and at most 4 if a shown check fails.
 
     >>> result_dtype(("float32", 2), ("float64", 0), "+"), fits_in_place(("int8", 1), 300, "+")
     ('float32', True)

@@ -1,9 +1,8 @@
 """Transpose is not reshape
 
-A camera gives a picture as (height, width, channel): red, green and blue of the first pixel, then of the next. A model
-wants (channel, height, width), and its last layer takes one row of numbers for each item of a batch. The code below
-gives the picture the right shape and the wrong order, because `view` cuts the same numbers in other places. And it
-makes one single row of the whole batch; a linear layer takes (..., features), so the batch must stay.
+A camera gives a picture as (height, width, channel). A model wants (channel, height, width), and its last layer takes
+one row of numbers for each item of a batch. The code below gives the picture the right shape and the wrong order,
+because `view` cuts the same numbers in other places. And it makes one single row of the whole batch.
 
     >>> img = torch.tensor([[[1, 2, 3], [4, 5, 6]]])  # one row of two pixels
     >>> hwc_to_chw(img)
@@ -20,8 +19,9 @@ C3  `flatten_items(x)` returns a tensor of shape (N, C * H * W) for one of shape
     stays. Row i holds the numbers of item i in reading order: channel by channel, and row by row in each.
 C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
 C5  If x is contiguous, `flatten_items` copies nothing: it returns a view of x. Otherwise it may copy.
-C6  An empty batch has N = 0 and gives shape (0, C * H * W).
-C7  Gradients flow from both results back to img and to x.
+C6  An empty batch has N = 0 and gives shape (0, C * H * W). All other sizes are 1 or more.
+C7  Gradients flow from both results back to img and to x. If you break a rule but C6, you get at most 6 points, and at
+    most 4 if a shown check of C1 or C3 fails.
 """
 
 import torch

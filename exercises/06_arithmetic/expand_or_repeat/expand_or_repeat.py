@@ -20,7 +20,8 @@ C4  `add_to_columns_(batch, values)` adds values[i] to all of row i of batch, in
     values has shape (n,).
 C5  v, bias and values stay as they are, and results have their dtype. The number of operations does not grow with n.
 
-d and n may be 0 or 1; strides are any; in one call all tensors have the same dtype, a float.
+d and n may be 0 or 1; strides are any; in one call all tensors have the same dtype, a float, and share no memory. If
+you break C1 to C4 or change an argument, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

@@ -14,14 +14,14 @@ C1  `channel_stats(images)` takes pictures of shape (N, C, H, W), and returns a 
     (C,): for each channel, the mean over all pictures, rows and columns, and the standard deviation from it.
 C2  A standard deviation is the root of the mean of squared distances from the mean: divide by how many numbers there
     are, not by one less. It is right to 2 digits or more also for float32 numbers of 500 that differ by 0.1.
-C3  `standardize(images, mean, std)` subtracts from each channel its own mean, and divides by its own std: shape
-    (N, C, H, W), also where W equals C.
+C3  `standardize(images, mean, std)` subtracts each channel's own mean and divides by its own std, also if W is C.
 C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets mean 0 and standard deviation 1: subtract
     its mean, divide by the root of its variance (as in C2) plus 1e-5.
-C5  Results are float32 for images of uint8 or float32 and for x of float32, and float64 for float64.
-C6  The arguments stay as they are. Gradients flow back to x, and the number of operations does not grow with the sizes.
+C5  Results have the dtype of images, x, mean and std, float32 or float64; for images of uint8, all others are float32.
+C6  The arguments stay as they are, gradients flow from `layer_norm` to x, and no loop goes over pictures or vectors.
 
-N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Strides are any.
+N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Strides are any. If you break a
+rule but C5, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

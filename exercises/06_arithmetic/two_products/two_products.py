@@ -1,7 +1,6 @@
 """Two products
 
-`x * y` multiplies element by element; `A @ B` sums products of a row of A with a column of B. Attention, of which
-language models are made, compares each query with each key by the second one.
+`x * y` multiplies element by element; `A @ B` sums products of a row of A with a column of B, as attention does.
 
     >>> similarity(torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 1.0], [3.0, 0.0], [0.0, 4.0]]))
     tensor([[1., 3., 0.],
@@ -21,7 +20,8 @@ C7  `discounted(rewards, rate)` takes a list of numbers and a float of any sign,
 C8  The number of PyTorch operations does not grow with the sizes, as it would in a loop over rows or elements.
 C9  Results of the first three have the dtype of their arguments, which stay as they are and get their gradients.
 
-Tensors are float32 or float64, in one call all of one dtype; strides are any. n, m, N and len(rewards) may be 0.
+Tensors are float32 or float64, in one call all of one dtype; strides are any. n, m, N and len(rewards) may be 0, d and
+e not. If you break C1 to C8, you get at most 6 points, and at most 4 if a shown check of C1, C3, C5 or C7 fails.
 """
 
 import torch

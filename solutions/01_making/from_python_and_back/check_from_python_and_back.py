@@ -27,6 +27,7 @@ def check_places(student, rng):
         ((1, columns), "a table of one row"),
         ((rows, 1), "a table of one column"),
         ((0,), "an empty list"),
+        ((rows, 0), "a table of empty rows"),
         # Last: who makes a list of every number is told apart from who flattens a table.
         ((), "a number"),
     ]

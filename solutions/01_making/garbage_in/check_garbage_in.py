@@ -108,4 +108,8 @@ def check_kept(student, probe, rng):
         totals = probe.with_luck(student.running_totals, rain)
         first = probe.with_luck(student.running_totals, hour)
     shares_nothing(totals, rain, base_name="rain")
+    for dtype in DTYPES:  # a conversion to the dtype that rain has already gives rain itself
+        with unchanged(some := some_rain(rng, dtype), what="rain"):
+            totals = probe.with_luck(student.running_totals, some)
+        shares_nothing(totals, some, base_name="rain")
     shares_nothing(first, hour, "the result for one hour", "rain")

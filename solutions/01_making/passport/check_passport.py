@@ -90,7 +90,7 @@ def check_device(student, accelerator, rng):
         require(result == accelerator.device(index), "the device is not named with its index")
 
 
-@check("C5", category="device", share=3, device="sim", try_this='shown(torch.zeros(2, device="meta"))')
+@check("C5", category="device", share=3, device="sim", try_this='with a GPU: shown(torch.zeros(2, device="cuda"))')
 def check_device_shown(student, accelerator, rng):
     """A device other than the CPU is shown"""
     for t, expected in ((rng.normal(2), {"device"}), (torch.ones(2).double(), {"device", "dtype"})):

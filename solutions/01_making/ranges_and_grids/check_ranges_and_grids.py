@@ -52,7 +52,7 @@ def check_ladder(student, rng):
 def check_filled(student, rng):
     """Fills tables, also empty ones, with ints and floats"""
     a, b, _ = rng.sizes(3)
-    for n, m, value in ((a, b, rng.integer(1, 99)), (b, a, -0.5), (1, 1, 0), (0, a, 1.5), (a, 1, 2**40)):
+    for n, m, value in ((a, b, rng.integer(1, 99)), (b, a, -0.5), (1, 1, 0), (0, a, 1.5), (a, 1, 2**53 + 1)):
         rows = torch.tensor([[value] * m] * n) if n else torch.empty(0, m)
         has_values(student.filled(n, m, value), rows, "filled")
 

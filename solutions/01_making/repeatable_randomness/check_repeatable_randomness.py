@@ -117,6 +117,9 @@ def check_noise(student, rng):
     t = rng.whole(-50, 50, 3, 4, dtype=torch.float64)
     noise = student.noisy(t, 8) - t
     require(bool(((noise >= 0) & (noise < 1)).all()), "the result is not t plus noise in [0, 1)")
+    large = t + 2.0**40
+    noise = student.noisy(large, 8) - large
+    require(bool(((noise >= 0) & (noise < 1)).all()), "the result for large float64 numbers is rounded on the way")
 
 
 @check("C3", category="dtype", share=5, try_this=KINDS)

@@ -34,14 +34,15 @@ def check_dtypes(student, rng):
 @check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")
 def check_poke(student, rng):
     """Writes one number, wherever it is"""
-    for dtype, number in ((torch.float32, 101.5), (torch.int16, 101), (torch.bfloat16, 101.5)):
+    exact = (torch.float64, 101.1), (torch.int64, 2**53 + 1)  # float32 rounds the one, any float the other
+    for dtype, number in ((torch.float32, 101.5), (torch.int16, 101), (torch.bfloat16, 101.5), *exact):
         base, views = windows(rng, dtype)
         last = base.numel() - 1
         for t, place in zip(views, (0, last, *(rng.integer(1, last - 1) for _ in views)), strict=False):
             asked = base.clone()
             asked.view(-1)[place] = number
             yours = student.poke_(t, place, number)
-            same_values(changed(base), asked, "the storage")
+            same_values(changed(base).flatten(), asked.flatten(), "the storage", rtol=0.0, atol=0.0)
             require(yours is t, "`poke_` does not return t")
 
 
@@ -65,8 +66,12 @@ def check_no_warnings(student, rng):
 
 @check("C5", category="memory", share=2, try_this="t = torch.zeros(3); storage_numbers(t); print(t)")
 def check_kept(student, rng):
-    """Reading changes nothing"""
+    """Reading changes nothing, and writing leaves the shape and the strides of t"""
     base, views = windows(rng)
     for t in views:
         with unchanged(base, t, what="t"):
             student.storage_numbers(t)
+        layout = t.shape, t.stride(), t.storage_offset()
+        student.poke_(t, 0, 1.0)
+        same = (changed(t).shape, changed(t).stride(), changed(t).storage_offset()) == layout
+        require(same, "t has another shape, other strides or another offset after `poke_`")

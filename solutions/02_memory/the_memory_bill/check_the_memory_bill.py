@@ -98,3 +98,8 @@ def check_compact_keeps(student, rng):
     small = base[: half - 1]
     if agrees(student.compact(small), small):
         require(student.compact(small) is not small, "the result is t itself, though t fills less than half")
+    odd = rng.whole(0, 99, 2 * rng.integer(2, 9) + 1, dtype=torch.uint8)
+    little = odd[: len(odd) // 2]
+    if agrees(student.compact(little), little):
+        text = "the result is t itself, though t fills less than half of an odd number of bytes"
+        require(student.compact(little) is not little, text)

@@ -56,6 +56,13 @@ def places_of_largest(t):
     return [place for place, number in zip(places, numbers, strict=True) if number == max(numbers)]
 
 
+def with_best_at_end(rng, rows, columns):
+    """Numbers above 0, the largest of them at the beginning of the last row."""
+    t = rng.uniform(rows, columns)
+    t[rows - 1, 0] = 2.0
+    return t
+
+
 def pair_of(yours):
     """The two items that came back. Which kind of sequence the index is costs points in one check only."""
     require(isinstance(yours, (tuple, list)) and len(yours) == 2, "the result of `best` is not a pair (value, index)")
@@ -97,6 +104,11 @@ def check_dtype(student, rng):
     scores, labels = example(rng, 4, 6)
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         same_dtype(student.pick(scores.to(dtype), labels.clone()), dtype, "the result of `pick`")
+    exact = rng.normal(4, 6, dtype=torch.float64)
+    expected = exact[torch.arange(4), labels]
+    yours = student.pick(exact, labels.clone())
+    if agrees(yours, expected, rtol=1e-3, atol=1e-3):  # other entries are for C1
+        same_values(yours, expected, "the result of `pick` for float64", rtol=0.0, atol=0.0)
 
 
 @check("C2", category="gradient", share=1, try_this="pick(torch.rand(2, 3, requires_grad=True), torch.tensor([2, 0]))")
@@ -167,7 +179,8 @@ def check_exact_best(student, rng):
         asked, largest = places_of_largest(t)[0], float(t.max())
         value, index = pair_of(student.best(t))
         same_values(value, largest, "the value", rtol=0.0, atol=0.0)
-        same_values(index, asked, "the index")
+        if t is not low:  # which of several places it must be is for C5
+            same_values(index, asked, "the index")
 
 
 @check("C5", share=1, try_this="best(torch.tensor([[1, 5, 0], [5, 0, 5]])), best(torch.zeros(2, 3))")
@@ -190,7 +203,7 @@ def check_no_loop(student, rng):
     for few, many in ((5, 50), (5, 30_000)):
         no_loop(student.pick, example(rng, few, 7), example(rng, many, 10))
     for few, many in ((4, 40), (4, 3_000)):
-        no_loop(student.best, (rng.normal(few, 6),), (rng.normal(many, 50),))
+        no_loop(student.best, (with_best_at_end(rng, few, 6),), (with_best_at_end(rng, many, 50),))
 
 
 @check("C7", category="memory", share=1, try_this="labels = torch.tensor([0]); pick(torch.ones(1, 2), labels); labels")
@@ -198,4 +211,5 @@ def check_arguments_kept(student, rng):
     """Leaves scores, labels and t as they were"""
     scores, labels = example(rng, 4, 6)
     keeps_arguments(student.pick, scores, labels, what="scores or labels")
-    keeps_arguments(student.best, rng.normal(3, 5), what="t")
+    for dtype in (torch.float32, torch.float64):
+        keeps_arguments(student.best, rng.normal(3, 5, dtype=dtype), what="t")

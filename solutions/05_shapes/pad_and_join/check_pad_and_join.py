@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.check import (
+    agrees,
     as_fast_as,
     check,
     is_tensor,
@@ -80,6 +81,15 @@ def check_batch(student, rng):
         has_values(pair(student.collate(items, fill))[0], expected, "the batch")
 
 
+@check("C3", category="dtype", share=1, try_this="collate([torch.tensor([1, 2]), torch.tensor([3])], 2**53 + 1)[0]")
+def check_large_fill(student):
+    """Pads with a fill that no float holds"""
+    large = 2**53 + 1
+    batch = pair(student.collate([torch.tensor([3, 4]), torch.tensor([5])], large))[0]
+    if agrees(batch.double(), torch.tensor([[3, 4], [5, large]]).double()):  # other numbers are for other checks
+        require(batch.tolist() == [[3, 4], [5, large]], "the batch has a large fill rounded to a float")
+
+
 @check("C4", share=2, try_this=MASK)
 def check_mask(student, rng):
     """Says where sequences are, also where they hold the fill"""
@@ -151,6 +161,12 @@ def check_dtype(student, rng, name):
         arguments = {"interleave": items, "collate": (items, 0)}.get(name, (items,))
         result = getattr(student, name)(*arguments)
         same_dtype(pair(result)[0] if name == "collate" else result, dtype, f"the result of `{name}`")
+    large = 2**53 + 1 + 2 * rng.whole(1, 99, 1)  # floats round it
+    arguments = {"interleave": (large, large), "collate": ([large], 0)}.get(name, ([large],))
+    result = getattr(student, name)(*arguments)
+    numbers = (pair(result)[0] if name == "collate" else result).flatten()
+    if agrees(numbers.double(), large.double().expand(numbers.shape)):  # other numbers are for other rules
+        require(bool((numbers == large).all()), f"`{name}` rounds large ints on the way")
 
 
 @check("C7", category="performance", share=1, try_this="look for a `for` over elements")

@@ -1,6 +1,17 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, is_view_of, keeps_graph, require, same_dtype, same_shape, same_values
+from grader.check import (
+    agrees,
+    check,
+    gradients,
+    is_tensor,
+    is_view_of,
+    keeps_graph,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+)
 
 PICTURE = "img = torch.arange(24).reshape(2, 4, 3)"
 CAMERA = "x = torch.rand(5, 4, 6, 3).permute(0, 3, 1, 2); flatten_items(x)[0, :6] == x[0, 0, 0]"
@@ -70,6 +81,9 @@ def check_random_batches(student, rng):
         x = torch.randint(0, 256, shape, generator=rng).to(torch.uint8)
         asked = rows_of(x)
         has_order(student.flatten_items(x), asked, "the result of `flatten_items`")
+    for dtype in (torch.uint8, torch.float64):  # every second item: not contiguous, and `view` takes it all the same
+        x = rng.whole(0, 99, 2 * n, a, b, c, dtype=dtype)[::2]
+        same_dtype(student.flatten_items(x), dtype, "the result of `flatten_items` for a batch with gaps")
 
 
 @check("C4", share=2, try_this=CAMERA)
@@ -112,3 +126,5 @@ def check_gradients(student, rng):
     """Lets gradients through"""
     keeps_graph(student.hwc_to_chw, rng.normal(2, 3, 4), degree=1)
     keeps_graph(student.flatten_items, rng.normal(2, 3, 4, 5), degree=1)
+    gradient = gradients(student.flatten_items, rng.normal(3, 2, 5, 4).permute(3, 0, 1, 2))[0]
+    require(gradient is not None, "no gradient flows back to a batch that is not contiguous")

@@ -121,13 +121,14 @@ def check_add_to_columns(student, probe, rng):
 )
 def check_arguments_stay(student, rng):
     """Leaves v, bias and values as they are"""
-    v, bias, values = rng.normal(4), rng.normal(4), rng.normal(4)
-    with unchanged(v, what="v"):
-        student.rows_of(v, 4), student.own_rows(v, 4)
-    with unchanged(bias, what="bias"):
-        student.add_bias_(rng.normal(4, 4), bias)
-    with unchanged(values, what="values"):
-        student.add_to_columns_(rng.normal(4, 4), values)
+    for dtype in (torch.float32, torch.float64):
+        v, bias, values = (rng.normal(4, dtype=dtype) for _ in range(3))
+        with unchanged(v, what="v"):
+            student.rows_of(v, 4), student.own_rows(v, 4)
+        with unchanged(bias, what="bias"):
+            student.add_bias_(rng.normal(4, 4, dtype=dtype), bias)
+        with unchanged(values, what="values"):
+            student.add_to_columns_(rng.normal(4, 4, dtype=dtype), values)
 
 
 @check("C5", category="dtype", share=1, try_this="own_rows(torch.ones(2).double(), 3).dtype")

@@ -30,6 +30,7 @@ def check_ranks(student, rng):
         shape = different_sizes(rng, rank)
         for kept in {1, rng.integer(1, rank - 1), rank - 1}:
             same_shape_as_torch(student, shape, shape[-kept:])
+            same_shape_as_torch(student, (1, *shape[1:]), shape[-kept:])  # a 1 in front stays
 
 
 @check("C3", share=3, try_this="broadcast((4, 1, 6), (1, 5, 6)), broadcast((1, 1), (1, 7))")
@@ -39,12 +40,13 @@ def check_ones(student, rng):
         shape = different_sizes(rng, rank)
         a = tuple(1 if hole else size for size, hole in zip(shape, holes(rng, rank), strict=True))
         b = tuple(
-            1 if hole and size == kept else size for size, kept, hole in zip(shape, a, holes(rng, rank), strict=True)
+            1 if hole and dim and size == kept else size  # no two of them in front, which is for C2
+            for dim, (size, kept, hole) in enumerate(zip(shape, a, holes(rng, rank), strict=True))
         )
         same_shape_as_torch(student, shape, a)
         same_shape_as_torch(student, a, b)
     ones = (1,) * rng.integer(2, 4)
-    same_shape_as_torch(student, ones, ones)
+    same_shape_as_torch(student, (7, *ones), (7, *ones))
 
 
 @check("C4", category="error", share=3, try_this="broadcast((4, 5, 6), (4, 3, 6)), broadcast((4,), (2,))")

@@ -15,6 +15,7 @@ from grader.check import (
     keeps_graph,
     number,
     raises,
+    require,
     same_dtype,
     same_values,
     uses_at_most,
@@ -122,6 +123,11 @@ def check_dtype(student, rng):
     for dtype in (torch.float32, torch.float64, torch.float16):
         pred, target = (values.to(dtype) for values in pairs(rng, 5))
         same_dtype(student.mse(pred, target), dtype, f"the result for {str(dtype).removeprefix('torch.')}")
+    pred, target = (rng.normal(5, dtype=torch.float64) for _ in range(2))
+    asked = mean_square(pred, target)
+    loss = number(student.mse(pred, target))
+    if agrees(loss, asked, **CLOSE):  # a wrong value is for other checks
+        require(agrees(loss, asked, rtol=1e-12, atol=1e-12), "the result for float64 is rounded to float32 on the way")
 
 
 @check("C5", category="gradient", share=1, try_this="mse(torch.ones(3, requires_grad=True), torch.zeros(3)).grad_fn")
@@ -155,4 +161,5 @@ def check_inputs_kept(student, rng):
     pred, target = pairs(rng, rng.integer(4, 9))
     columns = pred.clone()[:, None], target.clone()[:, None]
     for one, other in itertools.product((pred, columns[0]), (target, columns[1])):
-        keeps_arguments(student.mse, one, other, what="pred or target")
+        for dtype in (torch.float32, torch.float64):
+            keeps_arguments(student.mse, one.to(dtype), other.to(dtype), what="pred or target")

@@ -1,6 +1,7 @@
 import torch
 
 from grader.check import (
+    agrees,
     check,
     gradcheck,
     gradients,
@@ -59,6 +60,8 @@ def check_std(student, rng):
         channels = [numbers_of(images, channel) for channel in range(images.shape[1])]
         expected = [((numbers - numbers.mean()) ** 2).mean().sqrt().item() for numbers in channels]
         has_values(pair(student.channel_stats(images))[1], torch.tensor(expected), "the std")
+    images = torch.full((2, 2, 3, 4), 7.0)  # of one colour
+    has_values(pair(student.channel_stats(images))[1], torch.zeros(2), "the std of a channel of equal numbers")
 
 
 @check("C2", share=1, try_this="channel_stats(torch.tensor([500.0, 500.1]).reshape(1, 1, 1, 2))")
@@ -120,6 +123,24 @@ def check_dtype(student, rng):
             same_dtype(result, expected, "a result")
     for dtype in (torch.float32, torch.float64):
         same_dtype(student.layer_norm(rng.normal(3, 4, dtype=dtype)), dtype, "the result of `layer_norm`")
+
+
+@check("C5", category="dtype", share=1, try_this="x = torch.rand(2, 3).double(); layer_norm(x) - layer_norm(x.float())")
+def check_precise(student, rng):
+    """Computes in float64 where the result is float64"""
+    images, x = rng.normal(2, 3, 4, 5, dtype=torch.float64) + 9, rng.normal(3, 4, dtype=torch.float64) + 7
+    mean, std = images.mean((0, 2, 3)), images.std((0, 2, 3), correction=0)
+    rows = x - x.mean(1, keepdim=True)
+    cases = (
+        (pair(student.channel_stats(images))[0], mean, "the mean"),
+        (pair(student.channel_stats(images))[1], std, "the std"),
+        (student.standardize(images, mean, std), (images - mean[:, None, None]) / std[:, None, None], "`standardize`"),
+        (student.layer_norm(x), rows / (rows.square().mean(1, keepdim=True) + 1e-5).sqrt(), "`layer_norm`"),
+    )
+    for yours, expected, name in cases:
+        if agrees(yours, expected, rtol=1e-3, atol=1e-3):  # other numbers are for other rules
+            exact = agrees(yours, expected, rtol=1e-10, atol=1e-10)
+            require(exact, f"{name} for float64 is rounded to float32 on the way")
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.tensor([1.0, 3.0]); layer_norm(x); print(x)")

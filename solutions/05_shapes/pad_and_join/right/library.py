@@ -1,4 +1,4 @@
-"""What the library has: pad_sequence, column_stack, vstack for parts with rows; a buffer with every second place."""
+"""pad_sequence, column_stack, and buffers that are filled in: every second place, and part after part."""
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -16,9 +16,10 @@ def columns(vectors):
 
 
 def collate(sequences, fill):
-    batch = pad_sequence(sequences, batch_first=True, padding_value=fill)
     ones = [torch.ones(len(sequence), dtype=torch.bool) for sequence in sequences]
-    return batch, pad_sequence(ones, batch_first=True, padding_value=False)
+    mask = pad_sequence(ones, batch_first=True, padding_value=False)
+    # `padding_value` is a float, which rounds a large int.
+    return pad_sequence(sequences, batch_first=True).masked_fill(~mask, fill), mask
 
 
 def collect(parts):
