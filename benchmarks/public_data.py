@@ -28,8 +28,6 @@ def give_data(folder: Path) -> None:
         (folder / "vae/results").mkdir()
         for part in ("train", "valid", "test"):
             _write(folder / "word_language_model/data/small" / f"{part}.txt", text[:6000])
-    if repository == "yunjey+pytorch-tutorial":
-        _write(folder / "tutorials/02-intermediate/language_model/data/train.txt", text)
     if repository == "tkipf+pygcn":
         _graph(folder / "data" / "cora")
     if repository == "karpathy+minGPT":

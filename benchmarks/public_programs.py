@@ -87,6 +87,7 @@ PROGRAMS: list[tuple[Source, str, str]] = [
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model LSTM"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model GRU"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model RNN_TANH"),
+    (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model RNN_RELU"),
     (EXAMPLES, "word_language_model/main.py", f"{_LANGUAGE} --model Transformer"),
     (NANOGPT, "train.py", _NANOGPT),
     (NANOGPT, "sample.py", "--device={device} --num_samples=2 --max_new_tokens=20 --start=the --dtype=float32"),
@@ -98,7 +99,6 @@ PROGRAMS: list[tuple[Source, str, str]] = [
     (YUNJEY, "tutorials/02-intermediate/convolutional_neural_network/main.py", ""),
     (YUNJEY, "tutorials/02-intermediate/bidirectional_recurrent_neural_network/main.py", ""),
     (YUNJEY, "tutorials/02-intermediate/recurrent_neural_network/main.py", ""),
-    (YUNJEY, "tutorials/02-intermediate/language_model/main.py", ""),
     *(
         (GANS, f"implementations/{name}/{name}.py", _SMALL)
         for name in (
