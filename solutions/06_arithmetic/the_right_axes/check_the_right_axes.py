@@ -136,7 +136,8 @@ def check_arguments_stay(student, rng):
 def check_gradient(student, rng):
     """Lets gradients through layer_norm"""
     gradient = gradients(student.layer_norm, rng.normal(3, 3))[0]
-    require(gradient is not None, "no gradient reaches x: its numbers left PyTorch on the way")
+    text = "no gradient reaches x: the result is cut off from it, as by `detach`, `.data`, a list or NumPy"
+    require(gradient is not None, text)
     gradcheck(student.layer_norm, rng.normal(3, 4, dtype=torch.float64))
 
 

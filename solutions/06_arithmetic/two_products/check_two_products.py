@@ -157,7 +157,8 @@ def check_no_loop(student, rng):
 def check_gradients(student, rng, name):
     """Lets gradients through to all arguments"""
     found = [gradient is not None for gradient in gradients(getattr(student, name), *square(rng, name, 4))]
-    require(all(found), "no gradient reaches an argument: its numbers left PyTorch on the way")
+    text = f"no gradient reaches an argument of `{name}`: the result is cut off from it"
+    require(all(found), f"{text}, as by `detach`, `.data`, a list or NumPy")
 
 
 @check("C9", category="dtype", share=1, try_this=DOUBLE)
