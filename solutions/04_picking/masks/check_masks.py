@@ -143,7 +143,8 @@ def check_scores_stay(student, rng):
         same_dtype(yours, dtype)
         shares_nothing(yours, scores, base_name="scores")
     gradient = gradients(student.hide_future, rng.normal(3, 3))[0]
-    require(gradient is not None, "no gradient reaches scores: the result is cut off from them, as by `detach`, `.data`, a list or NumPy")
+    text = "no gradient reaches scores: the result is cut off from them, as by `detach`, `.data`, a list or NumPy"
+    require(gradient is not None, text)
 
 
 @check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")

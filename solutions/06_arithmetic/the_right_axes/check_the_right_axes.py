@@ -127,7 +127,12 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     images, x = rng.normal(2, 3, 4, 5), rng.normal(3, 4)
     mean, std = rng.normal(3), rng.uniform(3) + 0.5
-    with unchanged(images, mean, std, x, what="an argument"):
+    with (
+        unchanged(images, what="images"),
+        unchanged(mean, what="mean"),
+        unchanged(std, what="std"),
+        unchanged(x, what="x"),
+    ):
         results = student.channel_stats(images), student.standardize(images, mean, std), student.layer_norm(x)
     require(None not in results, "a result is None (is a `return` missing?)")
 

@@ -1,3 +1,5 @@
+from contextlib import ExitStack
+
 import pytest
 import torch
 
@@ -135,6 +137,7 @@ def check_float32(student):
 
 
 FUNCTIONS = ["gate", "similarity", "pair_scores"]
+ARGUMENTS = {"gate": ("x", "g"), "similarity": ("q", "k"), "pair_scores": ("x", "W", "y")}
 
 
 def square(rng, name, size, dtype=torch.float32):
@@ -167,7 +170,9 @@ def check_dtype(student, rng, name):
     """Keeps the dtype, and leaves the arguments as they are"""
     for dtype in (torch.float64, torch.float32):
         arguments = square(rng, name, 3, dtype)
-        with unchanged(*arguments, what="an argument"):
+        with ExitStack() as stack:
+            for value, what in zip(arguments, ARGUMENTS[name], strict=True):
+                stack.enter_context(unchanged(value, what=what))
             yours = getattr(student, name)(*arguments)
         is_tensor(yours)
         same_dtype(yours, dtype)
