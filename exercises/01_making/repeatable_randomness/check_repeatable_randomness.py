@@ -22,7 +22,7 @@ def check_split_of_five(student):
     require(len(parts) == 2, "`split` does not give two parts")
     for part, size in zip(parts, (3, 2), strict=True):
         same_shape(part, (size,), "a part")
-    same_values(torch.cat(parts).sort().values, torch.arange(5), "both parts together, sorted,")
+    same_values(torch.cat(parts).sort().values, torch.arange(5), "the tensor of both parts, sorted,")
 
 
 @check("C3", category="dtype", share=1)

@@ -16,15 +16,15 @@ def check_kinds(student):
 @check("C2", share=1)
 def check_row(student):
     """A row, and an element"""
-    same_values(plain(student.sliced((3, 4), (4, 1), 0, (1,))), ((4,), (1,), 4), "what t[1] has")
-    same_values(plain(student.sliced((3, 4), (4, 1), 0, (2, -1))), ((), (), 11), "what t[2, -1] has")
+    same_values(plain(student.sliced((3, 4), (4, 1), 0, (1,))), ((4,), (1,), 4), "the result for t[1]")
+    same_values(plain(student.sliced((3, 4), (4, 1), 0, (2, -1))), ((), (), 11), "the result for t[2, -1]")
 
 
 @check("C3", share=1)
 def check_crop(student):
     """Every second column of the last rows"""
     key = slice(1, None), slice(None, None, 2)
-    same_values(plain(student.sliced((3, 4), (4, 1), 0, key)), ((2, 2), (4, 2), 4), "what t[1:, ::2] has")
+    same_values(plain(student.sliced((3, 4), (4, 1), 0, key)), ((2, 2), (4, 2), 4), "the result for t[1:, ::2]")
 
 
 @check("C7", share=6)

@@ -8,10 +8,8 @@ def check_boxed_example(student):
     """The bytes of a list of two floats"""
     # 56 for an empty list, 8 for each pointer, and perhaps room for more of them; 24 for each float.
     found = student.boxed_bytes([0.5, 1.5])
-    require(
-        120 <= found <= 184,
-        f"boxed_bytes([0.5, 1.5]) is {found}; in your own Python it is 120, here up to 184",
-    )
+    expected = "expected  120 to 184, by the room that the list has for more"
+    require(120 <= found <= 184, f"boxed_bytes([0.5, 1.5]) has the wrong value\n{expected}\ngot       {found}")
 
 
 @check("C2", share=1)

@@ -29,7 +29,8 @@ def check_two_bytes(student):
 @check("C4", category="error", share=1)
 def check_256(student):
     """Refuses 256 for uint8"""
-    raises(student.safe_cast, torch.tensor([256]), torch.uint8, error=OverflowError, case="256 for uint8")
+    case = "256, which does not fit into uint8"
+    raises(student.safe_cast, torch.tensor([256]), torch.uint8, error=OverflowError, case=case)
 
 
 @check("C5", category="memory", share=1)
@@ -44,4 +45,4 @@ def check_half_of_two(student):
     """Converts 1.5 and a thousand million to float16"""
     result = student.to_half(torch.tensor([1.5, 1e9]))
     is_tensor(result)
-    same_values(result, torch.tensor([1.5, 65504.0]))
+    same_values(result, torch.tensor([1.5, 65504.0], dtype=torch.float16))

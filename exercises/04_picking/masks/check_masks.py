@@ -30,6 +30,7 @@ def check_replace_in_six(student):
     x = numbers()
     result = student.replace_between_(x, 2.0, 5.0, 0.0)
     same_values(x, torch.tensor([[1.0, 0.0, 0.0], [8.0, 0.0, -1.0]]), "x, afterwards,")
+    is_tensor(result)
     require(result is changed(x), "the result is another tensor than x; change x itself, and return it")
 
 

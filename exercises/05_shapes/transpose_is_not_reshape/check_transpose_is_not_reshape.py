@@ -20,7 +20,8 @@ def check_write_shows(student):
     turned = student.hwc_to_chw(img)
     is_tensor(turned)
     turned.fill_(0.0)
-    require((img == 0.0).all(), "after hwc_to_chw(img).fill_(0.0) there are other numbers than 0 in img: it is a copy")
+    text = "after hwc_to_chw(img).fill_(0.0) there are other numbers than 0 in img: the result is a copy"
+    require((img == 0.0).all(), text)
 
 
 @check("C3", share=1)

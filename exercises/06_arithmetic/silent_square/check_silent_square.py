@@ -26,8 +26,9 @@ def check_column_and_vector(student):
 @check("C3", category="error", share=1)
 def check_one_for_all(student):
     """One target for three predictions is a mistake"""
-    raises(student.mse, torch.tensor([1.0, 2.0, 4.0]), torch.tensor([2.0]), error=ValueError, case="3 and 1 numbers")
-    raises(student.mse, torch.tensor([[2.0]]), torch.tensor([1.0, 2.0]), error=ValueError, case="1 and 2 numbers")
+    three, two, one = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0]), torch.tensor([2.0])
+    raises(student.mse, three, one, error=ValueError, case="3 predictions and 1 target")
+    raises(student.mse, one[None], two, error=ValueError, case="1 prediction and 2 targets")
 
 
 @check("C4", category="error", share=1)

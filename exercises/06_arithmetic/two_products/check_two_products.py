@@ -14,7 +14,7 @@ def check_gate_of_four(student):
 @check("C2", category="error", share=1)
 def check_row_and_column(student):
     """Refuses a gate of another shape"""
-    raises(student.gate, torch.ones(3), torch.ones(3, 1), error=ValueError, case="a column of 3 with a row of 3")
+    raises(student.gate, torch.ones(3), torch.ones(3, 1), error=ValueError, case="a row of 3 with a column of 3")
 
 
 @check("C3", share=1)

@@ -25,14 +25,15 @@ def check_runs(student, probe):
     for loop, runs, _ in timers:
         last = [numbers[-1] if numbers else None for _, numbers in runs]
         text = f"the runs of the timed {'loop' if loop else 'sum'} do not all end with the same number"
-        require(len(set(last)) == 1, text, f"{text}: {last}")
+        ends = ", ".join("nothing" if number is None else str(number) for number in last)
+        require(len(set(last)) == 1, text, f"{text}: [{ends}]")
 
 
 @check("C4", share=1)
 def check_python_sum(student, probe):
     """No timed statement calls anything else `sum`"""
     _, timers = probe.measured(student.compare_sums, X.clone(), 6.0, 2.0)
-    require(not any(hides for _, _, hides in timers), "`sum` is something else where a statement is timed")
+    require(not any(hides for _, _, hides in timers), "in a timed statement, `sum` is not Python's own")
 
 
 @check("C5", share=2)

@@ -33,6 +33,7 @@ class Watch(TorchDispatchMode):
             self.ops, self.numbers = [], []
             self.runs.append([self.ops, self.numbers])
             yield
+        self.ops, self.numbers = [], []  # what comes next is the setup of other runs
 
 
 def names(statement):

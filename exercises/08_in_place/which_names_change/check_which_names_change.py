@@ -40,7 +40,7 @@ def check_each_line(student):
         require(line in answers, f"there is no key  {line}  in ANSWERS: is it as in the task, with all its spaces?")
         answer = answers[line]
         require(answer is not None, f"there is no answer for the line  {line}  yet")
-        require(isinstance(answer, bool), f"expected True or False for the line  {line} , got {kind(answer)}")
+        require(isinstance(answer, bool), f"expected True or False for the line `{line}`, got {kind(answer)}")
     require(len(answers) == len(LINES), f"expected {len(LINES)} lines in ANSWERS, got {len(answers)}")
 
 

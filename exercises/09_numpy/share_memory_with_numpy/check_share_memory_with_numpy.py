@@ -30,7 +30,7 @@ def check_write_to_array(student):
     is_tensor(t)
     a[1, 1] = 23.0
     same_shape(t, a)
-    require(t[1, 1] == 23.0, "after a[1, 1] = 23.0 the tensor has another number at [1, 1]: it is a copy")
+    require(t[1, 1] == 23.0, "after a[1, 1] = 23.0 the tensor does not have 23.0 at [1, 1]: the tensor is a copy")
 
 
 @check("C3", category="memory")
@@ -40,7 +40,7 @@ def check_write_to_tensor(student):
     a = student.array_view(t)
     is_array(a)
     t.zero_()
-    require((a == 0).all(), "after t.zero_() the array does not hold zeros: it is a copy")
+    require((a == 0).all(), "after t.zero_() the array does not hold zeros: the array is a copy")
 
 
 @check("C4", category="dtype")

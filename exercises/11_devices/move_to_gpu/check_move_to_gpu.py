@@ -8,7 +8,8 @@ def check_kind(student):
     """best_device gives a torch.device, here the CPU's"""
     device = student.best_device()
     require(isinstance(device, torch.device), f"`best_device` must return a torch.device, got {kind(device)}")
-    require(device.type == "cpu", "`best_device` is not the CPU; while you are graded, no accelerator can be seen here")
+    text = "expected `best_device()` to return the CPU's device, because no accelerator is available in this check"
+    require(device.type == "cpu", f"{text}; got {device}")
 
 
 @check("C2")

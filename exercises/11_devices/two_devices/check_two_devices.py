@@ -40,4 +40,5 @@ def check_mask_of_three(student):
 def check_any_index(student, accelerator):
     """A device without an index means all of its kind"""
     t = accelerator.put(torch.ones(2), 1)
-    answers(student.lies_on, t, accelerator.type, expected=True, case="for a tensor on the second device of this kind")
+    case = f'for a tensor on "{accelerator.device(1)}" and the device "{accelerator.type}"'
+    answers(student.lies_on, t, accelerator.type, expected=True, case=case)

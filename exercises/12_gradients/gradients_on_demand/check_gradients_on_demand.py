@@ -17,7 +17,7 @@ def check_example(student, probe):
 def check_one_call(student, probe):
     """Calls f once"""
     _, calls, _ = probe.gradients(student.grad_of, "product of squares", [], [torch.tensor(3.0), torch.tensor(2.0)])
-    require(calls == 1, f"f is called {calls} times")
+    require(calls == 1, f"expected f to be called once, got {calls} calls")
 
 
 @check("C7", share=1)

@@ -27,15 +27,18 @@ def cleared(clear_rows_, numbers, rows, requires):
     w = numbers.clone().requires_grad_(requires)
     place = w.data_ptr()
     result = clear_rows_(w, rows)
-    facts = {"same": result is w, "requires": w.requires_grad, "leaf": w.is_leaf, "place": w.data_ptr() == place}
-    return w.detach().clone(), facts
+    facts = {"none": result is None, "same": result is w, "place": w.data_ptr() == place}
+    return w.detach().clone(), {**facts, "requires": w.requires_grad, "leaf": w.is_leaf}
 
 
 def notices(clear_rows_, numbers, rows):
-    """Whether `backward` of a loss that needs the old numbers raises."""
+    """Whether `backward` of a loss that needs the old numbers raises; None if they stay in their memory."""
     w = numbers.clone().requires_grad_()
+    memory = w.detach()
     loss = (w * w).sum()
     clear_rows_(w, rows)
+    if torch.equal(memory, numbers):
+        return None
     try:
         loss.backward()
     except RuntimeError:

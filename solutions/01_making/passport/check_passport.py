@@ -35,8 +35,8 @@ def check_shapes(student, rng):
         is_instance(shape, tuple, "the shape")
         same_values(shape, tuple(t.shape), "the shape")
         for key, expected in (("dims", t.dim()), ("numbers", t.numel())):
-            is_instance(result[key], int, f"the value of {key}")
-            same_values(result[key], expected, f"the value of {key}")
+            is_instance(result[key], int, f'the item "{key}"')
+            same_values(result[key], expected, f'the item "{key}"')
 
 
 @check("C2", category="dtype", share=2, try_this=DTYPES)

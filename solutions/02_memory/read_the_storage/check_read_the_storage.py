@@ -28,7 +28,7 @@ def check_dtypes(student, rng):
         numbers = student.storage_numbers(base)
         same_values(numbers, base.flatten().tolist(), f"the list for {str(dtype).removeprefix('torch.')}")
         of = float if dtype.is_floating_point else int
-        require(all(type(number) is of for number in numbers), f"the numbers are of another type than {of.__name__}")
+        require(all(type(number) is of for number in numbers), f"expected {of.__name__}s in the list, got another type")
 
 
 @check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")

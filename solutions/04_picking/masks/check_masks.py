@@ -88,6 +88,7 @@ def check_replace(student, rng):
             yours = student.replace_between_(mine, lo, hi, 99)
             expected = torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
             same_values(mine, expected, "x, afterwards,")
+            is_tensor(yours, "the result of `replace_between_`")
             require(yours is changed(mine), "the result is another tensor than x; change x itself, and return it")
     x = torch.tensor([1.0, math.inf, 3.0])
     student.replace_between_(x, 2.0, math.inf, -math.inf)
@@ -148,7 +149,8 @@ def check_scores_stay(student, rng):
         scores = rng.normal(*shape)
         shares_nothing(student.hide_future(scores), scores, "the result for tables of one word", "scores")
     gradient = gradients(student.hide_future, rng.normal(3, 3))[0]
-    require(gradient is not None, "no gradient reaches scores: its numbers left PyTorch on the way")
+    text = "no gradient reaches scores: the result is cut off from them, as by `detach`, `.data`, a list or NumPy"
+    require(gradient is not None, text)
 
 
 @check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")

@@ -118,7 +118,8 @@ def check_gradient(student, rng):
     wanted = torch.zeros(5, 7).index_put((torch.arange(5), labels), torch.tensor(1.0))
     right = agrees(student.pick(scores.clone(), labels.clone()), right_scores(scores, labels))
     grad = gradients(student.pick, scores, labels)[0]
-    require(grad is not None, "no gradient reaches the scores: numbers left PyTorch on the way")
+    text = "no gradient reaches the scores: the result is cut off from them, as by `detach`, `.data`, a list or NumPy"
+    require(grad is not None, text)
     if right:  # a gradient of wrong numbers is for other checks
         same_values(grad, wanted, "the gradient of the scores")
 

@@ -136,7 +136,8 @@ def check_own_memory(student, rng, name):
         items = [vector(rng, 4) for _ in range(count)]
         arguments = {"interleave": (items[0], items[-1]), "collate": (items, 0)}.get(name, (items,))
         given = list(items)
-        with unchanged(*items, what="an argument"):
+        what = "a or b" if name == "interleave" else f"a tensor in the list that `{name}` was given"
+        with unchanged(*items, what=what):
             yours = getattr(student, name)(*arguments)
         text = f"the list that `{name}` was given has other items afterwards"
         require(len(items) == count and all(one is other for one, other in zip(items, given, strict=True)), text)

@@ -148,7 +148,12 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     images, x = rng.normal(2, 3, 4, 5), rng.normal(3, 4)
     mean, std = rng.normal(3), rng.uniform(3) + 0.5
-    with unchanged(images, mean, std, x, what="an argument"):
+    with (
+        unchanged(images, what="images"),
+        unchanged(mean, what="mean"),
+        unchanged(std, what="std"),
+        unchanged(x, what="x"),
+    ):
         results = student.channel_stats(images), student.standardize(images, mean, std), student.layer_norm(x)
     require(None not in results, "a result is None (is a `return` missing?)")
 
@@ -157,7 +162,8 @@ def check_arguments_stay(student, rng):
 def check_gradient(student, rng):
     """Lets gradients through layer_norm"""
     gradient = gradients(student.layer_norm, rng.normal(3, 3))[0]
-    require(gradient is not None, "no gradient reaches x: its numbers left PyTorch on the way")
+    text = "no gradient reaches x: the result is cut off from it, as by `detach`, `.data`, a list or NumPy"
+    require(gradient is not None, text)
     gradcheck(student.layer_norm, rng.normal(3, 4, dtype=torch.float64))
 
 

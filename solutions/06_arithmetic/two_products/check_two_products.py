@@ -1,3 +1,5 @@
+from contextlib import ExitStack
+
 import pytest
 import torch
 
@@ -136,6 +138,7 @@ def check_float32(student):
 
 
 FUNCTIONS = ["gate", "similarity", "pair_scores"]
+ARGUMENTS = {"gate": ("x", "g"), "similarity": ("q", "k"), "pair_scores": ("x", "W", "y")}
 
 
 def square(rng, name, size, dtype=torch.float32):
@@ -158,7 +161,8 @@ def check_no_loop(student, rng):
 def check_gradients(student, rng, name):
     """Lets gradients through to all arguments"""
     found = [gradient is not None for gradient in gradients(getattr(student, name), *square(rng, name, 4))]
-    require(all(found), "no gradient reaches an argument: its numbers left PyTorch on the way")
+    text = f"no gradient reaches an argument of `{name}`: the result is cut off from it"
+    require(all(found), f"{text}, as by `detach`, `.data`, a list or NumPy")
 
 
 @check("C9", category="dtype", share=1, try_this=DOUBLE)
@@ -167,7 +171,9 @@ def check_dtype(student, rng, name):
     """Keeps the dtype, and leaves the arguments as they are"""
     for dtype in (torch.float64, torch.float32):
         arguments = square(rng, name, 3, dtype)
-        with unchanged(*arguments, what="an argument"):
+        with ExitStack() as stack:
+            for value, what in zip(arguments, ARGUMENTS[name], strict=True):
+                stack.enter_context(unchanged(value, what=what))
             yours = getattr(student, name)(*arguments)
         is_tensor(yours)
         same_dtype(yours, dtype)

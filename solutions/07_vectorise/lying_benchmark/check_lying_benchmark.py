@@ -4,6 +4,7 @@ import math
 import torch
 
 from grader.check import (
+    CheckFailed,
     check,
     is_instance,
     is_tensor,
@@ -58,8 +59,8 @@ def check_other_seconds(student, probe, rng):
     is_instance(found, dict)
     for key in KEYS:
         require(key in found, "the dict lacks a key that the rule names")
-        is_instance(found[key], float, f"the {key}")
-        same_values(found[key], asked[key], f"the {key}", rtol=1e-6, atol=0.0)
+        is_instance(found[key], float, f'result["{key}"]')
+        same_values(found[key], asked[key], f'result["{key}"]', rtol=1e-6, atol=0.0)
 
 
 @check("C2", share=3, try_this="print the accumulator after each of three calls of what is timed")
@@ -101,10 +102,12 @@ def check_only_adding(student, probe, rng):
 @check("C4", share=1, try_this="look for every place where `sum` gets a value: =, +=, def, an argument, globals")
 def check_name(student, probe, rng):
     """Python's own sum can be called everywhere"""
-    hidden = any(hides_sum(node) for node in ast.walk(ast.parse(source(student))))
+    lines = [node.lineno for node in ast.walk(ast.parse(source(student))) if hides_sum(node)]
     _, timers = probe.measured(student.compare_sums, entries(rng), 5.0, 0.5)
-    require(not hidden, "your file calls something else `sum`")
-    require(not any(hides for _, _, hides in timers), "`sum` is something else where a statement is timed")
+    if lines:
+        text = "your file gives the name `sum` to something of yours"
+        raise CheckFailed(text, f"{text} (line {min(lines)})", from_text=True)
+    require(not any(hides for _, _, hides in timers), "in a timed statement, `sum` is not Python's own")
 
 
 @check("C5", category="dtype", share=1, try_this="compare_sums(torch.rand(9).double(), Timer)['totals']")

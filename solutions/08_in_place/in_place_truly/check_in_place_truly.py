@@ -83,7 +83,7 @@ def check_returned(student, name, rng):
     function, args = case(student, name, t, rng)
     result = function(*args)
     require(result is not None, f"`{name}` returns None (is a `return` missing?)")
-    require(result is t, f"`{name}` returns something else than its first argument, if with the same numbers")
+    require(result is t, f"`{name}` returns another object than its first argument")
 
 
 @check("C3", category="performance", share=1, try_this="look for an operation whose name has no trailing underscore")

@@ -82,7 +82,8 @@ def check_restore(student, probe, rng):
     for numbers, saved in pairs:
         expected = saved.clone()
         now, found, _ = probe.after_restoring(student.restore_, numbers, saved)
-        same, requires, leaf, fresh, place = found
+        none, same, requires, leaf, fresh, place = found
+        require(not none, "`restore_` returned None (is a `return` missing?)")
         require(same, "the result is another tensor than w; write into w itself, and return it")
         same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
         require(place, "w has other memory than before the call; write into the memory that it has")
@@ -106,8 +107,14 @@ def check_of_a_result(student, probe, rng, name):
     numbers = rng.normal(3, 2)
     found, requires, shared = probe.of_a_result(getattr(student, name), numbers)
     same_values(found, numbers)
-    require(requires is (name == "branch"), "the result is in the graph, or out of it, against the task")
-    require(shared is (name == "peek"), "the result shares memory with w, or has its own, against the task")
+    if name == "branch":
+        require(requires is True, "the result of `branch` requires no gradient; it must stay in the graph")
+    else:
+        require(requires is False, f"the result of `{name}` requires a gradient; detach it")
+    if name == "peek":
+        require(shared is True, "the result of `peek` is a copy; it must share memory with w")
+    else:
+        require(shared is False, f"the result of `{name}` shares memory with w; it must have its own")
 
 
 @check("C6", category="gradient", share=1, try_this=STAYS)

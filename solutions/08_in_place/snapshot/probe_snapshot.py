@@ -25,7 +25,7 @@ def after_restoring(restore_, numbers, saved):
     w = numbers.detach().requires_grad_()
     place = w.data_ptr()
     result = restore_(w, saved)
-    facts = (result is w, w.requires_grad, w.is_leaf, w.grad_fn is None, w.data_ptr() == place)
+    facts = (result is None, result is w, w.requires_grad, w.is_leaf, w.grad_fn is None, w.data_ptr() == place)
     now = w.detach().clone()
     with torch.no_grad():
         w.add_(1)

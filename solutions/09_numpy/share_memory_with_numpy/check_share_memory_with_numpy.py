@@ -142,5 +142,5 @@ def check_only_looks(student, probe, rng):
             student.shares(a, t)
             changed(a)  # lies in the memory of t or other
             for side, kept in zip((changed(t), other), before, strict=True):
-                same(side, kept, "an argument, after `shares`,", rtol=0.0, atol=0.0)
+                same(side, kept, "a or t, after `shares`,", rtol=0.0, atol=0.0)
             require(probe.still_writable(student.shares, a, t) is True, "the array is read-only afterwards")

@@ -129,7 +129,8 @@ def check_no_warning(student, rng):
     """Nothing warns"""
     calls = (student.compressed, rng.normal(3, 4), 1), (student.spectral_radius, rng.normal(3, 3))
     for function, *arguments in (*calls, (student.variances, rng.normal(6, 3)), (student.normals, triangles(rng, 4))):
-        require(not heard(function, *arguments).warnings, "a warning appears: something that you call is deprecated")
+        text = f"`{function}` causes a warning: a function that it calls is deprecated"
+        require(not heard(function, *arguments).warnings, text)
 
 
 @check("C7", category="memory", share=2, try_this="look for a `for`, and for functions with an underscore at the end")

@@ -5,6 +5,7 @@ import numpy as np
 import torch
 
 from grader.check import (
+    CheckFailed,
     changed,
     check,
     facts,
@@ -28,7 +29,9 @@ def check_names_no_kind(student):
         # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
         for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
             kind = re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text)
-            require(kind is None, "your file names a kind of accelerator", f"line {getattr(node, 'lineno', 0)}: {text}")
+            if kind is not None:
+                public = "your file names a kind of accelerator"
+                raise CheckFailed(public, f"{public}: {text} (line {getattr(node, 'lineno', 0)})", from_text=True)
 
 
 # Most workers have a simulated accelerator, or CUDA after `grade --device cuda`. A tensor that comes from there is an
@@ -37,7 +40,8 @@ def check_names_no_kind(student):
 def check_best(student, probe, accelerator):
     """best_device: the accelerator where there is one"""
     reads_openly(student.best_device)
-    require(getattr(student.best_device(), "type", "") == accelerator.type, "`best_device` is not the accelerator")
+    right = getattr(student.best_device(), "type", "") == accelerator.type
+    require(right, "`best_device` does not return the accelerator's device")
     # As on a machine without a GPU whose PyTorch was built for one: `current_accelerator()` names it all the same.
     device = probe.without_accelerator(student.best_device)
     require(getattr(device, "type", "") == "cpu", "`best_device` names an accelerator that is not on this machine")
@@ -75,7 +79,8 @@ def check_device_given(student, accelerator, probe, rng):
     reads_openly(student.to_device)  # only the worker knows on which device a tensor is
     batch, first, second = _batch(rng), accelerator.device(0), accelerator.device(1)
     # Of derived classes, to the CPU, to another accelerator: the first that fails tells which mistake it is.
-    on_device(probe.of_parameter(student.to_device, torch.ones(3), second), second, "what was a parameter")
+    moved = probe.of_parameter(student.to_device, torch.ones(3), second)
+    on_device(moved, second, "the tensor for a parameter (torch.nn.Parameter)")
     for device in (
         second,
         "cpu",

@@ -1,3 +1,5 @@
+from contextlib import ExitStack
+
 import pytest
 import torch
 
@@ -129,7 +131,7 @@ def check_lies_on(student, accelerator, rng):
         for other in PLACES:
             name = name_of(accelerator, other)
             for device in (name, torch.device(name)):
-                answers(student.lies_on, t, device, expected=other == place, case="for a device that is named in full")
+                answers(student.lies_on, t, device, expected=other == place, case="for a device with an index")
         for device in (accelerator.type, torch.device(accelerator.type)):
             answers(student.lies_on, t, device, expected=place != "cpu", case="for a device without an index")
         answers(student.lies_on, t, "meta", expected=False, case='for the device "meta"')
@@ -141,7 +143,11 @@ def check_arguments_stay(student, rng):
     x, W, b, scale, _ = weights(rng)
     stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
     scores = rng.normal(4, 4)
-    with unchanged(x, W, b, scale, scores, *stages[0], *stages[1], what="an argument"):
+    given = {"x": x, "W": W, "b": b, "scale": scale, "scores": scores}
+    with ExitStack() as stack:
+        for what, value in given.items():
+            stack.enter_context(unchanged(value, what=what))
+        stack.enter_context(unchanged(*stages[0], *stages[1], what="a stage"))
         results = student.affine(x, W, b, scale), student.pipeline(x, stages), student.causal_mask(scores)
         student.lies_on(scores, "cpu")
     require(None not in results, "a result is None (is a `return` missing?)")

@@ -54,7 +54,7 @@ def check_residual(student, probe, rng):
         expected = x + value(x)
         got = probe.of_residual(student.residual, name, x, torch.ones(3, 4))
         same_values(got["result"], expected, "the result of `residual`")
-        require(got["calls"] == 1, "layer_ is not called once")
+        require(got["calls"] == 1, "expected one call of layer_, got another number of calls")
 
 
 @check("C3", category="gradient", share=3, try_this=PATHS)
@@ -110,6 +110,7 @@ def check_clear_rows(student, probe, rng):
             expected = w.clone()
             expected[rows] = 0
             now, facts = probe.cleared(student.clear_rows_, w, rows, requires)
+            require(not facts["none"], "`clear_rows_` returned None (is a `return` missing?)")
             require(facts["same"], "the result is another tensor than w; write into w, and return it")
             same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
             require(facts["place"], "w has other memory than before; write into the memory that it has")
@@ -121,6 +122,7 @@ def check_clear_rows(student, probe, rng):
 def check_noticed(student, probe, rng):
     """PyTorch notices the change"""
     noticed = probe.notices(student.clear_rows_, rng.normal(4, 3), [0, 2])
+    require(noticed is not None, "`clear_rows_` does not change w in its memory; PyTorch can notice it only there")
     require(noticed is True, "`backward` computes gradients from numbers that `clear_rows_` overwrote, without a word")
 
 

@@ -72,7 +72,8 @@ def check_kept(student, rng):
     """Leaves the shard as it was"""
     each, _ = shards(rng, 5, 5)
     for rank in on_ranks(student.global_mean, each):
-        require(not rank.changed, "local is changed; a collective writes into the tensor that it is given")
+        text = "local was changed; give collectives a tensor of your own, because they write into it"
+        require(not rank.changed, text)
 
 
 @check("C5", category="performance", share=2, try_this="count what each rank hands to a collective, in bytes")
