@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Each operator of PyTorch's own database on the device: what comes out, what it costs, and what it refuses.
 
 The samples are made on the CPU from a fixed seed and moved, so that a real GPU and the simulated one get the same

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What is asked of a real GPU and of the simulated one: small functions, each of which runs in a process of its own.
 
 A probe gives plain data. What it raises is its answer, too. `benchmarks/on_a_gpu.py` runs and compares them.

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Times of a real GPU, and of the virtual clock for the same: products, other operators, copies, launches, GPT-2."""
 
 from __future__ import annotations

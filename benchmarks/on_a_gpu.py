@@ -284,7 +284,7 @@ def alike(real: Any, sim: Any, path: str) -> bool:
     if numbers and path.startswith("/times"):
         return False
     if numbers and (isinstance(real, float) or isinstance(sim, float)):
-        return abs(real - sim) <= 2e-3 * max(abs(real), abs(sim), 1e-2)
+        return bool(abs(real - sim) <= 2e-3 * max(abs(real), abs(sim), 1e-2))
     return bool(real == sim)
 
 
