@@ -105,8 +105,7 @@ def check_name(student, probe, rng):
     lines = [node.lineno for node in ast.walk(ast.parse(source(student))) if hides_sum(node)]
     _, timers = probe.measured(student.compare_sums, entries(rng), 5.0, 0.5)
     if lines:
-        text = "your file gives the name `sum` to something else"
-        raise CheckFailed(text, f"{text} (line {min(lines)})", from_text=True)
+        raise CheckFailed(f"line {min(lines)} of your file gives the name `sum` to something else", from_text=True)
     require(not any(hides for _, _, hides in timers), "in a timed statement, `sum` is not Python's own")
 
 

@@ -30,8 +30,8 @@ def check_names_no_kind(student):
         for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
             kind = re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text)
             if kind is not None:
-                public = "your file names a kind of accelerator"
-                raise CheckFailed(public, f"{public}: {text} (line {getattr(node, 'lineno', 0)})", from_text=True)
+                line = getattr(node, "lineno", 0)
+                raise CheckFailed(f"line {line} of your file names a kind of accelerator: {text}", from_text=True)
 
 
 # Most workers have a simulated accelerator, or CUDA after `grade --device cuda`. A tensor that comes from there is an
