@@ -75,7 +75,8 @@ def surprise(answer: Answer, found: GradedExercise) -> str:
         return f"wrong ({', '.join(sorted(answer.rules))}), and full marks"
     if not answer.rules & {row.check.contract for row in lost}:
         return f"loses, but nothing on {', '.join(sorted(answer.rules))}\n{told}"
-    elsewhere = sum(row.score.possible - row.score.earned for row in lost if row.check.contract not in answer.rules)
+    others = [row for row in lost if row.check.contract not in answer.rules and row.outcome.verdict.value != "passed"]
+    elsewhere = sum(row.score.possible - row.score.earned for row in others)  # a cap takes from checks that passed
     if elsewhere > found.score.possible / 10:
         return f"loses {elsewhere} of {found.score.possible} on rules it does not name\n{told}"
     return ""

@@ -20,7 +20,7 @@ C6  A tensor that is on the device already is passed on as the very same object.
 C7  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
 No accelerator here? Use the device "meta", which every machine has: it keeps shapes and dtypes but no numbers, and
-shows where a tensor went. Change the lines marked TODO; add helper functions if you like.
+shows where a tensor went. Change the lines marked TODO; add helper functions if you like, but no `singledispatch`.
 """
 
 from typing import Any

@@ -33,11 +33,12 @@ class Model(torch.nn.Module):
         self.bias = torch.nn.Parameter(bias.clone())
         self.scale = torch.nn.Parameter(scale.clone(), requires_grad=False)
         self.register_buffer("batches", torch.zeros(()))
+        self.inner = torch.nn.Identity()  # has a mode of its own, as dropout within a model has
         self.seen = seen
 
     def forward(self, x):
-        self.batches += int(self.training)
-        return self.seen(self.training, x @ self.weight * self.scale + self.bias)
+        self.batches += int(self.inner.training)
+        return self.seen(self.inner.training, x @ self.weight * self.scale + self.bias)
 
 
 def trained(fit, start, batches, validation, lr, epochs, stale=False):
@@ -65,7 +66,7 @@ def trained(fit, start, batches, validation, lr, epochs, stale=False):
         "history": history,
         "runs": runs,
         "alive": len(alive),
-        "training": model.training,
+        "training": any(each.training for each in model.modules()),
         "same": len(now) == len(held) and all(one is each for one, (each, _) in zip(now, held, strict=True)),
         "in place": all(each.data_ptr() == place for each, place in held),
         "leaves": [each.is_leaf and each.requires_grad for each in now],

@@ -78,10 +78,13 @@ def check_same_runs(student, probe, rng):
 @check("C3", category="performance", share=3, try_this="say for each operation in a timed statement why it is timed")
 def check_only_adding(student, probe, rng):
     """Nothing but adding up is timed"""
-    x = entries(rng)
-    asked, n = exact(x), len(x)
-    reads_openly(student.compare_sums, OF_TIMER)
-    _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    for x in (entries(rng), entries(rng)[::2]):
+        reads_openly(student.compare_sums, OF_TIMER)
+        adds_only(exact(x), len(x), probe.measured(student.compare_sums, x, 5.0, 0.5)[1])
+
+
+def adds_only(asked, n, timers):
+    """Each run of the loop adds n entries, each run of the sum is one operation, and both give the total."""
     loops = [runs for loop, runs, _ in timers if loop]
     sums = [runs for loop, runs, _ in timers if not loop]
     require(loops, "no timed statement adds the entries one by one, as tensors")
@@ -110,7 +113,7 @@ def check_name(student, probe, rng):
 @check("C5", category="dtype", share=1, try_this="compare_sums(torch.rand(9).double(), Timer)['totals']")
 def check_dtype(student, probe, rng):
     """Totals are 0-dim tensors of the dtype of x"""
-    for dtype in (torch.float32, torch.float64):
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         for total in totals_of(probe.measured(student.compare_sums, entries(rng, dtype), 5.0, 0.5)[0]):
             is_tensor(total, "a total")
             same_shape(total, (), "a total")

@@ -60,7 +60,9 @@ def check_copies(student, accelerator, rng):
             there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
             moved = [t for t, at in ((W, first), (b, second)) if at != place]
             size = sum(t.numel() * t.element_size() for t in moved)
-            uses_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
+            counts = uses_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
+            copies = sum(counts.ops[name] for name in ("_to_copy", "copy_", "clone"))
+            require(copies <= len(moved), "W or b is copied although it lies where x is, or twice")
 
 
 def stages_of(rng, accelerator, x, places):
@@ -101,7 +103,7 @@ def check_one_copy_each(student, accelerator, rng):
 @check("C5", share=3, try_this=MASK)
 def check_mask(student, rng):
     """Masks of several sizes, and for scores with batches"""
-    for front in ((), (2,), (3, 1)):
+    for front in ((), (2,), (3, 1), (0,), (2, 0)):
         for n in (0, 1, rng.integer(2, 7)):
             rows = [[column > row for column in range(n)] for row in range(n)]
             expected = torch.tensor(rows, dtype=torch.bool).reshape(n, n)
