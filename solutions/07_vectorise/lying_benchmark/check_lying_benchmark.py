@@ -78,12 +78,12 @@ def check_same_runs(student, probe, rng):
 @check("C3", category="performance", share=3, try_this="say for each operation in a timed statement why it is timed")
 def check_only_adding(student, probe, rng):
     """Nothing but adding up is timed"""
-    for x in (entries(rng), entries(rng)[::2]):
+    for x, where in ((entries(rng), ""), (entries(rng)[::2], " where x has gaps")):
         reads_openly(student.compare_sums, OF_TIMER)
-        adds_only(exact(x), len(x), probe.measured(student.compare_sums, x, 5.0, 0.5)[1])
+        adds_only(exact(x), len(x), probe.measured(student.compare_sums, x, 5.0, 0.5)[1], where)
 
 
-def adds_only(asked, n, timers):
+def adds_only(asked, n, timers, where):
     """Each run of the loop adds n entries, each run of the sum is one operation, and both give the total."""
     loops = [runs for loop, runs, _ in timers if loop]
     sums = [runs for loop, runs, _ in timers if not loop]
@@ -97,7 +97,7 @@ def adds_only(asked, n, timers):
     for runs in sums:
         ops, numbers = runs[0]
         require(ops, "what is timed as the sum runs no operation")
-        require(len(ops) == 1, "what is timed as the sum does more than add up")
+        require(len(ops) == 1, f"what is timed as the sum does more than add up{where}")
         require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the sum misses the total")
 
 
