@@ -58,7 +58,8 @@ def trained(fit, start, batches, validation, lr, epochs, stale=False):
     held = [(each, each.data_ptr()) for each in model.parameters()]
     if stale:
         for each in model.parameters():
-            each.grad = torch.full_like(each, 7)
+            if each.requires_grad or stale == "frozen ones too":
+                each.grad = torch.full_like(each, 7)
     history = fit(model, lambda p, y: ((p - y) ** 2).mean(), batches, validation, lr, epochs)
     now = list(model.parameters())
     gc.collect()  # what only refers to itself is not kept

@@ -145,5 +145,7 @@ def check_kept(student, rng):
     """Leaves a and b as they were"""
     for function in (student.pairwise, student.pairwise_lean):
         a, b = points(rng, 4, 6, 3)
-        keeps_arguments(function, a, b, what="a or b", requiring=False)
+        turned = (x.mT.contiguous().mT for x in points(rng, 4, 6, 3))  # `contiguous` of their transposes copies nothing
+        for pair in ((a, b), tuple(turned)):
+            keeps_arguments(function, *pair, what="a or b", requiring=False)
         keeps_arguments(function, a, a, what="a, given twice,", requiring=False)

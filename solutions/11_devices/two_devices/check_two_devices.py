@@ -61,8 +61,12 @@ def check_copies(student, accelerator, rng):
             moved = [t for t, at in ((W, first), (b, second)) if at != place]
             size = sum(t.numel() * t.element_size() for t in moved)
             counts = uses_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
-            copies = sum(counts.ops[name] for name in ("_to_copy", "copy_", "clone"))
-            require(copies <= len(moved), "W or b is copied although it lies where x is, or twice")
+            require(copied(counts) <= len(moved), "W or b is copied although it lies where x is, or twice")
+
+
+def copied(counts):
+    """How many copies a call made, on one device as well."""
+    return sum(counts.ops[name] for name in ("_to_copy", "copy_", "clone"))
 
 
 def stages_of(rng, accelerator, x, places):
@@ -97,7 +101,8 @@ def check_one_copy_each(student, accelerator, rng):
         x = rng.normal(1, 6)
         stages, _ = stages_of(rng, accelerator, x, places)
         there = put(accelerator, x, start)
-        uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
+        counts = uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
+        require(copied(counts) <= copies, "something is copied although it lies where the stage is")
 
 
 @check("C5", share=3, try_this=MASK)

@@ -1,6 +1,7 @@
 """You convert everything to float32: float64 numbers lose half of their digits.
 
 caught by: dtypes
+breaks: C2, C3
 keeps: refuse_misfits
 """
 
