@@ -21,8 +21,7 @@ C5  The dict also has "totals": a tuple with the total of x by the loop and by x
     of x. A second call of compare_sums returns the same totals.
 C6  x is not changed.
 
-x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer or a stand-in with the
-same methods; use the one that you get.
+x is a 1-D floating-point tensor of three entries or more. Timer is torch.utils.benchmark.Timer or a stand-in: use it.
 """
 
 import torch

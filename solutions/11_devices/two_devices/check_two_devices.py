@@ -102,7 +102,8 @@ def check_one_copy_each(student, accelerator, rng):
         stages, _ = stages_of(rng, accelerator, x, places)
         there = put(accelerator, x, start)
         counts = uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
-        require(copied(counts) <= copies, "something is copied although it lies where the stage is")
+        # One more may copy x at the beginning: that is for C3.
+        require(copied(counts) <= copies + 1, "something is copied although it lies where the stage is")
 
 
 @check("C5", share=3, try_this=MASK)
