@@ -317,7 +317,7 @@ class Decoder:
             return
         if not is_new and (obj.data_ptr() != view.data_ptr() or _layout(obj) != _layout(view)):
             self.changes.append(Change(obj, lambda it: it.detach(), _set_data, view))
-        if len(row) == 10 or (any_known and not is_new):
+        if len(row) == 10 or (not is_new and (any_known or obj.requires_grad)):
             note_facts(obj, from_row(row[9]) if len(row) == 10 else Facts())
 
 

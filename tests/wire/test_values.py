@@ -161,6 +161,13 @@ def test_requires_grad_is_sent() -> None:
     assert not facts_of(Pair().call(lambda: torch.ones(1))).requires_grad
 
 
+def test_requires_grad_that_ends_is_sent() -> None:
+    """An argument that a call detaches requires no gradient afterwards, also if no other facts are known."""
+    x = torch.ones(2, requires_grad=True)
+    Pair().call(lambda x: x.detach_(), x)
+    assert not facts_of(x).requires_grad
+
+
 def test_gradients_do_not_cross() -> None:
     """A gradient is no part of a tensor's value: neither one of the check's nor one that the worker computes."""
     x = torch.ones(2, requires_grad=True)

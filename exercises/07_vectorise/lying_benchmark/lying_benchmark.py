@@ -11,7 +11,8 @@ warm up, then three times: five runs over ten ones leave 50. The code also hides
 C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
     "loop" and "sum", the seconds of one run, which is the `median` of the measurement, and "speedup", how many times as
     fast as the loop sum() is.
-C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended.
+C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended. If
+    you break this rule, you get at most 4 points.
 C3  Only the adding up is timed. For "loop": one PyTorch addition for each entry (you may skip the first); a run may
     also make its start from 0, or clear it. For "sum": the single operation that gives the total, with nothing cleared,
     copied or made. Taking the entries out of x, and Python's own work, do not count.
@@ -20,8 +21,7 @@ C5  The dict also has "totals": a tuple with the total of x by the loop and by x
     of x. A second call of compare_sums returns the same totals.
 C6  x is not changed.
 
-x is a 1-D floating-point tensor with more than two entries. Timer is torch.utils.benchmark.Timer or a stand-in with the
-same methods; use the one that you get.
+x is a 1-D floating-point tensor of three entries or more. Timer is torch.utils.benchmark.Timer or a stand-in: use it.
 """
 
 import torch

@@ -16,7 +16,8 @@ C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` replaces each entry of t by
 C2  In place: the numbers change where they lie. If the argument is a row, a column or a transpose of a tensor, that
     tensor shows the change. Each function returns its first argument itself, as PyTorch's own functions do.
 C3  No second tensor: at most 64 bytes of new memory in all, for any size of the argument. (`y += a * x` first makes
-    `a * x`; only its addition is in place.) The numbers go to no list, no NumPy and no `.item()`.
+    `a * x`; only its addition is in place.) The numbers go to no list, no NumPy and no `.item()`. If you break this
+    rule, you get at most 4 points.
 C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
 C5  axpy_ does not change x, not even temporarily.
 

@@ -13,7 +13,7 @@ C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a d
     device, which may require a gradient, be the result of a computation, or come from `conj()`.
 C2  The array has the dtype of t. bfloat16, which NumPy lacks, becomes float32.
 C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`. If
-    you break this rule, you get at most 4 points.
+    you break this rule or C7, you get at most 4 points.
 C4  t stays as it is: its numbers, `requires_grad`, `grad` and its graph.
 C5  From a device, t is copied once, in the dtype that it has there.
 C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an array, whose strides may be negative and

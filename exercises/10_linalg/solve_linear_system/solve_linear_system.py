@@ -8,7 +8,7 @@ n and k are at least 1. A and b hold integers, float32 or float64 numbers; the d
 C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
     them as the columns of shape (n, k). x has the shape of b.
 C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A, which
-    loses digits, is never computed, nor obtained by solving for it.
+    loses digits, is never computed, nor obtained by solving for it. If you break this rule, you get at most 4 points.
 C3  A and b are converted to the dtype that `torch.promote_types` gives for their dtypes. If both hold integers, they
     are converted to the default float dtype, `torch.get_default_dtype()`. x has this dtype.
 C4  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.

@@ -32,6 +32,16 @@ def gradients(grad_of, name, numbers, xs, leaves=False, times=1):
     return found, calls, kept
 
 
+def beside_another_default(grad_of, name, numbers, xs):
+    """The gradients while new tensors are float64, if nobody says another dtype."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        return gradients(grad_of, name, numbers, xs)
+    finally:
+        torch.set_default_dtype(before)
+
+
 def words(steeper, name, numbers, x):
     """What `steeper` says of a function."""
     return steeper(FUNCTIONS[name](*numbers), x)

@@ -11,9 +11,9 @@ table and does not. Repair them.
 
 C1  `swish(x)` returns x * sigmoid(x), element by element.
 C2  `residual(x, layer_)` returns x plus what layer_ makes of it. layer_ changes its argument in place and returns it.
-C3  Gradients are right: of x in `swish`, of x by both ways in `residual`, of q and k in `attention`. If you break this
-    rule, you get at most 4 points.
-C4  `attention(q, k, hidden)` returns the softmax over the last dim of q @ k.mT, with -inf where hidden is True.
+C3  Gradients are right: of x in `swish`, also far from 0, of x by both ways in `residual`, of q and k in `attention`.
+    If you break this rule, you get at most 4 points.
+C4  `attention(q, k, hidden)` is the softmax over the last dim of q @ k.mT, with -inf (not NaN) where hidden is True.
 C5  In a batch of 8 or more in float32, `attention` takes at most 9 bytes of new memory for each entry of its result.
 C6  `clear_rows_(w, rows)` sets some rows of w to 0, in its own memory, and returns w. If w requires a gradient, it
     still does so afterwards, and no history is recorded.

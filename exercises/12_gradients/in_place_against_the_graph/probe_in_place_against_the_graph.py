@@ -6,7 +6,7 @@ LAYERS = {"relu_": torch.relu_, "sigmoid_": torch.sigmoid_, "triple_": lambda t:
 
 
 def of_residual(residual, name, numbers, slopes, leaf=False):
-    """The result, the gradient of x of the sum of slopes * result, x afterwards, and how often the layer ran."""
+    """The result, the gradient of x of the sum of slopes * result, x afterwards, how often the layer ran."""
     calls = []
 
     def layer_(t):
@@ -16,10 +16,14 @@ def of_residual(residual, name, numbers, slopes, leaf=False):
     start = numbers.clone().requires_grad_()
     x = start if leaf else start * 1
     result = residual(x, layer_)
-    gradient = None
+    found = {"result": result.detach().clone(), "x": x.detach().clone(), "calls": len(calls)}
+    gradient = raised = None
     if result.requires_grad:
-        (gradient,) = torch.autograd.grad((slopes * result).sum(), start, allow_unused=True)
-    return {"result": result.detach().clone(), "gradient": gradient, "x": x.detach().clone(), "calls": len(calls)}
+        try:
+            (gradient,) = torch.autograd.grad((slopes * result).sum(), start, allow_unused=True)
+        except RuntimeError as error:
+            raised = str(error)
+    return {**found, "gradient": gradient, "raised": raised}
 
 
 def cleared(clear_rows_, numbers, rows, requires):

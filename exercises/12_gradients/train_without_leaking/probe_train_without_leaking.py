@@ -33,11 +33,12 @@ class Model(torch.nn.Module):
         self.bias = torch.nn.Parameter(bias.clone())
         self.scale = torch.nn.Parameter(scale.clone(), requires_grad=False)
         self.register_buffer("batches", torch.zeros(()))
+        self.inner = torch.nn.Identity()  # has a mode of its own, as dropout within a model has
         self.seen = seen
 
     def forward(self, x):
-        self.batches += int(self.training)
-        return self.seen(self.training, x @ self.weight * self.scale + self.bias)
+        self.batches += int(self.inner.training)
+        return self.seen(self.inner.training, x @ self.weight * self.scale + self.bias)
 
 
 def trained(fit, start, batches, validation, lr, epochs, stale=False):
@@ -57,7 +58,8 @@ def trained(fit, start, batches, validation, lr, epochs, stale=False):
     held = [(each, each.data_ptr()) for each in model.parameters()]
     if stale:
         for each in model.parameters():
-            each.grad = torch.full_like(each, 7)
+            if each.requires_grad or stale == "frozen ones too":
+                each.grad = torch.full_like(each, 7)
     history = fit(model, lambda p, y: ((p - y) ** 2).mean(), batches, validation, lr, epochs)
     now = list(model.parameters())
     gc.collect()  # what only refers to itself is not kept
@@ -65,7 +67,7 @@ def trained(fit, start, batches, validation, lr, epochs, stale=False):
         "history": history,
         "runs": runs,
         "alive": len(alive),
-        "training": model.training,
+        "training": any(each.training for each in model.modules()),
         "same": len(now) == len(held) and all(one is each for one, (each, _) in zip(now, held, strict=True)),
         "in place": all(each.data_ptr() == place for each, place in held),
         "leaves": [each.is_leaf and each.requires_grad for each in now],

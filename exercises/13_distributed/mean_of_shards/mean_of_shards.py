@@ -11,7 +11,7 @@ C2  A shard may be empty. At least one rank has a score.
 C3  The result has the dtype of local, float32 or float64, and is computed in no narrower one.
 C4  local is not changed.
 C5  Each rank calls at most two collectives (a barrier is one, too) and passes them at most 64 bytes in all, not
-    counting what it gets back: sums travel, scores stay.
+    counting what it gets back: sums travel, scores stay. If you break this rule, you get at most 4 points.
 
 The process group is initialised; it may have one rank, which holds all scores. Nothing requires a gradient.
 """

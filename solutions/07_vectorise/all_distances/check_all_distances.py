@@ -122,7 +122,7 @@ def check_faster_than_the_loop(student, reference, rng):
         as_fast_as(student.pairwise, loop, stations, size=60, at_most=1 / 120, named="the loop", **CLOSE)
 
 
-@check("C5", category="memory", share=2, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")
+@check("C5", category="memory", share=4, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")
 def check_lean(student, reference, rng):
     """Needs no more memory than eight tables of distances"""
     n, m = rng.integer(140, 160), rng.integer(110, 130)
@@ -145,5 +145,7 @@ def check_kept(student, rng):
     """Leaves a and b as they were"""
     for function in (student.pairwise, student.pairwise_lean):
         a, b = points(rng, 4, 6, 3)
-        keeps_arguments(function, a, b, what="a or b", requiring=False)
+        turned = (x.mT.contiguous().mT for x in points(rng, 4, 6, 3))  # `contiguous` of their transposes copies nothing
+        for pair in ((a, b), tuple(turned)):
+            keeps_arguments(function, *pair, what="a or b", requiring=False)
         keeps_arguments(function, a, a, what="a, given twice,", requiring=False)

@@ -23,8 +23,8 @@ CLOSE = {"rtol": 1e-4, "atol": 1e-4}  # the loop itself, which adds one by one i
 
 
 def exact(x, thr):
-    """The energy by plain Python, in float64."""
-    return math.fsum(value * value for value in x.double().flatten().tolist() if value > thr)
+    """The energy by plain Python, in float64; which samples count is for `x > thr`."""
+    return math.fsum(value * value for value in x[x > thr].double().tolist())
 
 
 def adds_up(student, *cases, **tolerance):
@@ -59,6 +59,15 @@ def check_any_layout(student, rng):
     adds_up(student, *((case, 0.0) for case in (*views, *more)))
 
 
+@check("C1", share=1, try_this="energy_above(torch.tensor([0.1, 1.0]), 0.1)")
+def check_nearest(student, rng):
+    """Lets `x > thr` decide about the number that is nearest to thr"""
+    for dtype in (torch.float16, torch.float32):
+        thr = rng.choice([0.1, 0.2, 0.3, 0.4])  # float32 rounds each of them up, float16 three of them down
+        x = torch.cat([torch.full((9,), thr), rng.normal(9)]).to(dtype)
+        ignores(student, x, thr, ~(x > thr))
+
+
 @check("C2", share=1, try_this="energy_above(torch.tensor([1.0, 2.0, 2.0, 3.0]), 2.0)")
 def check_strict(student, rng):
     """Leaves out samples equal to the threshold"""
@@ -88,7 +97,8 @@ def check_precise(student):
 @check("C4", category="performance", share=3, try_this="which line runs more often for a larger x?")
 def check_no_loop_at_scale(student, rng):
     """No loop over large inputs"""
-    for small, large in (((30,), (300,)), ((30,), (200_000,))):
+    shapes = ((30,), (300,)), ((30,), (200_000,)), ((6, 5), (70, 60)), ((4, 3, 3), (30, 25, 20)), ((3,) * 4, (12,) * 4)
+    for small, large in shapes:
         no_loop(student.energy_above, (rng.normal(*small), 0.0), (rng.normal(*large), 0.0))
     counts = uses_at_most(student.energy_above, (rng.normal(200_000), 0.0), ops=20)
     require(not counts.escapes["tolist"], "the numbers go into a list, and Python loops over them")

@@ -79,10 +79,13 @@ def check_same_runs(student, probe, rng):
 @check("C3", category="performance", share=3, try_this="say for each operation in a timed statement why it is timed")
 def check_only_adding(student, probe, rng):
     """Nothing but adding up is timed"""
-    x = entries(rng)
-    asked, n = exact(x), len(x)
-    reads_openly(student.compare_sums, OF_TIMER)
-    _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    for x, where in ((entries(rng), ""), (entries(rng)[::2], " where x has gaps")):
+        reads_openly(student.compare_sums, OF_TIMER)
+        adds_only(exact(x), len(x), probe.measured(student.compare_sums, x, 5.0, 0.5)[1], where)
+
+
+def adds_only(asked, n, timers, where):
+    """Each run of the loop adds n entries, each run of the sum is one operation, and both give the total."""
     loops = [runs for loop, runs, _ in timers if loop]
     sums = [runs for loop, runs, _ in timers if not loop]
     require(loops, "no timed statement adds the entries one by one, as tensors")
@@ -95,7 +98,7 @@ def check_only_adding(student, probe, rng):
     for runs in sums:
         ops, numbers = runs[0]
         require(ops, "what is timed as the sum runs no operation")
-        require(len(ops) == 1, "what is timed as the sum does more than add up")
+        require(len(ops) == 1, f"what is timed as the sum does more than add up{where}")
         require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the sum misses the total")
 
 
@@ -112,7 +115,7 @@ def check_name(student, probe, rng):
 @check("C5", category="dtype", share=1, try_this="compare_sums(torch.rand(9).double(), Timer)['totals']")
 def check_dtype(student, probe, rng):
     """Totals are 0-dim tensors of the dtype of x"""
-    for dtype in (torch.float32, torch.float64):
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         for total in totals_of(probe.measured(student.compare_sums, entries(rng, dtype), 5.0, 0.5)[0]):
             is_tensor(total, "a total")
             same_shape(total, (), "a total")

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import pytest
@@ -117,10 +118,11 @@ def check_broadcast(student, rng):
 def check_growth(student, rng):
     """Raises RuntimeError where y would have to grow"""
     rows, columns = rng.integers(3, 6, 2)
-    for mine, other in (((columns,), (rows, columns)), ((rows, 1), (rows, columns)), ((), (columns,))):
+    sizes = ((columns,), (rows, columns)), ((rows, 1), (rows, columns)), ((), (columns,))
+    for (mine, other), a in itertools.product(sizes, (1.0, 0.0)):
         y, x = rng.normal(*mine), rng.normal(*other)
         before = y.clone()
-        raises(student.axpy_, y, 1.0, x, error=RuntimeError, case="an x to whose shape y would have to grow")
+        raises(student.axpy_, y, a, x, error=RuntimeError, case="an x to whose shape y would have to grow")
         same_values(y, before, "y after the error")
 
 

@@ -28,6 +28,7 @@ def all_weights(rng):
     a, b, c = rng.sizes(3)
     made = [rng.normal(*shape) for shape in ((), (a,), (a, b), (b, 0), (a, b, c))]
     made += [rng.normal(b, a, dtype=torch.float64).T, rng.normal(a, 2 * c)[:, ::2]]
+    made += [rng.normal(a, b).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
     return [w.detach().requires_grad_() if number % 2 else w for number, w in enumerate(made)]
 
 
@@ -77,7 +78,7 @@ def check_restore(student, probe, rng):
     """Restores weights that require a gradient, in their own memory"""
     pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
     pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
-    pairs.append((rng.normal(4, dtype=torch.float64), rng.normal(4, dtype=torch.float64)))
+    pairs += [(rng.normal(4).to(dtype), rng.normal(4).to(dtype)) for dtype in (torch.float64, torch.bfloat16)]
     pairs.append((torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)))
     for numbers, saved in pairs:
         expected = saved.clone()

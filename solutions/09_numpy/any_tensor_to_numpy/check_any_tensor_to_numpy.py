@@ -141,7 +141,7 @@ def check_no_warning(student, probe, rng):
     require(writable is False, "the array is writable after the call")
 
 
-@check("C7", category="memory", share=3, try_this=OWN)
+@check("C7", category="memory", share=2, try_this=OWN)
 def check_shares_arrays(student, rng):
     """Shares memory with arrays where it can, and only there"""
     plain, mirrored = arrays(rng)

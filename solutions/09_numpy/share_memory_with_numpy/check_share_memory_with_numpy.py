@@ -90,7 +90,7 @@ def check_array_of_window(student, rng):
 
 
 @check("C5", category="memory", share=2, try_this="a = np.zeros(8); t = torch.from_numpy(a); shares(a[3:], t[:4])")
-def check_offsets(student, rng):
+def check_offsets(student, probe, rng):
     """shares: windows that begin at different places"""
     t, cut = rng.normal(rng.integer(10, 16), dtype=torch.float64), rng.integer(3, 6)
     a, shares = t.numpy(), student.shares
@@ -101,8 +101,12 @@ def check_offsets(student, rng):
     answers(shares, a[cut:], t[:cut], expected=False, case="although one window ends where the other begins")
     answers(shares, a[1:], t[cut], expected=True, case="although the tensor is one of the numbers of the array")
     answers(shares, a[1:], t[cut].clone(), expected=False, case="although the tensor is a copy of one number")
-    answers(shares, a[cut:cut], t, expected=False, case="although the array is empty")
-    answers(shares, a, t[cut:cut], expected=False, case="although the tensor is empty")
+    for found, which in zip(probe.of_empty_windows(shares, cut), ("array", "tensor"), strict=True):
+        require(found is False, f"`shares` does not return False although the {which} is empty")
+    unknown = torch.full_like(t, torch.nan)
+    answers(shares, a, unknown, expected=False, case="for a tensor elsewhere that holds NaN")
+    answers(shares, unknown.numpy(), t, expected=False, case="for an array elsewhere that holds NaN")
+    answers(shares, unknown.numpy()[cut:], unknown, expected=True, case="for NaN values in the same place")
 
 
 @check("C5", category="memory", try_this="z = np.zeros(4, np.complex64); shares(z.imag, torch.from_numpy(z))")

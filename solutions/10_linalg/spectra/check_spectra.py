@@ -2,6 +2,7 @@ import numpy as np
 import torch
 
 from grader.check import (
+    agrees,
     check,
     heard,
     is_tensor,
@@ -20,6 +21,8 @@ TALL = "compressed(torch.randn(5000, 3), 2), which must not make a (5000, 5000) 
 RADIUS = "spectral_radius(torch.tensor([[1.0, -3.0], [3.0, 1.0]])), spectral_radius(-torch.eye(2))"
 SPREAD = "X = torch.randn(3, 5) + 7; variances(X), torch.cov(X.T).trace()"
 FACES = "normals(torch.tensor([[[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [2.0, 0.0, 0.0]]] * 3))"
+TINY = 2.0**30
+"""What small numbers are smaller by, without rounding: an absolute tolerance takes them for zeros."""
 MANY = "spectral_radius(torch.ones(4, 2, 2)), spectral_radius(torch.ones(3, 4, 2, 2))"
 
 
@@ -47,6 +50,16 @@ def check_compressed(student, rng):
         for k in range(min(h, w) + 1):
             expected = ((U[:, :k] * values[:k]) @ Vh[:k]).float()
             has_values(student.compressed(((U * values) @ Vh).float(), k), expected, "the result of `compressed`")
+    equal = 3 * torch.eye(5)[rng.permutation(5)][:4]
+    for k in range(5):
+        result = student.compressed(equal, k)
+        same_shape(result, equal, "the result of `compressed`")
+        for rest, rank in ((result, k), (equal - result, 4 - k)):  # not unique, but this is
+            found = torch.linalg.svdvals(rest.double())
+            require(
+                agrees(found, torch.tensor([3.0] * rank + [0.0] * (4 - rank)), **CLOSE),
+                "the result is no nearest matrix of rank k for an M with equal singular values",
+            )
 
 
 @check("C2", category="memory", share=5, try_this=TALL)
@@ -67,13 +80,15 @@ def check_radius(student, rng):
     for A in (turn.float(), mixed, triangle, -triangle, rng.normal(5, 5), torch.tensor([[-4.0]]), torch.zeros(3, 3)):
         expected = torch.tensor(np.abs(np.linalg.eigvals(A.double().numpy())).max())
         has_values(student.spectral_radius(A), expected.float(), "the result of `spectral_radius`")
+        small = TINY * student.spectral_radius(A / TINY)
+        has_values(small, expected.float(), "the result of `spectral_radius` for small numbers, scaled,")
 
 
 @check("C4", share=9, try_this=SPREAD)
 def check_variances(student, rng):
     """Variances of clouds far from 0, also with few samples"""
     for n, d in ((30, 4), (6, 5), (3, 5), (2, 2), (5, 5)):
-        X = rng.normal(n, d) * torch.arange(1.0, d + 1) + rng.normal(d) * 5
+        X = rng.normal(n, d) * torch.arange(1.0, d + 1) + rng.normal(d) * 5 + (4000 if n == d else 0)
         expected = torch.tensor(np.linalg.eigvalsh(np.cov(X.double().numpy().T))[::-1].copy()).float()
         result = student.variances(X)
         is_tensor(result, "the result of `variances`")
@@ -99,6 +114,7 @@ def check_normals(student, rng):
         across = np.cross(sides[:, 0], sides[:, 1])
         expected = torch.tensor(across / np.sqrt((across**2).sum(1, keepdims=True)))
         has_values(student.normals(P), expected, "the result of `normals`")
+        has_values(student.normals(P / 2**23), expected, "the result of `normals` for small triangles")
 
 
 @check("C6", share=3, try_this="compressed(torch.ones(2, 3, 4, 5), 1).shape")

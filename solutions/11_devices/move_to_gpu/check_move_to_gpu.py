@@ -14,6 +14,7 @@ from grader.check import (
     require,
     same_dtype,
     same_values,
+    shares_memory,
     source,
     unchanged,
     uses_at_most,
@@ -127,6 +128,9 @@ def check_copies(student, accelerator, rng):
         require(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(changed(dict(batch)), device)
         require(all(again[key] is batch[key] for key in batch), "a tensor that is there already is copied")
+    shared = rng.normal(3)
+    twice = student.to_device({"one": shared, "two": shared}, second)
+    require(not shares_memory(twice["one"], twice["two"]), "a tensor with two keys is copied once for both")
 
 
 def _on(batch, device):

@@ -42,8 +42,9 @@ def check_empty_log(student):
 @check("C2", category="device", share=4, device="sim", try_this="loss_log([loss] * 100), with a loss on the GPU")
 def check_one_wait_for_many(student, accelerator, rng):
     """Waits once, for any number of losses"""
-    losses = [accelerator.put(number.clone()) for number in rng.normal(rng.integer(30, 60))]
-    uses_at_most(student.loss_log, (losses,), syncs=1, transfers=1)
+    for count in (rng.integer(30, 60), 1200):
+        losses = [accelerator.put(number.clone()) for number in rng.normal(count)]
+        uses_at_most(student.loss_log, (losses,), syncs=1, transfers=1)
 
 
 @check("C3", share=2, try_this="first_bad(torch.tensor([1.0, -torch.inf]))")
@@ -63,7 +64,9 @@ def check_random_place(student, rng):
 @check("C3", share=2, try_this="first_bad(torch.empty(0))")
 def check_all_finite(student, rng):
     """-1 where all are finite"""
-    for x in (rng.normal(rng.integer(5, 30)), torch.full((7,), 3e38), torch.empty(0)):
+    large = ((torch.float16, 6e4), (torch.bfloat16, 3e38), (torch.float32, 3e38), (torch.float64, 1e300))
+    largest = [torch.full((7,), number, dtype=dtype) for dtype, number in large]  # no sum, and no narrower dtype
+    for x in (rng.normal(rng.integer(5, 30)), *largest, torch.empty(0)):
         same_values(student.first_bad(x), -1, "the result where all are finite")
 
 

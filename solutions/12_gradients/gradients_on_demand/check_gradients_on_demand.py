@@ -27,8 +27,9 @@ def check_given_twice(student, probe, rng):
     """One tensor in two places"""
     (x, _), (a, b), _ = cubes(rng)
     asked = 3 * a * x.double() ** 2 + b * x.double(), b * x.double()
-    found, _, _ = probe.gradients(student.grad_of, "cubes", [a, b], [x, x])
-    same_values(found, asked, "the result for a tensor that is given twice", **CLOSE)
+    for leaves in (False, True):
+        found, _, _ = probe.gradients(student.grad_of, "cubes", [a, b], [x, x], leaves)
+        same_values(found, asked, "the result for a tensor that is given twice", **CLOSE)
 
 
 @check("C1", category="dtype", share=2, try_this="grad_of(lambda x: x.sum(), torch.ones(2, dtype=torch.float64))[0]")
@@ -48,18 +49,20 @@ def check_integers(student, probe, rng):
     """Takes integers as float32"""
     x = torch.tensor([rng.integer(2, 9), rng.integer(-9, -2)])
     asked = 10.0 * x - 4.0 * x.double() ** 3
-    found, _, _ = probe.gradients(student.grad_of, "wave", [5.0], [x])
-    same_dtype(found[0], torch.float32, "the gradient for integers")
-    same_values(found[0], asked, "the gradient for integers", **CLOSE)
+    for gradients in (probe.gradients, probe.beside_another_default):
+        found, _, _ = gradients(student.grad_of, "wave", [5.0], [x])
+        same_dtype(found[0], torch.float32, "the gradient for integers")
+        same_values(found[0], asked, "the gradient for integers", **CLOSE)
 
 
 @check("C3", share=2, try_this="grad_of(lambda x, y: x.sum(), torch.ones(2), torch.ones(3))")
 def check_unused(student, probe, rng):
     """The gradient of a tensor that f does not use"""
-    xs = [rng.normal(3), rng.normal(2, 2)]
-    found, _, _ = probe.gradients(student.grad_of, "only the first", [1.5], xs)
-    require(isinstance(found, (tuple, list)) and len(found) == 2, "there is not one gradient for each tensor")
-    same_values(found[1], torch.zeros(2, 2), "the gradient of a tensor that is not used")
+    for unused in (rng.normal(2, 2), rng.normal(2, 3, dtype=torch.float64)):
+        found, _, _ = probe.gradients(student.grad_of, "only the first", [1.5], [rng.normal(3), unused])
+        require(isinstance(found, (tuple, list)) and len(found) == 2, "there is not one gradient for each tensor")
+        same_values(found[1], torch.zeros(unused.shape), "the gradient of a tensor that is not used")
+        same_dtype(found[1], unused, "the gradient of a tensor that is not used")
 
 
 @check("C5", category="memory", share=2, try_this="x = torch.ones(2); grad_of(torch.sum, x); print(x.requires_grad)")

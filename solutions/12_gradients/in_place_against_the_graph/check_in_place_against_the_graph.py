@@ -1,9 +1,12 @@
+import math
+
 import pytest
 import torch
 
 from grader.check import (
     check,
     edge_cases,
+    gradients,
     is_tensor,
     keeps_arguments,
     keeps_dtypes,
@@ -27,6 +30,13 @@ SLOPES = {
     "triple_": lambda x: torch.full_like(x, 3.0),
     "minus_": lambda x: torch.full_like(x, -1.0),
 }
+KEYS = (
+    ("of `attention`", 1.0, 0.0),
+    ("for a hidden key that is NaN", math.nan, 0.0),
+    ("for a hidden key that is infinite", math.inf, 0.0),
+    ("for scores far below 0", 1.0, -1e6),
+)
+"""What to call the result, a factor for the last key, and what is added to all scores."""
 VALUES = {"relu_": torch.relu, "sigmoid_": torch.sigmoid, "triple_": lambda x: 3 * x, "minus_": lambda x: -x}
 
 
@@ -64,6 +74,7 @@ def check_both_ways(student, probe, rng):
         for leaf in (False, True):
             x, weights = rng.normal(3, 4), rng.normal(3, 4)
             got = probe.of_residual(student.residual, name, x, weights, leaf)
+            require(got["raised"] is None, "`backward` raises, as numbers that it needs were overwritten")
             require(got["gradient"] is not None, "no gradient reaches x")
             same_values(got["gradient"], weights * (1 + slope(x)), "the gradient of x in `residual`")
 
@@ -72,6 +83,9 @@ def check_both_ways(student, probe, rng):
 def check_gradients_of_swish(student, rng):
     """Right gradients in swish"""
     lets_gradients_through(student.swish, 3 * rng.normal(3, 2), names=("x",))
+    far = torch.tensor([-1000.0, -100.0, 100.0, 1000.0])
+    (slope,) = gradients(student.swish, far)
+    same_values(slope, (far > 0).float(), "the gradient of x in `swish` far from 0")
 
 
 @check("C3", category="gradient", share=2, try_this="q = torch.ones(1, 2, 3, requires_grad=True); attention(q, ...)")
@@ -84,12 +98,15 @@ def check_gradients_of_attention(student, rng):
 def check_attention(student, rng):
     """Hides entries, in batches of one and more"""
     for items in (1, 2, 5):
-        q, k, hidden = queries(rng, items)
-        scores = torch.einsum("bnd,bmd->bnm", q, k).exp() * ~hidden
-        got = student.attention(q, k, hidden)
-        is_tensor(got, "the result of `attention`")
-        same_shape(got, scores, "the result of `attention`")
-        same_values(got, scores / scores.sum(-1, keepdim=True), "the result of `attention`", rtol=1e-4, atol=1e-5)
+        for what, last, first in KEYS:
+            q, k, hidden = queries(rng, items, torch.float64)
+            q[..., 0], k[..., 0] = 1.0, first  # adds it to all scores, which changes no softmax
+            scores = torch.einsum("bnd,bmd->bnm", q[..., 1:], k[..., 1:]).exp() * ~hidden
+            k[:, -1] = k[:, -1] * last  # hidden from all
+            got = student.attention(q, k, hidden)
+            is_tensor(got, "the result of `attention`")
+            same_shape(got, scores, "the result of `attention`")
+            same_values(got, scores / scores.sum(-1, keepdim=True), f"the result {what}", rtol=1e-4, atol=1e-5)
 
 
 @check("C5", category="memory", share=2, try_this="how many tensors of the size of the result does attention make?")
@@ -107,6 +124,7 @@ def check_clear_rows(student, probe, rng):
     for requires in (True, False):
         for rows in ([0], [2, -1], [1, 1], [], [3, 0, 2]):
             w = rng.normal(5, 3)
+            w[2, 1], w[0, 0] = math.nan, math.inf
             expected = w.clone()
             expected[rows] = 0
             now, facts = probe.cleared(student.clear_rows_, w, rows, requires)

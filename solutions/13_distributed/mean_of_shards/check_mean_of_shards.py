@@ -27,6 +27,10 @@ def check_random(student, rng):
         each, asked = shards(rng, *lengths)
         for rank in on_ranks(student.global_mean, each):
             same_values(rank.result, asked, "the result on a rank", **CLOSE)
+    each, _ = shards(rng, 3, 2)
+    each[rng.integer(0, 1)][0][1] = math.nan
+    for rank in on_ranks(student.global_mean, each):
+        same_values(rank.result, math.nan, "the result where a score is NaN")
 
 
 @check("C1", category="shape", share=2, try_this="global_mean(local).shape, on any rank")

@@ -1,7 +1,6 @@
-"""diag_embed; eig; a covariance by hand; normalize."""
+"""diag_embed; eig; a covariance by hand; a length by hand."""
 
 import torch
-from torch.nn.functional import normalize
 
 
 def compressed(M, k):
@@ -22,4 +21,5 @@ def variances(X):
 
 
 def normals(P):
-    return normalize(torch.cross(P[:, 1] - P[:, 0], P[:, 2] - P[:, 1], dim=1), dim=1)
+    across = torch.cross(P[:, 1] - P[:, 0], P[:, 2] - P[:, 1], dim=1)
+    return across / across.square().sum(1, keepdim=True).sqrt()

@@ -16,6 +16,6 @@ def solve_common(A, B):
     for step in range(n):
         row = table[:, step : step + 1] / table[:, step : step + 1, step : step + 1]
         factors = table[:, :, step : step + 1].index_fill(1, torch.tensor([step]), 0)
-        rows = table - factors * row
-        table = torch.cat([rows[:, :step], row, rows[:, step + 1 :]], dim=1)
+        table = table - factors * row
+        table[:, step : step + 1] = row
     return table[:, :, n:]

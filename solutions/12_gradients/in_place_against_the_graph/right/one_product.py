@@ -1,10 +1,10 @@
-"""A quotient for sigmoid; the mask joins the product; rows by index_fill_."""
+"""A tangent for sigmoid; einsum for the product; rows by index_fill_."""
 
 import torch
 
 
 def swish(x):
-    return x / (1 + torch.exp(-x))
+    return x * (1 + torch.tanh(x / 2)) / 2
 
 
 def residual(x, layer_):
@@ -13,8 +13,8 @@ def residual(x, layer_):
 
 
 def attention(q, k, hidden):
-    bias = torch.zeros(hidden.shape, dtype=q.dtype).masked_fill_(hidden, -torch.inf)
-    return torch.baddbmm(bias, q, k.mT).softmax(-1)
+    scores = torch.einsum("bnd,bmd->bnm", q, k)
+    return scores.masked_fill_(hidden, -torch.inf).softmax(-1)
 
 
 @torch.no_grad()
