@@ -58,7 +58,7 @@ def check_compressed(student, rng):
             found = torch.linalg.svdvals(rest.double())
             require(
                 agrees(found, torch.tensor([3.0] * rank + [0.0] * (4 - rank)), **CLOSE),
-                "the result is no nearest matrix of rank k for an M with equal singular values",
+                "the result is not a nearest matrix of rank k where singular values of M are equal",
             )
 
 
