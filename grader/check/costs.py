@@ -313,7 +313,7 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
     report(function, "ops", many)
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input, as a loop in Python does", function)
-        story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({_most_frequent(ops)})"
+        story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
         raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
     if (reference := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
@@ -324,7 +324,7 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
     return ops
 
 
-def _most_frequent(ops: Counter[str]) -> str:
+def most_frequent(ops: Counter[str]) -> str:
     """The three operations that ran most often, by names that students know, and how many others there are."""
     known = Counter[str]()
     for name, times in ops.items():

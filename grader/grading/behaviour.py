@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]+")
 _PATH = re.compile(r"(?<![\w.])(?:/[\w.+-]+){2,}")
 _FRACTION = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
 _COUNT = re.compile(r"\b\d[\d,]*\b")
-_OPERATIONS = re.compile(r": \{.*| \(\w+ \d[\d,]* times.*\)")
+_OPERATIONS = re.compile(r": \{.*|(?<= operations) \(\d.*\)")  # which ones, after how many
 _OWN_ERROR = re.compile(r"\n {8}(?:raise|assert)\b[^\n]*\s*$")
 _ERROR = re.compile(r"( raised \w+): .*", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])\d")

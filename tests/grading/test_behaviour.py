@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from grader.check.costs import most_frequent
 from grader.grading.behaviour import (
     Trace,
     as_file,
@@ -70,6 +72,15 @@ def test_of_a_count_its_power_of_two_is_left() -> None:
     one, other, twice = (Trace.of(Outcome("a", FAILED, "", text), "performance") for text in texts)
     assert one == other != twice
     assert trace(texts[0]) != trace(texts[1])
+
+
+def test_of_operations_their_names_do_not_count() -> None:
+    """A loop is the same mistake, whichever operations it repeats."""
+    loops = (Counter(gt=80, item=80), Counter(select=90, add=41, mul=29, sub=1))
+    texts = [f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops]
+    one, other = (Trace.of(Outcome("a", FAILED, "", text), "performance") for text in texts)
+    assert texts[0] != texts[1]
+    assert one == other
 
 
 def test_of_a_measured_time_no_number_is_left() -> None:
