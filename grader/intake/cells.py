@@ -96,7 +96,11 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def module_of(
-    cells: Sequence[Cell], exercise: Sequence[str], needed: Collection[str], known: Collection[str]
+    cells: Sequence[Cell],
+    exercise: Sequence[str],
+    needed: Collection[str],
+    known: Collection[str],
+    others: Collection[str] = (),
 ) -> Module:
     """The module that cells which ran in a kernel make.
 
@@ -107,13 +111,35 @@ def module_of(
         exercise: what the exercise goes by, its id first.
         needed: names that it asks for.
         known: names in the kernel's memory.
+        others: names that other exercises ask for.
     """
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
-    chosen = marked or [cell for cell in latest if not cell.exercises]
+    chosen = marked or _of_this([cell for cell in latest if not cell.exercises], needed, others)
     module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
     module.notes += _memory_notes(module, chosen, cells, needed, known, exercise)
     return module
+
+
+def _of_this(cells: Sequence[Cell], needed: Collection[str], others: Collection[str]) -> list[Cell]:
+    """The cells without those that define what other exercises ask for, and without imports that only those use.
+
+    Else the `import torch` of one exercise would break the rule of another one that forbids it.
+    """
+    names = {cell: _names(cell.source) for cell in cells}
+    foreign = [cell for cell in cells if names[cell][1] & {*others} and not names[cell][1] & {*needed}]
+    kept = [cell for cell in cells if cell not in foreign]
+    while more := [cell for cell in foreign if any(names[cell][1] & names[other][0] for other in kept)]:
+        kept += more
+        foreign = [cell for cell in foreign if cell not in more]
+    here, there = (set[str]().union(*(names[cell][0] for cell in part)) for part in (kept, foreign))
+    idle = [cell for cell in kept if names[cell][1] & there - here and _only_imports(cell.source)]
+    return [cell for cell in cells if cell not in foreign and cell not in idle]
+
+
+def _only_imports(source: str) -> bool:
+    tree = parsed(source)
+    return tree is not None and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
 def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "") -> Module:

@@ -73,7 +73,8 @@ class NotebookGrader:
         exercise = one_exercise(course, request["name"])
         cells = [Cell(**row) for row in request["cells"]]
         needed = _needed(exercise)
-        module = module_of(cells, (exercise.id, exercise.number), needed, request["names"])
+        others = {name for other in course.exercises for name in _needed(other)}.difference(needed)
+        module = module_of(cells, (exercise.id, exercise.number), needed, request["names"], others)
         if not module.lines:
             missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
             return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}

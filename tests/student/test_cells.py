@@ -41,6 +41,16 @@ def test_a_marked_cell_counts_for_its_exercise_alone() -> None:
     assert text("#exercise: 01-1\na = 1", "c = 3") == "#exercise: 01-1\na = 1\n"
 
 
+def test_cells_of_other_exercises_are_left_out() -> None:
+    """So are imports that they alone need; what this one uses of them stays."""
+    torch, total = "import torch", "def total(x):\n    return torch.sum(x)"
+    mine, helped = "def double(x):\n    return x + x", "def double(x):\n    return total(x) * 2"
+    for cells, kept in (((torch, total, mine), (mine,)), ((torch, total, helped), (torch, total, helped))):
+        numbered = [Cell(at, cell) for at, cell in enumerate(cells, 1)]
+        module = module_of(numbered, ("double",), ("double",), (), ("total",))
+        assert module.source.decode() == "".join(f"{cell}\n" for cell in kept)
+
+
 def test_failed_and_earlier_runs_are_left_out() -> None:
     """Of a cell the last run counts, where the notebook tells which cell it was, or where its text is the same."""
     runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, "c = 1/0", True))
