@@ -115,26 +115,31 @@ def module_of(
     """
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
-    chosen = marked or _of_this([cell for cell in latest if not cell.exercises], needed, others)
+    chosen = marked or of_this([cell for cell in latest if not cell.exercises], needed, others)
     module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
     module.notes += _memory_notes(module, chosen, cells, needed, known, exercise)
     return module
 
 
-def _of_this(cells: Sequence[Cell], needed: Collection[str], others: Collection[str]) -> list[Cell]:
-    """The cells without those that define what other exercises ask for, and without imports that only those use.
-
-    Else the `import torch` of one exercise would break the rule of another one that forbids it.
-    """
+def of_this(cells: Sequence[Cell], needed: Collection[str], others: Collection[str]) -> list[Cell]:
+    """The cells without those that define what other exercises ask for, and nothing that this one asks for or uses."""
     names = {cell: _names(cell.source) for cell in cells}
     foreign = [cell for cell in cells if names[cell][1] & {*others} and not names[cell][1] & {*needed}]
     kept = [cell for cell in cells if cell not in foreign]
     while more := [cell for cell in foreign if any(names[cell][1] & names[other][0] for other in kept)]:
         kept += more
         foreign = [cell for cell in foreign if cell not in more]
-    here, there = (set[str]().union(*(names[cell][0] for cell in part)) for part in (kept, foreign))
-    idle = [cell for cell in kept if names[cell][1] & there - here and _only_imports(cell.source)]
-    return [cell for cell in cells if cell not in foreign and cell not in idle]
+    return without_their_imports([cell for cell in cells if cell not in foreign], foreign)
+
+
+def without_their_imports(cells: Sequence[Cell], foreign: Sequence[Cell]) -> list[Cell]:
+    """The cells without imports that only cells of other exercises use.
+
+    Else the `import torch` of one exercise would break the rule of another one that forbids it.
+    """
+    here, there = (set[str]().union(*(_names(cell.source)[0] for cell in part)) for part in (cells, foreign))
+    idle = there - here
+    return [cell for cell in cells if not (_only_imports(cell.source) and _names(cell.source)[1] & idle)]
 
 
 def _only_imports(source: str) -> bool:

@@ -3,7 +3,7 @@
 Which cells are an exercise's: those with its id as a tag or as nbgrader's id, and those that begin with a comment with
 its name; without such cells, those below a heading that names it. Cells before the first that is some exercise's
 belong to all, but not to one with cells marked `# exercise: NAME`, which `grader.notebook` takes alone as well. Where
-no cell says it, the whole notebook is of each exercise whose functions it defines.
+no cell says it, the whole notebook is of each exercise whose functions it defines, but for cells that define others'.
 
 Magics and shell lines are left out with a note; what else is left out, `cells` says.
 """
@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.intake.cells import Cell, Module, checkers_in, joined
+from grader.intake.cells import Cell, Module, checkers_in, joined, of_this, without_their_imports
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
@@ -47,9 +47,12 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     cells = list(_cells(data, exercises))
     marked = {cell.of for cell in cells if cell.of}
     known = {exercise.id: exercise for exercise in exercises}
+    chosen: dict[str, list[Cell]] = {}
     if marked:
         first = next(place for place, cell in enumerate(cells) if cell.of)
-        chosen = {id: _of_one(cells[:first], [cell for cell in cells if cell.of == id]) for id in marked}
+        for id in marked:
+            its = _of_one(cells[:first], [cell for cell in cells if cell.of == id])
+            chosen[id] = without_their_imports(its, [cell for cell in cells if cell.of not in ("", id)])
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
@@ -57,6 +60,11 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
         # Where several exercises have a function of that name, those of which all functions are there.
         chosen = {id: cells for id in chosen if starter_names(known[id]) <= names} or chosen
+        wanted = {id: starter_names(known[id]) for id in chosen}
+        others = {
+            id: set[str]().union(*(wanted[other] for other in wanted if other != id)) - wanted[id] for id in wanted
+        }
+        chosen = {id: of_this(cells, wanted[id], others[id]) for id in chosen}
     checkers = checkers_in(cells)
     modules = {}
     for id, its in chosen.items():

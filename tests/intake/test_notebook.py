@@ -61,11 +61,13 @@ def test_what_is_tried_beside_marked_cells_does_not_count(tiny: Course) -> None:
 
 
 def test_a_whole_notebook(tiny: Course) -> None:
-    """Where no cell says it, all of it is of each exercise whose functions it defines, or of the one in its name."""
-    data = notebook(DOUBLE, "def double_(x):\n    return x", TOTAL)
+    """Where no cell says it, those are an exercise's that define nothing of another one; or all, by the file's name."""
+    data = notebook("import torch", DOUBLE, "def double_(x):\n    return x", TOTAL, "also = 1")
     whole = code(tiny, data)
     assert set(whole) == {"double", "total"}
-    assert whole["double"] == whole["total"]
+    assert TOTAL not in whole["double"]
+    assert DOUBLE not in whole["total"]
+    assert all("also = 1" in text for text in whole.values())
     assert set(code(tiny, data, "Double (1).ipynb")) == {"double"}
     assert code(tiny, notebook("x = 1")) == {}
 
