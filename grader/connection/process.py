@@ -251,7 +251,10 @@ class WorkerProcess:
             whole, newline, begun = first.rpartition(b"\n")
             first, begun = (whole, begun) if newline else (first, b"")
             more = (begun + rest).removesuffix(b"\n").count(b"\n") + 1
-        return first.decode("utf-8", "backslashreplace"), more
+        text = first.decode("utf-8", "backslashreplace")
+        for folder in (str(self.folder), os.path.realpath(self.folder)):  # files by the names that the student knows
+            text = text.replace(folder + os.sep, "")
+        return text, more
 
     def close(self) -> None:
         """End the process and remove its folder, as soon as it is gone."""
