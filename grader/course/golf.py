@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 from grader.model import Exercise
 from grader.model.score import counted
@@ -58,8 +59,13 @@ def golf_line(exercise: Exercise) -> str:
 
 def par_problem(exercise: Exercise) -> str:
     """What is wrong with the par of an exercise; "" if nothing is, or its answers are not here."""
-    files = [path for path in (exercise.reference, *exercise.right) if path is not None]
-    least = min((operations(path.read_bytes()) for path in files), default=exercise.par)
-    if exercise.par in (None, least):
+    if exercise.par is None:
+        return ""
+    counts = []
+    for path in (exercise.reference, *exercise.right):
+        with suppress(SyntaxError, ValueError):  # which is reported where the answer is run
+            counts += [operations(path.read_bytes())] if path is not None else []
+    least = min(counts, default=exercise.par)
+    if exercise.par == least:
         return ""
     return f"par: the shortest right answer here has {least} operations; write that, or add a shorter answer"

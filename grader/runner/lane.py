@@ -107,6 +107,16 @@ def too_much(check: Check, detail: str) -> Outcome:
     return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")
 
 
+def _socket_pair() -> tuple[socket.socket, socket.socket] | None:
+    """Both ends of a channel to a check process; None where a process cannot have a socket as its standard streams."""
+    if sys.platform == "win32":
+        return None
+    try:
+        return socket.socketpair()
+    except OSError:  # a system without Unix sockets
+        return None
+
+
 class Lane:
     """One check process and its workers. Open it once for a course, close it.
 
@@ -144,7 +154,7 @@ class Lane:
         supply = self._source.supply(self._number)
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
-        ends = socket.socketpair() if sys.platform != "win32" else None
+        ends = _socket_pair()
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
             pass_fds=fds,

@@ -170,7 +170,7 @@ def test_points_that_do_not_count_are_told() -> None:
     row = next(check for check in double["checks"] if check["verdict"] == "passed")
     row |= {"earned": 0.3, "held_back": 1.0}
     items = items_of(report_from(json.dumps(plain), "report.json"))
-    told = [item for item in items if "Rule C2" in item.text]
+    told = [item for item in items if "rule C2" in item.text]
     assert [item.id for item in told] == ["passed_True", "failed_True"]
     assert all("1 more points do not count" in item.text for item in told)
     assert told[0].score.earned == 30
