@@ -10,6 +10,8 @@ from pathlib import Path
 
 from attacking.corpus import Attack
 from attacking.secrets import Secrets
+from grader.course.answers import read_answer
+from grader.course.load import load_course
 
 MODULE = "01_wall"
 EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "together", "lean")
@@ -50,10 +52,13 @@ def plant_honest_school(root: Path, course: Path, secrets: Secrets, count: int) 
 
 def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[str, str]) -> None:
     folder.mkdir(parents=True)
+    exercises = {exercise.id: exercise for exercise in load_course(course).exercises}
     for exercise in EXERCISES:
         answer = others.get(exercise, "right/plain")
         if answer:
-            text = (course / "solutions" / MODULE / exercise / f"{answer}.py").read_text(encoding="utf-8")
+            known, name = exercises[exercise], Path(answer).name
+            (path,) = (path for path in (*known.right, *known.wrong) if path.stem == name)
+            text = read_answer(known, path).source.decode()
             text += f"\n\nMINE = {secrets.word('submission')!r}\nprint('honest', __name__)\n"
             (folder / f"{exercise}.py").write_text(text, encoding="utf-8")
 
