@@ -25,16 +25,20 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
-    """Files without a place in a course, unknown topics of pages, and shown files that give a solution away."""
+    """Files that have no place in a course, and topics on the pages of modules that it does not have."""
     remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
                 False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
     stray = [f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course)]
-    problems = [*stray, *unknown_topics(coverage)]
+    return [*stray, *unknown_topics(coverage)]
+
+
+def leaks(course: Course) -> Sequence[str]:
+    """Shown files with a part of a solution, which `grade release` would refuse. To search a course takes a second."""
     try:
         prove(copied_files(course), tuple(secrets_of(course)))
     except CourseError as error:
-        problems += error.problems
-    return problems
+        return error.problems
+    return ()
 
 
 def unknown_topics(coverage: Coverage) -> list[str]:
