@@ -7,6 +7,7 @@ the cell that it comes from.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -123,16 +124,16 @@ def module_of(
 
 def of_this(cells: Sequence[Cell], needed: Collection[str], others: Collection[str]) -> list[Cell]:
     """The cells without those that define what other exercises ask for, and nothing that this one asks for or uses."""
-    names = {cell: _names(cell.source) for cell in cells}
-    foreign = [cell for cell in cells if names[cell][1] & {*others} and not names[cell][1] & {*needed}]
-    kept = [cell for cell in cells if cell not in foreign]
-    while more := [cell for cell in foreign if any(names[cell][1] & names[other][0] for other in kept)]:
-        kept += more
-        foreign = [cell for cell in foreign if cell not in more]
+    names, own, theirs = {cell: _names(cell.source) for cell in cells}, {*needed}, {*others}
+    foreign = {cell for cell in cells if names[cell][1] & theirs and not names[cell][1] & own}
+    used = set[str]().union(*(names[cell][0] for cell in cells if cell not in foreign))
+    while more := {cell for cell in foreign if names[cell][1] & used}:
+        foreign -= more
+        used.update(*(names[cell][0] for cell in more))
     return without_their_imports([cell for cell in cells if cell not in foreign], foreign)
 
 
-def without_their_imports(cells: Sequence[Cell], foreign: Sequence[Cell]) -> list[Cell]:
+def without_their_imports(cells: Sequence[Cell], foreign: Collection[Cell]) -> list[Cell]:
     """The cells without imports that only cells of other exercises use.
 
     Else the `import torch` of one exercise would break the rule of another one that forbids it.
@@ -307,6 +308,7 @@ def _memory_notes(
             yield f"`{name}` is in the kernel's memory alone: the cell that defined it was changed since"
 
 
+@functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def _names(source: str) -> tuple[set[str], set[str]]:
     """The names that a text needs from elsewhere, and those that it defines; none of what is not Python."""
     if (tree := parsed(source)) is None:
