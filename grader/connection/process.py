@@ -18,6 +18,7 @@ from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.sandbox import clock
 from grader.sandbox.process import sweep
+from grader.sandbox.view import WORK
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
 from grader.wire.frames import Channel, Frame
 from grader.wire.transport import Patience
@@ -252,7 +253,8 @@ class WorkerProcess:
             first, begun = (whole, begun) if newline else (first, b"")
             more = (begun + rest).removesuffix(b"\n").count(b"\n") + 1
         text = first.decode("utf-8", "backslashreplace")
-        for folder in (str(self.folder), os.path.realpath(self.folder)):  # files by the names that the student knows
+        # Files by the names that the student knows, as a warning names one: where the worker saw them, or we do.
+        for folder in (WORK, str(self.folder), os.path.realpath(self.folder)):
             text = text.replace(folder + os.sep, "")
         return text, more
 

@@ -9,7 +9,6 @@ from grader.connection.starting import Starter
 from grader.model import Device
 from grader.model.messages import Job, PlannedExercise
 from grader.model.report import MORE_LINES
-from grader.sandbox.view import WORK
 
 
 class Connections:
@@ -101,9 +100,8 @@ class Connections:
     def part(self, limit: int) -> str:
         """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
         self.end_output()
-        # Files by the names that the student knows, as a warning names one.
         outputs = [self._output[life] for life in sorted(self._output)]
-        text, more = "".join(text for text, _ in outputs).replace(f"{WORK}/", ""), sum(lines for _, lines in outputs)
+        text, more = "".join(text for text, _ in outputs), sum(lines for _, lines in outputs)
         if len(text) > limit:
             more += text[limit:].removesuffix("\n").count("\n") + 1
             text = text[:limit]
