@@ -26,17 +26,14 @@ def operations(source: bytes) -> int:
     todo: list[ast.AST] = []
     for function in functions:
         todo += function.body if isinstance(function, ast.FunctionDef) else [function.body]
-    seen, count = set[ast.AST](), 0
+    count = 0
     while todo:
         node = todo.pop()
-        if node in seen or isinstance(
-            node, ast.Raise | ast.FunctionDef | ast.Lambda
-        ):  # these have entries of their own
-            continue
-        seen.add(node)
-        negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
-        count += isinstance(node, _OPERATIONS) and not negative
-        todo += [child for child in ast.iter_child_nodes(node) if not _is_annotation(node, child)]
+        # Functions within functions are in the list themselves.
+        if not isinstance(node, ast.Raise | ast.FunctionDef | ast.Lambda):
+            negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+            count += isinstance(node, _OPERATIONS) and not negative
+            todo += [child for child in ast.iter_child_nodes(node) if not _is_annotation(node, child)]
     return count
 
 
