@@ -11,6 +11,7 @@ from support import COURSES, run_grade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
+from grader.author.text import leaks
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -351,6 +352,14 @@ def test_sound_course_is_green(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout
     assert "No problems found." in ran.stdout
     assert "01-1 double" in ran.stdout
+
+
+def test_solution_on_a_page_is_reported(tmp_path: Path) -> None:
+    """What `grade release` would refuse is said while an author can still change it."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    assert list(leaks(load_course(root))) == []
+    (root / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{(root / STAFF / 'double.py').read_text()}")
+    assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(root)))
 
 
 def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> None:
