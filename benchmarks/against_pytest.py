@@ -1,8 +1,8 @@
 """How much the separate processes cost: the same checks and submissions, three ways, side by side in one run.
 
 ours          lanes, each a check process, and a forked worker for each exercise of each submission
-unisolated    one pytest session whose checks call the student's module directly: no isolation at all
-process each  a fresh interpreter with such a session for each submission
+unisolated    a plain `pytest -q` session in which the same checks call the student's module directly: no isolation
+process each  such a session for each submission
 
 The three take turns, round by round, so that a slow moment of the machine hits all of them. Ratios are taken within a
 round; their median is printed with the smallest and largest. Checks that measure speed are left out, as they need
@@ -15,7 +15,8 @@ workers; as many checks must pass here as there. The last ratio has our start-up
 from __future__ import annotations
 
 import argparse
-import json
+import os
+import re
 import statistics
 import subprocess
 import sys
@@ -56,7 +57,6 @@ def main() -> None:
         list(threads.map(lambda lane: lane.collected, lanes))
         start_up = time.perf_counter() - started
         only = without_measures(lanes[0], exercises)
-        inside = Unisolated()
         rounds = []
         for number in range(options.rounds):
             began = time.perf_counter()
@@ -66,7 +66,7 @@ def main() -> None:
                 found |= share
             ours = (time.perf_counter() - began) / len(submissions)
             passed = sum(row.verdict is Verdict.PASSED for rows in found.values() for row in rows)
-            seconds, also_passed = inside.run(submissions, only)
+            seconds, also_passed = unisolated(exercises, Path(folder))
             plain = seconds / len(submissions)
             if passed != also_passed:
                 tell_others(found)
@@ -74,11 +74,12 @@ def main() -> None:
             few = submissions[: options.processes]
             began = time.perf_counter()
             for path in few:
-                one_process(path, only)
+                with tempfile.TemporaryDirectory() as alone:
+                    Path(alone, path.name).symlink_to(path)
+                    unisolated(exercises, Path(alone))
             each = (time.perf_counter() - began) / len(few)
             rounds.append((ours, plain, each))
             print(f"round {number + 1}: ours {ours:.3f} s, unisolated {plain:.3f} s, process each {each:.3f} s")
-        inside.close()
     count = len(submissions)
     print(f"start-up of ours {start_up:.2f} s; {len(exercises)} exercises a submission; lanes: {options.lanes}")
     tell("ours / unisolated", [ours / plain for ours, plain, _ in rounds])
@@ -130,39 +131,22 @@ def tell_others(found: Mapping[str, Sequence[Outcome]]) -> None:
                 print(f"{author} {row.check} {row.verdict.value}: {row.detail or row.message}")
 
 
-class Unisolated:
-    """A warm process with one pytest session, in which student code and checks run together."""
-
-    def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("unisolated.py")), *IDS]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._read()
-
-    def run(self, submissions: Sequence[Path], only: Only) -> tuple[float, int]:
-        """Seconds for all of them, by the process's own clock, and how many checks passed."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(_request(submissions, only))
-        self._process.stdin.flush()
-        seconds, passed = self._read().split()
-        return float(seconds), int(passed)
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def one_process(path: Path, only: Only) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("unisolated.py")), *IDS]
-    subprocess.run(command, input=_request([path], only), text=True, capture_output=True, check=True)
-
-
-def _request(paths: Sequence[Path], only: Only) -> str:
-    return json.dumps([only, [str(path) for path in paths]]) + "\n"
+def unisolated(exercises: Sequence[Exercise], folder: Path) -> tuple[float, int]:
+    """Seconds of a plain session for all submissions in a folder, without its start-up, and how many checks passed."""
+    files = [str(path) for item in exercises for path in (item.shown_checks, item.hidden_checks) if path is not None]
+    own = ["-c", str(ROOT / "grader/session/pytest.ini"), "--import-mode=importlib", "-p", "unisolated", *files]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *own],
+        env=os.environ
+        | {"CLASS": str(folder), "PYTHONPATH": str(Path(__file__).parent), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds, passed = re.search(r"^seconds (.*)", done.stdout, re.M), re.search(r"(\d+) passed", done.stdout)
+    if seconds is None or passed is None:
+        sys.exit(f"the plain session failed:\n{done.stdout}{done.stderr}")
+    return float(seconds[1]), int(passed[1])
 
 
 def tell(name: str, ratios: Sequence[float]) -> None:

@@ -73,10 +73,10 @@ def run(code: str, lanes: int, handin: str, folder: Path, out: Path) -> float:
 
 
 def inconclusive(out: Path) -> int:
-    """How many outcomes were inconclusive at first."""
+    """How many results had an inconclusive outcome at first."""
     with closing(sqlite3.connect(out / "journal.sqlite")) as journal:
-        told = "SELECT count(*) FROM outcomes WHERE told LIKE '%\"inconclusive\"%'"
-        return int(journal.execute(told).fetchone()[0])
+        query = "SELECT count(*) FROM results WHERE outcomes LIKE '%\"inconclusive\"%'"
+        return int(journal.execute(query).fetchone()[0])
 
 
 def lost(course: Course, out: Path, right: set[tuple[str, str]]) -> list[str]:

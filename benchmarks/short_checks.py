@@ -2,7 +2,8 @@
 
 Five exercises with four short checks each. Every other author hands in a wrong answer to each exercise. Both sides are
 whole commands, start-up included, and take turns. The session is `pytest -q` on a file with the same checks, which
-imports each author's modules; nothing of this project is in it. A third side is one such session for each author.
+imports each author's modules; nothing of this project is in it. It reports each failed check, as we do; `pytest -q
+--tb=no`, which reports none, is timed as well. A last side is one such session for each author.
 
     python benchmarks/short_checks.py [--submissions 200] [--rounds 3] [--lanes 1 --lanes 2] [--single 5]
 
@@ -183,9 +184,10 @@ def ours(work: Path, count: int, lanes: int) -> Cost:
     return Cost(wall, cpu, round(lost))
 
 
-def unisolated(work: Path, folder: Path) -> Cost:
+def unisolated(work: Path, folder: Path, *options: str) -> Cost:
     """A plain pytest session on a class."""
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", str(work / "test_plain.py")]
+    own = ["-p", "no:cacheprovider", *options, str(work / "test_plain.py")]
+    command = [sys.executable, "-m", "pytest", "-q", *own]
     wall, cpu, text = run(command, CLASS=str(folder), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     failed = re.search(r"(\d+) failed", text)
     return Cost(wall, cpu, int(failed[1]) if failed else 0)
@@ -206,16 +208,19 @@ def main(submissions: int, rounds: int, lanes: tuple[int, ...], single: int) -> 
         make_class(work / "few", single)
         _write(work / "test_plain.py", plain_tests())
         for _ in range(rounds):
-            plain = unisolated(work, work / "class")
-            print(f"pytest    {plain.wall:6.1f} s wall {plain.cpu:6.1f} s CPU, {plain.failures} failures")
+            plain, silent = unisolated(work, work / "class"), unisolated(work, work / "class", "--tb=no")
+            for name, cost in (("pytest -q", plain), ("pytest -q --tb=no", silent)):
+                print(f"{name:18} {cost.wall:6.1f} s wall {cost.cpu:6.1f} s CPU, {cost.failures} failures")
             for count in lanes:
                 mine = ours(work, submissions, count)
                 if mine.failures != plain.failures:
                     raise click.ClickException(f"{mine.failures} checks failed, and {plain.failures} with pytest")
-                print(f"{count} lane(s) {mine.wall:6.1f} s wall {mine.cpu:6.1f} s CPU")
-                ratios.setdefault(f"{count} lane(s) / pytest", []).append(mine.wall / plain.wall)
+                name = f"{count} lane{'s'[: count - 1]}"
+                print(f"{name:18} {mine.wall:6.1f} s wall {mine.cpu:6.1f} s CPU")
+                ratios.setdefault(f"{name} / pytest -q", []).append(mine.wall / plain.wall)
+                ratios.setdefault(f"{name} / pytest -q --tb=no", []).append(mine.wall / silent.wall)
                 each = _each(work, single) * submissions
-                ratios.setdefault(f"one pytest for each / {count} lane(s)", []).append(each / mine.wall)
+                ratios.setdefault(f"one pytest for each / {name}", []).append(each / mine.wall)
     for name, found in ratios.items():
         print(f"{name}: median {statistics.median(found):.2f} (from {min(found):.2f} to {max(found):.2f})")
 

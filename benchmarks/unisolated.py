@@ -1,51 +1,52 @@
-"""What we are compared with: the same checks in a pytest session that imports student code itself. No isolation at all.
+"""What we are compared with: the same checks in a plain `pytest -q` session that imports student code itself.
 
-Reads a line with JSON, the checks to run of each exercise and a list of submission folders; grades them one after the
-other; prints the seconds and how many checks passed; and so on.
+    CLASS=FOLDER python -m pytest -q -c grader/session/pytest.ini -p unisolated CHECK_FILE...
+
+A plugin for a session that has nothing else of ours (PYTEST_DISABLE_PLUGIN_AUTOLOAD=1): pytest runs each check for
+each folder in CLASS, and reports each failure with its traceback. The fixtures of a check are here; calls of the
+student's functions are calls. Checks that measure speed need workers, and are left out. The last line says how many
+seconds the session took after its collection.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-import json
-import sys
-import tempfile
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
-from grader.check.declare import Accelerator
+import pytest
+import torch
+
+from grader.check.declare import Accelerator, Rng
+from grader.connection import record
 from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
+from grader.connection.record import Record
 from grader.connection.starting import Starter
+from grader.connection.student import Probe, Student
 from grader.course.load import load_course
-from grader.model import Device, Outcome, Verdict
-from grader.model.endings import CannotJudge
-from grader.model.messages import Collected, Done, Job, Part, PlannedExercise
-from grader.session.connections import Connections
-from grader.session.start import run_session
+from grader.model import Exercise, Limits
 from grader.wire.decode import copies
 from grader.worker import own_probes
 
-ROOT = Path(__file__).resolve().parents[1]
+EXERCISES = {exercise.id: exercise for exercise in load_course(Path(__file__).resolve().parents[1]).exercises}
+AUTHORS = sorted(Path(os.environ["CLASS"]).iterdir())
+NO_STARTER = cast(Starter, SimpleNamespace(students=set()))  # starts none
 
 
 class LocalConnection(Connection):
     """A connection without a worker: calls are calls."""
 
-    def bind(self, path: Path) -> None:
-        self._spaces: dict[str, Any] = {"": own_probes, "student": ModuleType(path.stem)}
-        self._fault: Exception | None = None
-        try:
-            self._spaces["student"] = _imported(path)
-        except Exception as error:
-            self._fault = CannotJudge(str(error))
+    def __init__(self, path: Path, owner: str = "your") -> None:
+        super().__init__(NO_STARTER, path.stem, {f"{path.stem}.py": path.read_bytes()}, Limits(), owner)
+        self._spaces: dict[str, Any] = {"": own_probes, "student": _imported(path)}
 
     def names(self) -> dict[str, str]:
-        if self._fault:
-            raise self._fault
         module = self._spaces["student"]
         return {name: "callable" if callable(value) else "value" for name, value in vars(module).items()}
 
@@ -85,81 +86,90 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-class LocalConnections(Connections):
-    """The same, in this process."""
+# -- the plugin --------------------------------------------------------------------------------------------------------
 
-    def __init__(self) -> None:
-        super().__init__(cast(Starter, SimpleNamespace(students=set())))  # starts none
-        self._bound: dict[str, LocalConnection] = {}
-
-    def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        if device not in self._students:
-            new = LocalConnection(self._starter, planned.id, job.files, planned.limits, device=device)
-            new.bind(Path(job.files["path"].decode()) / f"{planned.id}.py")
-            self._students[device] = new
-        self.add_reference(planned, self._students[device])
-        return self._students[device]
-
-    def add_reference(self, planned: PlannedExercise, student: Connection) -> None:
-        if planned.reference is None:
-            return
-        if planned.id not in self._bound:
-            files = {f"{planned.id}.py": planned.reference.read_bytes()}
-            new = LocalConnection(self._starter, planned.id, files, planned.limits, "the reference's", secret=True)
-            new.bind(planned.reference)
-            self._bound[planned.id] = new
-        self._bound[planned.id].student = student
-        student.reference = self._bound[planned.id]
+torch.set_num_threads(1)  # as in a check process
 
 
-class Host:
-    """Work from standard input; seconds to standard output."""
-
-    def __init__(self, ids: list[str]) -> None:
-        self._ids = ids
-        self._jobs: list[Job] = []
-        self._started: float | None = None
-        self._passed = 0
-
-    def next_job(self) -> Job | None:
-        if not self._jobs:
-            if self._started is not None:
-                print(time.perf_counter() - self._started, self._passed, flush=True)
-            line = sys.stdin.readline()
-            if not line:
-                return None
-            self._started, self._passed = time.perf_counter(), 0
-            only, paths = json.loads(line)
-            self._jobs = [
-                Job(
-                    id,
-                    {"path": path.encode(), f"{id}.py": Path(path, f"{id}.py").read_bytes()},
-                    0,
-                    "",
-                    Part(frozenset(only[id]), again=True),
-                )
-                for path in paths
-                for id in self._ids
-            ]
-        return self._jobs.pop(0)
-
-    def tell(self, message: Collected | Outcome | Done) -> None:
-        if isinstance(message, Collected):
-            assert not message.problems
-            print("ready", len(message.checks), flush=True)
-        elif isinstance(message, Outcome):
-            self._passed += message.verdict is Verdict.PASSED
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    metafunc.parametrize("author", AUTHORS, ids=lambda path: path.name, indirect=True, scope="module")
 
 
-def main() -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    ids = sys.argv[1:]
-    planned = [PlannedExercise.of(item) for item in load_course(ROOT).exercises if item.id in ids]
-    host: Any = Host(ids)
-    run_session(host, planned, LocalConnections(), Accelerator(), Path(tempfile.gettempdir()))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if _category(item) != "performance"]
 
 
-if __name__ == "__main__":
-    main()
+def _category(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("graded")
+    return "" if mark is None else mark.kwargs["category"]
+
+
+def exercise_of(request: pytest.FixtureRequest) -> Exercise:
+    """The exercise of a check file."""
+    return EXERCISES[request.path.stem.removeprefix("check_")]
+
+
+@pytest.fixture(scope="module")
+def author(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+@functools.cache
+def module_of(path: Path, owner: str = "your") -> LocalConnection:
+    """A module, which is imported once for all checks."""
+    return LocalConnection(path, owner)
+
+
+@pytest.fixture(scope="module")
+def module(request: pytest.FixtureRequest, author: Path) -> LocalConnection:
+    return module_of(author / exercise_of(request).file_name)
+
+
+@pytest.fixture
+def student(module: LocalConnection) -> Student:
+    mine = Record()
+    module.begin_check(mine, Limits())
+    record.begin(mine)
+    return Student(module)
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest, module: LocalConnection) -> Student:
+    path = exercise_of(request).reference
+    assert path is not None
+    connection = module_of(path, "the reference's")
+    connection.student, module.reference = module, connection
+    connection.begin_check(Record(), Limits())
+    return Student(connection)
+
+
+@pytest.fixture
+def rng() -> Rng:
+    rng = Rng()
+    rng.manual_seed(0)
+    return rng
+
+
+@pytest.fixture
+def accelerator() -> Accelerator:
+    return Accelerator()
+
+
+@pytest.fixture
+def probe(request: pytest.FixtureRequest, module: LocalConnection, student: Student) -> Probe:
+    path = next(path for path in exercise_of(request).probes if path.parent == request.path.parent)
+    return Probe(module, path)
+
+
+class Clock:
+    """Seconds from the end of the collection to that of the session's report."""
+
+    started = 0.0
+
+
+def pytest_collection_finish() -> None:
+    Clock.started = time.perf_counter()
+
+
+def pytest_unconfigure() -> None:
+    print(f"seconds {time.perf_counter() - Clock.started}")

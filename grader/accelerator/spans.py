@@ -82,7 +82,7 @@ def timeline(spans: Sequence[Span], *, rows: int = 20, width: int = 80, marks: s
         left = min(int((span.start - start) * scale), columns - 1)
         length = max(1, min(round((span.end - span.start) * scale), columns - left))
         mark = marks[0] if span.place != _HOST else marks[2] if span.name.startswith("wait") else marks[1]
-        who = _HOST if span.place == _HOST else f"dev{span.place}"
+        who = "host:" if span.place == _HOST else f"GPU {span.place}:"
         label = f"{who} {span.name}"[: name - 1]
         bar = f"{label:{name}}{side}{' ' * left}{mark * length}".ljust(width - _TIME)
         lines.append(f"{bar}{side}{time_text(span.end - span.start):>{_TIME - 1}}")

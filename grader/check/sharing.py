@@ -86,6 +86,7 @@ def is_view_of(actual: Any, base: torch.Tensor, what: str = "the result", base_n
 @contextmanager
 def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
+    what = say("`{}`", what) if what.isidentifier() else what
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
     watch()

@@ -357,14 +357,14 @@ class Connection:
             dropped, self._dropped = self._dropped, []
             tree["dropped"] = [number for number in dropped if number not in self._proxies]
         worker.channel.budget = self.record.budget
-        before = worker.printed() if self.record.recording else 0
+        before = worker.printed_by_then
         try:
             frame = worker.ask(tree, data, seconds, what, mapped)
         except WorkerLost as lost:
             # A check may allow less time than the others do; then a timeout says nothing about them.
             self._lose(lost, what, full_time=seconds >= self._usual_s)
             raise
-        if self.record.recording and worker.printed() > before:
+        if self.record.recording and worker.printed_by_then > before:
             self.record.printing.add(what)
         return frame
 
@@ -372,7 +372,7 @@ class Connection:
         """The value of a reply to `what`; arguments that student code changed are changed here."""
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
-            text = say("{} returned an object that cannot be graded", what)
+            text = say("{} returned a value that the grader cannot read, such as a view of a much larger tensor", what)
             raise CheckFailed(text, f"{text}\n{str(tree['unsupported'])[:_MOST_REASON]}", about="kind")
         try:
             # Arguments first: what student code did to them before it raised counts, too.

@@ -75,7 +75,11 @@ class Life:
 
 @dataclass(eq=False)
 class WorkerProcess:
-    """One process in which student code runs. Close it."""
+    """One process in which student code runs. Close it.
+
+    Attributes:
+        printed_by_then: bytes of output when they were last looked at, as each reply has them looked at.
+    """
 
     channel: Channel
     life: Life
@@ -84,6 +88,7 @@ class WorkerProcess:
     limits: Limits
 
     def __post_init__(self) -> None:
+        self.printed_by_then = 0
         self._number = 0
         self._last_look: tuple[float, float] | None = None
         self._waited = 0.0
@@ -242,7 +247,9 @@ class WorkerProcess:
 
     def printed(self) -> int:
         """Bytes of output so far."""
-        return 0 if self._printed.closed else os.fstat(self._printed.fileno()).st_size
+        if not self._printed.closed:
+            self.printed_by_then = os.fstat(self._printed.fileno()).st_size
+        return self.printed_by_then
 
     def read_output(self, limit: int) -> tuple[str, int]:
         """The first bytes of what student code printed, in whole lines, and how many lines follow them."""

@@ -23,6 +23,8 @@ _MOST_SIBLING_BYTES = 1 << 20  # all together
 _MOST_ATTEMPTS = 5
 _UNNAMED = Version()
 
+_Files = Sequence[tuple[PurePosixPath, bytes]]
+
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -69,17 +71,18 @@ def submissions_of(
     contents = Contents(lambda name: named(name, course) is not None)
     for part in handed.parts:
         contents.add(part)
-    candidates, unmatched = _candidates(handed, contents, course)
+    modules = _modules(contents)
+    candidates, unmatched = _candidates(handed, contents, modules, course)
     ordered = {exercise.id: _ordered(exercise, candidates.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
-    choice = _Choice(handed, contents, wanted, ordered, root)
+    choice = _Choice(handed, contents, modules, wanted, ordered, root)
     submissions = [choice.submission(place) for place in range(min(most, _MOST_ATTEMPTS))]
     unmatched += _left(handed, contents, nothing=not any(candidates.values()))
     return submissions, unmatched
 
 
 def _candidates(
-    handed: Handed, contents: Contents, course: Sequence[Exercise]
+    handed: Handed, contents: Contents, modules: _Files, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[Unmatched]]:
     """The files of each exercise, and those of none."""
     candidates: dict[str, list[_Candidate]] = {}
@@ -104,12 +107,8 @@ def _candidates(
         else:
             rest.append(path)
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
-    along = {
-        one.path.parent / name
-        for own in candidates.values()
-        for one in own
-        for name in _siblings(contents, one.path, one.source)
-    }
+    known = [one for own in candidates.values() for one in own] if rest else []
+    along = {one.path.parent / name for one in known for name in _siblings(modules, one.path, one.source)}
     for path in rest:
         id, how = match.by_contents(contents.files[path], course)
         if id and not candidates.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
@@ -165,6 +164,7 @@ class _Choice:
 
     handed: Handed
     contents: Contents
+    modules: _Files
     wanted: Sequence[Exercise]
     ordered: Mapping[str, Sequence[_Candidate]]
     root: Path | None
@@ -189,7 +189,7 @@ class _Choice:
                 continue
             one = own[attempt]
             path = paths[id] = self.contents.disk[one.path]
-            siblings = _siblings(self.contents, one.path, one.source, {other.path for other in own})
+            siblings = _siblings(self.modules, one.path, one.source, {other.path for other in own})
             files[id] = {exercise.file_name: one.source, **siblings}
             if texts := tuple(self._notes(exercise, one)):
                 notes[id] = texts
@@ -250,16 +250,22 @@ def _text(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
+def _modules(contents: Contents) -> _Files:
+    """The Python files that may be a student's own modules, those that lie highest first."""
+    files = [row for row in contents.files.items() if row[0].suffix == ".py" and not is_ours(row[0].name)]
+    return sorted(files, key=lambda row: (len(row[0].parts), row[0]))
+
+
 def _siblings(
-    contents: Contents, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
+    modules: _Files, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
 ) -> dict[str, bytes]:
     """The Python files beside one, and packages that it imports, so that a student's own modules can be imported."""
     along: dict[PurePosixPath, bytes] = {}
-    room = _MOST_SIBLING_BYTES
-    # Those beside it first: below it there may be all that its author ever wrote.
-    for other, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
-        below = path.parent in other.parents and other.suffix == ".py" and other not in {path, *candidates}
-        if not below or is_ours(other.name) or len(data) > room or len(along) >= _MOST_SIBLINGS:
+    room, folder = _MOST_SIBLING_BYTES, path.parent.parts
+    for other, data in modules:
+        if other.parts[: len(folder)] != folder or other == path or other in candidates:
+            continue
+        if len(data) > room or len(along) >= _MOST_SIBLINGS:
             continue
         along[other.relative_to(path.parent)] = data
         room -= len(data)

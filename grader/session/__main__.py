@@ -34,6 +34,7 @@ def main() -> None:
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
     from grader.session.start import run
 
+    gc.freeze()  # or the first collection would go over all of PyTorch's objects, which stay
     gc.enable()
     run(host, plan, server, groups)
     # All is reported and closed. Python would now take torch apart, and the user would wait for it.

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+import torch
+
 from grader.connection.connection import Connection
 from grader.connection.starting import Starter
-from grader.model import Device
+from grader.connection.student import Student
+from grader.model import Device, Limits
+from grader.model.endings import WorkerLost
 from grader.model.messages import Job, PlannedExercise
 from grader.model.report import MORE_LINES
 
@@ -28,6 +33,27 @@ class Connections:
         self._output: dict[tuple[int, int], tuple[str, int]] = {}
         self._output_ended = False
         starter.make_room = self._make_room
+
+    def self_test(self) -> None:
+        """Prove that a worker loads a module and returns what it gets; else every submission would look crashed.
+
+        Raises:
+            RuntimeError: it does not.
+        """
+        files = {"self_test.py": b"def same(*values):\n    return values\n"}
+        limits = Limits(load_s=60, call_s=60)
+        connection = Connection(self._starter, "self_test", files, limits, owner="the self-test's")
+        # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects
+        # are to come back.
+        values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
+        try:
+            back = Student(connection).same(*values)
+            if not all(given is got for given, got in zip(values, back, strict=True)):
+                raise RuntimeError("a worker does not return what it gets")
+        except WorkerLost as lost:
+            raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
+        finally:
+            connection.close()
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
         """The student's connection whose worker sees this device, with the reference's beside it."""

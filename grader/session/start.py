@@ -1,4 +1,4 @@
-"""What a check process does once it knows its plan: it prepares itself, proves that workers work, and runs pytest."""
+"""What a check process does once it knows its plan: it prepares itself, and runs pytest."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.declare import Accelerator
-from grader.connection.connection import Connection
 from grader.connection.record import waiting
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
-from grader.connection.student import Student
-from grader.model import Device, Limits
-from grader.model.endings import WorkerLost
+from grader.model import Device
 from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.process import sweep
@@ -75,8 +71,6 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None
     with open(plan.root / PENDING, "r+b") as file:
         waiting.mark = mmap.mmap(file.fileno(), 1)
     try:
-        # First of all: a machine on which no worker works must not look like a class of crashed submissions.
-        self_test(starter)
         next_plan: Plan | None = plan
         while next_plan is not None:
             with _forgotten(next_plan):
@@ -137,27 +131,6 @@ def run_session(
             session.run_jobs()
     finally:
         connections.close()
-
-
-def self_test(starter: Starter) -> None:
-    """Prove that a worker loads a module and hands back what it is given; else every submission would look crashed.
-
-    Raises:
-        RuntimeError: it does not.
-    """
-    files = {"self_test.py": b"def same(*values):\n    return values\n"}
-    connection = Connection(starter, "self_test", files, Limits(load_s=60, call_s=60), owner="the self-test's")
-    # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects are
-    # to come back.
-    values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
-    try:
-        back = Student(connection).same(*values)
-        if not all(given is got for given, got in zip(values, back, strict=True)):
-            raise RuntimeError("a worker does not hand back what it is given")
-    except WorkerLost as lost:
-        raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
-    finally:
-        connection.close()
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:

@@ -155,7 +155,9 @@ class PipeTransport(_Stream):
         if self._write_fd is None:
             raise ChannelClosed("our side is closed")
         try:
-            for part in parts:
+            # Small parts together, with one system call.
+            small = sum(map(len, parts)) <= _AT_ONCE
+            for part in [b"".join(parts)] if small else parts:
                 rest = memoryview(part).cast("B")
                 while rest:
                     rest = rest[os.write(self._write_fd, rest[: 4 * _AT_ONCE]) :]

@@ -338,8 +338,8 @@ def test_timeline() -> None:
     lines = text.splitlines()
     assert max(len(line) for line in lines) <= 80
     assert text.isascii()
-    assert any(line.startswith("dev0 mm") and "#" in line for line in lines)
-    assert any(line.startswith("host wait for item") and "." in line for line in lines)
+    assert any(line.startswith("GPU 0: mm") and "#" in line for line in lines)
+    assert any(line.startswith("host: wait for item") and "." in line for line in lines)
     assert accelerator.timeline([]) == ""
 
 

@@ -153,7 +153,7 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     counted, axis, *drawn = failed.value.story.splitlines()[1:]
     assert counted == "expected at most 1, got 4"
     assert axis.strip().startswith("|0 ")
-    names = ["host launch host to device", "dev0 host to device", "host wait for copy"]
+    names = ["host: launch host to device", "GPU 0: host to device", "host: wait for copy"]
     assert [row[:28].rstrip() for row in drawn[:3]] == names
     assert "more follow" in drawn[-1]
     assert connection_of(moves).record.counters == {"transfers": 4, "syncs": 4}

@@ -66,12 +66,12 @@ def test_cases_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ("x += 1\n    return x", "x was changed"),
+        ("x += 1\n    return x", "`x` was changed"),
         ("return None", "the result is None (is a `return` missing?)"),
-        ("x.resize_(4)\n    return x", "x was changed: its shape, strides or dtype differs now"),
+        ("x.resize_(4)\n    return x", "`x` was changed: its shape, strides or dtype differs now"),
         (
             "x.set_(x.untyped_storage()).add_(0)\n    return 1",
-            "x was changed: its shape, strides or dtype differs now",
+            "`x` was changed: its shape, strides or dtype differs now",
         ),
         ("if x.stride() == (4, 1): x.as_strided((7,), (1,)).add_(1)\n    return 1", "what lies around x in memory"),
         ("x.grad = None\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),

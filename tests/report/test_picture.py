@@ -151,8 +151,8 @@ def test_a_timeline_tells_waits_from_work() -> None:
     """The host's waits, its work and a device's work have characters of their own; what is left out is said."""
     drawn = lines_of(MOMENTS, 70, ASCII)
     marks = {line.split("|")[0].strip(): set(line.split("|")[1].strip()) for line in drawn[1:5]}
-    assert marks == {"host launch host to device": {"="}, "dev0 host to device": {"#"}, "host wait for copy": {"."},
-                     "dev0 mm": {"#"}}  # fmt: skip
+    assert marks == {"host: launch host to device": {"="}, "GPU 0: host to device": {"#"}, "host: wait for copy": {"."},
+                     "GPU 0: mm": {"#"}}  # fmt: skip
     assert drawn[5] == "2 more follow"
     assert sentence_of(MOMENTS) == (
         "In 85 us of virtual time 1 kernel and 1 copy ran, and the host waited 1 time, for 30 us in all; "

@@ -101,7 +101,7 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
     }
     assert "needs more sim devices than this machine has" in told["three"].message
     assert "grade --device cuda uses one" in told["cuda"].message
-    assert "host wait for item" in told["waits"].message
+    assert "host: wait for item" in told["waits"].message
     assert told["waits"].counters == {"syncs": 30}
     assert "in plain Python" not in told["waits"].message  # a print shows no wait
     assert graded.score.undecided > 0

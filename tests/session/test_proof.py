@@ -96,7 +96,7 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
 def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:
     """A print shows no write to an argument; values that are wrong in plain Python too are shown."""
     graded = grade("def double(x):\n    return x.mul_(3)\n\n\ndef double_(x):\n    return x.mul_(2)\n")
-    assert "x was changed" in message(graded, "kept")
+    assert "`x` was changed" in message(graded, "kept")
     assert "To see it" not in message(graded, "kept")
     assert "print(double(torch.tensor([1.0, 1.0], dtype=torch.float32)))" in message(graded, "value")
 

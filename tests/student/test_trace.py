@@ -66,7 +66,7 @@ def test_checks_and_examples_are_traced(home: Path) -> None:
     assert copies == [24, 20]
     assert [row["args"]["shapes"] for row in trace if row["name"] == "fill_"] in ([], [[[5]]])
     assert "77" not in json.dumps([row.get("args") for row in trace])
-    assert "host wait for copy" in ran.output
+    assert "host: wait for copy" in ran.output
 
 
 def test_own_lines_are_traced(home: Path) -> None:

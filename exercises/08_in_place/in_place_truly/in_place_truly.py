@@ -21,7 +21,7 @@ C3  No second tensor: at most 64 bytes of new memory in all, for any size of the
 C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
 C5  axpy_ does not change x, not even temporarily.
 
-a is a Python number; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.
+a is an int or float; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.
 """
 
 import torch

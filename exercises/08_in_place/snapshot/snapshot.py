@@ -19,7 +19,7 @@ C5  saved keeps its own memory in `restore_`: what happens to w later does not c
 C6  The first three leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a gradient,
     where it does not, and where w is the result of a computation.
 
-w is a tensor of floats of any shape, dtype and strides; saved has the same shape and dtype.
+w is a tensor of floats of any shape, dtype and strides, but not expanded; saved has the same shape and dtype.
 """
 
 import torch

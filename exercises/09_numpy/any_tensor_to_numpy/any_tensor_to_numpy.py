@@ -21,7 +21,8 @@ C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an 
 C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory, and
     writes to it leave a alone. a stays as it is.
 
-Arrays have bools, ints, floats or complex numbers as PyTorch knows them, in the machine's byte order.
+Arrays have bools, ints, floats or complex numbers as PyTorch knows them, in the machine's byte order. Their strides are
+multiples of the size of an element.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """Solve a linear system
 
-Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. In short this is `A @ x = b`:
+Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. In short this is `A @ x = b`.
+
     >>> solve(torch.tensor([[2, 3, -1], [1, -2, 8], [6, 1, -3]]), torch.tensor([5, 21, -1]))
     tensor([1., 2., 3.])
-n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two.
 
 C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
     them as the columns of shape (n, k). x has the shape of b.
@@ -19,7 +19,7 @@ C7  Gradients flow from x back to A and to b.
 C8  All columns of b are solved together, without a loop: large n and k take as many operations as small ones. For
     n = 200 and k = 200 this takes at most 12 times as long as our own answer.
 
-Change the line marked TODO; add helper functions if you like.
+n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two.
 """
 
 import torch

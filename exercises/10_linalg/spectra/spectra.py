@@ -18,7 +18,7 @@ C4  `variances(X)` returns the d eigenvalues of the covariance matrix of X, whos
 C5  `normals(P)` takes (N, 3, 3), N triangles of three points in 3-D, also tiny ones, and returns (N, 3): the vector of
     length 1 that is at right angles to the triangle. Seen from its tip, the three points turn counterclockwise.
 C6  `compressed` and `spectral_radius` also take batches of matrices (..., h, w) and (..., n, n).
-C7  Nothing is deprecated: no warning appears. The arguments stay as they are, and no Python loop runs.
+C7  No warning appears: you use no deprecated function. The arguments stay as they are, and no Python loop runs.
 C8  Results have the dtype of the argument, float32 or float64.
 
 N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line.

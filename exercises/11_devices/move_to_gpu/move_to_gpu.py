@@ -10,9 +10,9 @@ run on every machine. `.to` returns the very same tensor if that is on the devic
 C1  `best_device()` returns a `torch.device`: the accelerator's if there is one (with an index or not), else the CPU's.
 C2  `to_device(batch, device)` returns a new dict with the keys of batch in the same order. Its tensors have the
     numbers, dtype and `requires_grad` of those in batch. The dict `batch` and its tensors are not changed.
-C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. If it has an index, as in
-    "name:1", they lie on the one with this index; "cpu" and "meta" come without one. The tensors of batch may come from
-    any device.
+C3  These tensors lie on `device`, which is a string such as "cpu" or a `torch.device`. A device with an index, such as
+    "name:1", is that one alone; "cpu" and "meta" are given without an index. The tensors of batch may come from any
+    device.
 C4  Without `device`, or with None, `to_device` uses `best_device()`.
 C5  A value that is not a tensor is passed on as the very same object. `to_device` does not look into lists or dicts.
 C6  A tensor that is on the device already is passed on as the very same object. Every other one is copied once for

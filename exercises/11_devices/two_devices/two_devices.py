@@ -1,7 +1,8 @@
 """Two devices
 
 A model that is too large for one GPU lies on several. An operation wants all operands on one device, and copies between
-devices take time. So move what is small, once, and to the right device. The functions below work on one device only.
+devices take time. So move what is small, once, and to the right device. Repair the functions below, which work only
+where everything lies on one device.
 
     >>> affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))
     tensor([[1., 1., 1.]])

@@ -1,8 +1,8 @@
 """In place against the graph
 
 Writing in place saves memory, but the way back may need the numbers that are overwritten. Each of these parts of a
-model is wrong in training: one raises in `backward`, one changes its input, one hides a change, and one could save a
-table and does not. Repair them.
+model is wrong in training: one raises in `backward`, one changes its input, one hides a change from PyTorch, and one
+keeps a table that it does not need. Repair them.
 
     >>> x = torch.tensor([0.0, 2.0], requires_grad=True)
     >>> swish(x).sum().backward()
@@ -15,8 +15,8 @@ C3  Gradients are right: of x in `swish`, also far from 0, of x by both ways in 
     If you break this rule, you get at most 4 points.
 C4  `attention(q, k, hidden)` is the softmax over the last dim of q @ k.mT, with -inf (not NaN) where hidden is True.
 C5  In a batch of 8 or more in float32, `attention` takes at most 9 bytes of new memory for each entry of its result.
-C6  `clear_rows_(w, rows)` sets some rows of w to 0, in its own memory, and returns w. If w requires a gradient, it
-    still does so afterwards, and no history is recorded.
+C6  `clear_rows_(w, rows)` sets some rows of w to 0, in its own memory, and returns w. `requires_grad`
+    of w stays as it is, and no history is recorded.
 C7  After `clear_rows_`, `backward` of a loss that needs the old numbers of w raises RuntimeError. Otherwise PyTorch
     would compute wrong gradients without a word.
 C8  All other arguments stay as they are, and results have the dtype of the arguments: float32 or float64.

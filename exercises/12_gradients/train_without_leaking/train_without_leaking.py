@@ -15,10 +15,11 @@ C3  `fit` returns a list with a tuple of two floats for each epoch. The first is
 C4  Training runs in training mode. Validation runs in evaluation mode and records no graph. Afterwards, the model is in
     evaluation mode.
 C5  In the end the model has the parameters and buffers of the epoch whose validation loss is smallest.
-C6  In each epoch the model runs once for each batch, and when it does, at most one earlier graph is alive; after the
-    call none is. If you break this rule, you get at most 4 points.
+C6  In each epoch the model runs once for each batch. When it runs, at most the graph of the batch before is alive;
+    after the call no graph is. If you break this rule, you get at most 4 points.
 
-batches and validation are lists of pairs (x, y) of different lengths. loss_of returns the mean loss of a pair.
+batches and validation are lists of one or more pairs (x, y) of different lengths. loss_of returns the mean loss of a
+pair. epochs is at least 1.
 """
 
 from collections.abc import Callable
