@@ -118,6 +118,12 @@ def test_a_drawing_stands_below_the_message(monkeypatch: pytest.MonkeyPatch) -> 
     assert re.search(r"wrong</pre>\s*<figure tabindex=\"0\"><svg><title>boxes</title></svg></figure>", text)
 
 
+def test_a_fragment_wins_over_the_page_around_it() -> None:
+    """Jupyter has rules of its own for tables and code, as specific as one class and one element."""
+    style = fragment([]).split("</style>")[0]
+    assert style.count(".tensorgrade") == 2 * style.count(".tensorgrade.tensorgrade") > 0
+
+
 def test_colours_can_be_told_from_their_ground() -> None:
     """Each colour of text has a contrast of 4.5 or more to each ground that it stands on, by light and in the dark."""
     css = _CSS.read_text(encoding="utf-8")
