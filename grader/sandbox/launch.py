@@ -173,9 +173,6 @@ def _first(plan: LaunchPlan, proc: int, report: int) -> NoReturn:
     # The kernel reaps the namespace sets, and whatever else is left to process 1.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sets = NamespaceSets(proc)
-    # Before the server is started: where no sets can be made, or too few, the reason goes to the host, and another
-    # level is tried.
-    sets.try_out()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -184,6 +181,9 @@ def _first(plan: LaunchPlan, proc: int, report: int) -> NoReturn:
             os.set_inheritable(descriptor, True)
         _become(plan, Launched(proc=proc, sets=theirs.fileno()))
     theirs.close()
+    # The server imports PyTorch meanwhile. Where no sets can be made, or too few, this process ends, and with it the
+    # server: the reason goes to the host, and another level is tried.
+    sets.try_out()
     os.close(report)
     with contextlib.suppress(ConnectionError):
         while ours.recv(16):
