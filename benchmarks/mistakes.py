@@ -48,9 +48,10 @@ _HEADER = re.compile(r"^== (.+?)(?:: ([\w ]+))?$", re.MULTILINE)
 _ROW = re.compile(r"^\| (?!mistake).+? \| ([\w ]+) \| ([\w() ]*) \|", re.MULTILINE)
 _INTRODUCTION = """# Mistakes
 
-Thirty mistakes of each exercise, made up from its task alone, and what a student reads first of each. Of several rules
-that a mistake breaks any will do: `load`, `name` and `signature` stand for a file that does not load, a function that
-is not there, and one that refuses its arguments. A known mistake is told a sentence more: "This looks like: ...".
+Thirty mistakes of each exercise, made up from its task alone, and the first sentence that a student reads of each.
+*breaks* names the rules that a mistake breaks, and *rule* the one that the message names; any of several will do. Here
+`load`, `name` and `signature` stand for a file that does not load, a function that is not there, and one that refuses
+its arguments. For a known mistake, the student also reads "This looks like: ...".
 `python benchmarks/mistakes.py --write` renews this page.
 """
 
@@ -176,7 +177,7 @@ def table(exercise: Exercise, found: Iterable[Met]) -> str:
     """The mistakes of an exercise, for the page."""
     rows = [
         f"\n## {exercise.number} {exercise.title}\n",
-        "| mistake | breaks | told | first sentence |",
+        "| mistake | breaks | rule | first sentence |",
         "|---|---|---|---|",
     ]
     for item in found:
@@ -202,7 +203,7 @@ def written(pages: dict[str, str]) -> str:
     rows = [(set(breaks.split()), told.split()) for breaks, told in _ROW.findall(tables)]
     right = sum(bool(breaks.intersection(told)) for breaks, told in rows)
     known = sum("(known)" in told for _, told in rows)
-    found = f"\nOf {len(rows)} mistakes {right} are told under a rule that they break; {known} are known ones.\n"
+    found = f"\nIn {right} of {len(rows)} mistakes, the message names a rule that is broken; {known} are known mistakes.\n"
     return _INTRODUCTION + found + tables
 
 

@@ -115,12 +115,12 @@ class Speed:
         told: all of it in a sentence.
         against: what it was compared with.
         ratio: CPU time of the student's call as a multiple of the other's.
-        low: where the ratio lies at least, by the scatter of the laps.
+        low: where the ratio lies at least, by the scatter of the samples.
         high: where it lies at most; None where a call was stopped.
         at_most: the largest ratio that passes.
         yours_ms: CPU milliseconds of one call of the student's.
         theirs_ms: the same of the other side.
-        calls: how many laps were counted: a call of each side, of short ones the mean of several.
+        calls: how many samples there are: a call of each side, of short ones the mean of several.
         pairs: in how many pairs of workers.
     """
 

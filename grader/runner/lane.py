@@ -277,8 +277,8 @@ class Lane:
         """
         job = Job(exercise.id, files, seed, folder, part)
         run = self._run(exercise, job, hear)
-        # A worker server that was lost is nobody's fault who is graded: once more, with another one. A second loss is
-        # told, and the next exercise gets a server of its own again.
+        # The loss of a worker server is no student's fault: once more, with another one. After a second loss the outcome
+        # stays, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
             run = self._run(exercise, job, hear)
             self._lost_its_workers(run)

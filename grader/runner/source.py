@@ -161,7 +161,7 @@ class WorkerServer:
             return self._answer(messages.Found).found
 
         self._reached = try_out(self._plan, refused, ask)
-        # Reports have told the level by now; a successor must not be worse.
+        # Reports have named the level by now; a successor must not be worse.
         if self._before is not None and self._reached.level < self._before.level:
             was, now = self._before.level.word, self._reached.level.word
             raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")

@@ -53,7 +53,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def others_run(pid: int) -> bool:
-    """Whether a thread but the first runs or is ready to; False where that is not told."""
+    """Whether a thread but the first runs or is ready to; False where the system does not show it."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -68,7 +68,7 @@ def _runs(path: str) -> bool:
 
 
 def waited_s(pid: int) -> float | None:
-    """Seconds that a process was ready to run and had no core, its first thread alone; None where it is not told."""
+    """Seconds that a process was ready to run and had no core, its first thread alone; None where that is not shown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
     return None

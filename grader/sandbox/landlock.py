@@ -57,7 +57,7 @@ def make_ruleset(
         RulesetError: the kernel refuses.
         FileNotFoundError: there is nothing of that name to write to.
     """
-    # What this version of Landlock does not know cannot be asked of it; what it knows is refused unless allowed below.
+    # What this version of Landlock knows is refused unless allowed below; a right that it does not know is an error.
     version = get_abi_version()
     supported = get_supported_fs(version)
     scope = get_supported_scope(version) if scoped else type(get_supported_scope(version))(0)

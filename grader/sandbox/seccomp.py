@@ -64,7 +64,7 @@ def _base() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     for name in _OUT_OF_BOUNDS.split():
         yield errno.EPERM, name, []
     yield errno.ENOSYS, "clone3", []  # its flags lie in memory, where no filter can look; libc falls back to clone
-    yield errno.ENOSYS, "openat2", []  # likewise; one flag tells whether somebody has asked for a name before
+    yield errno.ENOSYS, "openat2", []  # likewise; one flag shows whether a name was looked up before
     for flag in _NAMESPACES:
         yield errno.EPERM, "clone", [(0, "MASKED_EQ", flag, flag)]
     yield from _advice()
@@ -83,14 +83,14 @@ def _advice() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
         yield errno.EPERM, "madvise", [(2, "MASKED_EQ", 0xFFFFFFFF, advice)]
     for command in _WATCHES:
         yield errno.EPERM, "fcntl", [(1, "MASKED_EQ", 0xFFFFFFFF, command)]
-    # Python's `os.preadv` comes here with no flag. With one, a read tells whether the pages were there, or drops them.
+    # Python's `os.preadv` comes here with no flag. With one, a read shows whether the pages were there, or drops them.
     for name in ("preadv2", "pwritev2"):
         yield errno.EOPNOTSUPP, name, [(5, "NE", 0, 0)]
 
 
 def _alone() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     """Rules for a worker that may have threads, but neither child processes nor sockets, by which these would talk."""
-    # EAGAIN, as where a limit on processes is met: Python tells that as an error that programs know.
+    # EAGAIN, as where a limit on processes is met: Python raises that as an error that programs know.
     for name in ("fork", "vfork"):
         yield errno.EAGAIN, name, []
     yield errno.EAGAIN, "clone", [(0, "MASKED_EQ", _CLONE_THREAD, 0)]

@@ -73,8 +73,8 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
         story = str(public)
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
-    told = [known, *_shown(place, student), *left_out(known)]
-    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(told))
+    after = [known, *_shown(place, student), *left_out(known)]
+    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
 def where_known(lines: Sequence[Line], student: Connection) -> str:
