@@ -203,8 +203,8 @@ def written(pages: dict[str, str]) -> str:
     rows = [(set(breaks.split()), told.split()) for breaks, told in _ROW.findall(tables)]
     right = sum(bool(breaks.intersection(told)) for breaks, told in rows)
     known = sum("(known)" in told for _, told in rows)
-    found = f"\nIn {right} of {len(rows)} mistakes, the message names a rule that is broken; {known} are known mistakes.\n"
-    return _INTRODUCTION + found + tables
+    summary = f"In {right} of {len(rows)} mistakes, the message names a rule that is broken; {known} are known mistakes."
+    return f"{_INTRODUCTION}\n{summary}\n{tables}"
 
 
 @click.command()
