@@ -203,7 +203,7 @@ def written(pages: dict[str, str]) -> str:
     rows = [(set(breaks.split()), told.split()) for breaks, told in _ROW.findall(tables)]
     right = sum(bool(breaks.intersection(told)) for breaks, told in rows)
     known = sum("(known)" in told for _, told in rows)
-    summary = f"In {right} of {len(rows)} mistakes, the message names a rule that is broken; {known} are known mistakes."
+    summary = f"In {right} of {len(rows)} mistakes, the message names a rule that is broken; {known} are known ones."
     return f"{_INTRODUCTION}\n{summary}\n{tables}"
 
 

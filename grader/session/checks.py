@@ -148,35 +148,37 @@ class InputStream:
 
         So a check that draws from them has the same inputs with the same seed, after any other check.
         """
-        # By their states: a seed has fewer bits, and that a check seeds one is noted.
+        # PyTorch's by its state, since its seeds have 32 bits only; the others take all bits of a digest. Never the key
+        # itself: what is drawn from a twister gives its seed away.
         torch.set_rng_state(self._of_torch())
-        np.random.set_state(("MT19937", self._of_numpy(), _WORDS, 0, 0.0))
-        random.setstate(self._of_python())
+        np.random.seed(self._words_of(b"numpy"))
+        random.seed(self._digest(b"python"))
 
     def are_others_untouched(self) -> bool:
         """Whether nothing was drawn from these since."""
         _, words, place, *_ = np.random.get_state(legacy=True)
+        _, fresh, start, *_ = np.random.RandomState(self._words_of(b"numpy")).get_state(legacy=True)
         return (
             torch.equal(torch.get_rng_state(), self._of_torch())
-            and (place == _WORDS and np.array_equal(words, self._of_numpy()))
-            and random.getstate() == self._of_python()
+            and (place == start and np.array_equal(words, fresh))
+            and random.getstate() == random.Random(self._digest(b"python")).getstate()
         )
 
     def _of_torch(self) -> torch.Tensor:
         return twister_state(self._drawn(b"torch"))
 
-    def _of_numpy(self) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        return np.frombuffer(self._drawn(b"numpy"), "<u4").astype(np.uint32)
+    def _digest(self, name: bytes) -> bytes:
+        return hashlib.sha256(name + b"/" + self._key).digest()
 
-    def _of_python(self) -> tuple[int, tuple[int, ...], None]:
-        return 3, (*np.frombuffer(self._drawn(b"python"), "<u4").tolist(), _WORDS), None
+    def _words_of(self, name: bytes) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        return np.frombuffer(self._digest(name), "<u4").astype(np.uint32)
 
     def _drawn(self, name: bytes) -> bytes:
         return hashlib.shake_256(self._key + name).digest(4 * _WORDS)
 
     def workers_seed(self) -> int:
         """The seed of student code's own generators, which reveals nothing of what the check draws."""
-        return int.from_bytes(hashlib.sha256(b"worker/" + self._key).digest()[:6], "big")
+        return int.from_bytes(self._digest(b"worker")[:6], "big")
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
