@@ -161,7 +161,7 @@ class InputStream:
         return (
             torch.equal(torch.get_rng_state(), self._of_torch())
             and (place == start and np.array_equal(words, fresh))
-            and random.getstate() == random.Random(self._digest(b"python")).getstate()
+            and random.getstate() == random.Random(self._digest(b"python")).getstate()  # noqa: S311  it is that one
         )
 
     def _of_torch(self) -> torch.Tensor:
