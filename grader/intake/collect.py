@@ -89,14 +89,17 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     """Read what lies at a path, which is one author's: a folder, an archive or a single file.
 
     Raises:
-        SubmissionError: nothing is there.
+        SubmissionError: nothing is there, or a single file that is no answer.
     """
     if not path.exists():
         raise SubmissionError(f"{path} is neither a folder with a submission nor a file")
     whole = path.is_dir()
     part = Part(path) if whole else Part(path, PurePosixPath(path.name))
     reply = _reader(course).read(Handed(author, (), (part,)), wanted, root=path if whole else None)
-    return reply.submissions[0]
+    submission = reply.submissions[0]
+    if not whole and not submission.files and (left := [row for row in reply.unmatched if row.file == path.name]):
+        raise SubmissionError(f"{path} cannot be graded: {left[0].why}")
+    return submission
 
 
 @contextmanager

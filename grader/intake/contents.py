@@ -426,4 +426,4 @@ def is_packed(name: str) -> bool:
 def _why_not(path: PurePosixPath) -> str:
     if path.suffix.lower() in _CANNOT_OPEN:
         return f"a {path.suffix.lower()} cannot be opened here; hand in a zip"
-    return "neither Python nor a notebook"
+    return "it is neither Python nor a notebook"
