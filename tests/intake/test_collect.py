@@ -133,5 +133,5 @@ def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
         collect_one(tmp_path / "nowhere", tiny.exercises, asked, "ada")
     notes = tmp_path / "notes.txt"
     notes.write_text("def double(x): ...")
-    with pytest.raises(SubmissionError, match="notes.txt cannot be graded: it is neither Python nor a notebook"):
+    with pytest.raises(SubmissionError, match=r"notes\.txt cannot be graded: it is neither Python nor a notebook"):
         collect_one(notes, tiny.exercises, asked, "ada")
