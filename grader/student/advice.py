@@ -126,7 +126,8 @@ def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     if golf := golf_line(exercise):
         yield golf
-    yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
+    if b"def " in exercise.starter.read_bytes():  # faults are planted in functions
+        yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
 
 
 def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:

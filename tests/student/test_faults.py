@@ -15,6 +15,7 @@ def f(x,  y, mask):   # odd   spaces stay
     z = x.sum(dim=1,
               keepdim=True)  # a comment
     z.add_(torch.zeros(3, 4, dtype=torch.float64))
+    z *= max(len(x), 1)
     é = torch.where(mask, x, y) @ z
     return é.masked_fill(~mask, 0)[x > 1]
 '''
@@ -35,6 +36,8 @@ def planted(told: str) -> list[str]:
         ("`add` is not in place; you had `add_`", "add_(", "add("),
         ("the operands of a matrix product are swapped", "torch.where(mask, x, y) @ z", "z @ torch.where(mask, x, y)"),
         ("a comparison is reversed", "x > 1", "x <= 1"),
+        ("`+=` stands where you had `*=`", "z *= max", "z += max"),
+        ("`min` stands where you had `max`", "max(len(x)", "min(len(x)"),
         ("it returns a copy", "[x > 1]", "[x > 1].clone()"),
     ],
 )

@@ -46,6 +46,7 @@ _OTHERS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Div: ("/", "*"),
     ast.FloorDiv: ("//", "*"),
 }
+_OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
 _OTHER_ELEMENT = {"0": "-1", "-1": "0", "1": "0"}
 
 
@@ -140,12 +141,19 @@ def _edits(node: ast.AST, text: _Text) -> Iterator[_Edit]:
             sign, other = _OTHERS[type(operator)]
             changed = between.replace(sign, other)
             yield _Edit(text.span(left)[1], text.span(right)[0], changed, f"`{other}` stands where you had `{sign}`")
+        case ast.AugAssign(target=target, op=operator, value=value) if type(operator) in _OTHERS:
+            start, end = text.span(target)[1], text.span(value)[0]
+            sign, other = _OTHERS[type(operator)]
+            changed = text.source[start:end].replace(sign, other)
+            yield _Edit(start, end, changed, f"`{other}=` stands where you had `{sign}=`")
         case ast.Subscript(slice=ast.expr() as index):
             if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
                 yield _Edit(*text.span(index), element, "it takes another element")
 
 
 def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
+    if isinstance(node.func, ast.Name) and (other := _OTHER_FUNCTION.get(node.func.id)) is not None:
+        yield _Edit(*text.span(node.func), other, f"`{other}` stands where you had `{node.func.id}`")
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
