@@ -22,6 +22,7 @@ _DIM_FIRST = (
     *("select", "size", "flatten", "all", "any", "prod", "norm", "sort", "topk", "unbind", "stack", "cat"),
 )
 _MAKERS = ("empty", "zeros", "ones", "rand", "randn")
+_DTYPE_OF_DATA = ("tensor", "as_tensor", "arange", "full")
 _ORDERED = (*_MAKERS, "permute", "reshape", "view", "expand", "movedim", "new_empty", "new_zeros", "new_ones")
 _DTYPES = {
     "float64": "float32",
@@ -122,6 +123,8 @@ def _edits(node: ast.AST, text: _Text) -> Iterator[_Edit]:
             plain = isinstance(value, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
             copied = f"{text.of(value)}.clone()" if plain else f"({text.of(value)}).clone()"
             yield _Edit(start, end, copied, "it returns a copy")
+        case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
+            yield _Edit(*text.span(function), other, f"`{other}` stands where you had `{name}`")
         case ast.Call():
             yield from _calls(node, text)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
@@ -136,24 +139,20 @@ def _edits(node: ast.AST, text: _Text) -> Iterator[_Edit]:
             yield _Edit(*text.span(node), text.of(operand), "a mask is inverted")
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
             yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OTHERS:
-            between = text.source[text.span(left)[1] : text.span(right)[0]]
-            sign, other = _OTHERS[type(operator)]
-            changed = between.replace(sign, other)
-            yield _Edit(text.span(left)[1], text.span(right)[0], changed, f"`{other}` stands where you had `{sign}`")
-        case ast.AugAssign(target=target, op=operator, value=value) if type(operator) in _OTHERS:
-            start, end = text.span(target)[1], text.span(value)[0]
-            sign, other = _OTHERS[type(operator)]
+        case ast.BinOp(left=left, op=operator, right=right) | ast.AugAssign(target=left, op=operator, value=right) if (
+            type(operator) in _OTHERS
+        ):
+            start, end = text.span(left)[1], text.span(right)[0]
+            mark = "=" * isinstance(node, ast.AugAssign)
+            sign, other = (f"{one}{mark}" for one in _OTHERS[type(operator)])
             changed = text.source[start:end].replace(sign, other)
-            yield _Edit(start, end, changed, f"`{other}=` stands where you had `{sign}=`")
+            yield _Edit(start, end, changed, f"`{other}` stands where you had `{sign}`")
         case ast.Subscript(slice=ast.expr() as index):
             if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
                 yield _Edit(*text.span(index), element, "it takes another element")
 
 
 def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
-    if isinstance(node.func, ast.Name) and (other := _OTHER_FUNCTION.get(node.func.id)) is not None:
-        yield _Edit(*text.span(node.func), other, f"`{other}` stands where you had `{node.func.id}`")
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
@@ -171,6 +170,9 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
         _, end = text.span(node.func)
         yield _Edit(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
     args = node.args
+    if of_torch and name in _DTYPE_OF_DATA and args and not any(part.arg == "dtype" for part in node.keywords):
+        end = text.span(parts[-1])[1]
+        yield _Edit(end, end, ", dtype=torch.float64", "it uses another dtype")
     if name in _DIM_FIRST and len(args) > of_torch:
         yield from _other_dim(args[int(of_torch)], text)
     if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
