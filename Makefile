@@ -15,7 +15,7 @@ demo: install
 
 # What fails runs once more, alone; the output counts and names those tests.
 test: install-dev lint compiled
-	$(BIN)/python tests/second_try.py -n auto --maxprocesses 4 --ignore tests/test_attacks.py
+	$(BIN)/python tests/second_try.py -n auto --maxprocesses 4 --durations 20 --ignore tests/test_attacks.py
 	$(BIN)/python tests/second_try.py tests/test_attacks.py
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
