@@ -11,7 +11,7 @@ from urllib.parse import quote
 from grader.batch.book import UNMATCHED, page_of, reports
 from grader.batch.journal import Journal
 from grader.batch.policy import Rules
-from grader.grading.diagnosis import BOTH
+from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, Unexplained, draft_text, grouped, is_unexplained, lost_rows, plain_code
@@ -70,7 +70,7 @@ class Class:
         numbers = {row.exercise: row.result for row in self._journal.current(author)}
         for graded in report.exercises:
             id = graded.exercise.id
-            mistakes = graded.diagnosis.split(BOTH) if graded.diagnosis else []
+            mistakes = mistakes_in(graded.diagnosis)
             self._tallies[id].add(author, graded, mistakes)
             if graded.handed_in and not mistakes and is_unexplained(graded):
                 self._unexplained.append((graded.exercise, Unexplained.of(author, numbers[id], graded)))

@@ -89,6 +89,7 @@ _CALL = "a function (are its `()` missing?)"
 _OF_PROXIES = {
     **dict.fromkeys(("function", "method", "builtin_function_or_method"), _CALL),
     "Tensor": "a tensor that the grader cannot read (it is sparse, or on a device such as meta)",
+    "_TensorMeta": "the class torch.Tensor",
 }
 """Objects that stay in a worker, in words, where the name of their class does not explain them."""
 

@@ -77,6 +77,11 @@ class Coverage:
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
+def without_topics(page: bytes) -> bytes:
+    """A module's page as students get it: the line of ids says nothing to them."""
+    return re.sub(rb"\n*" + _TOPICS_LINE.pattern.encode(), b"", page, flags=re.MULTILINE)
+
+
 def _topics_of_page(course: Course, module: Module) -> list[str]:
     """The ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
     page = course.root / page_of(module.id)

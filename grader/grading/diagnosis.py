@@ -14,6 +14,7 @@ groups those that behave alike. A copy without wrong answers has them sealed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -44,6 +45,8 @@ BOTH = " And: "
 
 MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
+
+_WHERE = re.compile(r"^In `\w+`(?: and `\w+`)*: ")
 
 _WHAT = "Comparing with known mistakes"
 _Ids = Collection[str]
@@ -164,15 +167,22 @@ class _Task:
         causes = Causes.of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
-    def sentences(self) -> Iterator[tuple[str, list[str]]]:
-        """For each function the sentences that explain its failing checks, with what stands between them."""
+    def sentences(self) -> Iterator[tuple[str, str, list[str]]]:
+        """For each function where it is, the sentences that explain its failing checks, and what joins these."""
         groups = sorted(failures_of(self._graded.checks), key=self._place)
         if self._exercise.wrong:
             yield from self._explained(groups)
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
-            yield from ((EITHER, self._unsealed(sealed, group)) for group in groups)
+            yield from ((self._where(group), EITHER, self._unsealed(sealed, group)) for group in groups)
 
-    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
+    def _where(self, group: _Ids) -> str:
+        """The function that these checks call, unless it is the one whose failure is printed above the sentence."""
+        if self._order[0] in group:
+            return ""
+        names = {f"`{name.split('.')[0]}`" for id in group for name in self._rows[id].outcome.called}
+        return f"In {' and '.join(sorted(names))}: " if names else ""
+
+    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, str, list[str]]]:
         """The sentences of wrong answers, in a copy that has them."""
         parts = self._parts(groups)
         done: set[Answer] = set()
@@ -183,7 +193,7 @@ class _Task:
             alone = [answer for answer in alone if len(parts[answer]) == most]
             both = [] if alone else self._two_at_once(parts, group)
             if not done.intersection(alone):
-                yield (BOTH if both else EITHER), sentences_of(alone or both)
+                yield self._where(group), (BOTH if both else EITHER), sentences_of(alone or both)
             done.update(alone)
 
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
@@ -280,17 +290,22 @@ def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[s
     return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
 
 
+def mistakes_in(diagnosis: str | None) -> list[str]:
+    """The sentences of a diagnosis, each as it is of any function, so that equal mistakes can be counted."""
+    return [_WHERE.sub("", text) for text in diagnosis.split(BOTH)] if diagnosis else []
+
+
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:
     return {id: traces[id] for id in ids}
 
 
-def _joined(rows: Iterable[tuple[str, list[str]]]) -> str:
+def _joined(rows: Iterable[tuple[str, str, list[str]]]) -> str:
     """The sentences of each function, as long as there are not too many of them."""
     texts: list[str] = []
     left = MOST
-    for word, sentences in rows:
+    for where, word, sentences in rows:
         if sentences and len(sentences) <= left:
-            texts.append(word.join(sentences))
+            texts.append(where + word.join(sentences))
             left -= len(sentences)
     return BOTH.join(texts)
 

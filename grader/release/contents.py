@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.files import read_yaml
+from grader.course.topics import without_topics
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
@@ -46,7 +47,7 @@ def chosen(course: Course, handin: HandIn | None) -> Course:
 
 
 def copied_files(part: Course) -> Files:
-    """The files that go along as they are: starters, shown checks and their probes, pages.
+    """The files that go along as they are: starters, shown checks and their probes, pages without ids of topics.
 
     Raises:
         CourseError: one of them is a link, or a starter is not what it was when its digest was written.
@@ -58,7 +59,8 @@ def copied_files(part: Course) -> Files:
         if source.is_symlink() or not source.is_file():
             problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
         else:
-            files[path.as_posix()] = source.read_bytes()
+            text = source.read_bytes()
+            files[path.as_posix()] = without_topics(text) if layout.is_page(path) else text
     if problems:
         raise CourseError(*problems)
     return files

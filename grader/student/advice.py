@@ -119,9 +119,7 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
 
 
 def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    if exercise.reference is None:
-        yield "This copy of the course has no solutions to compare with."
-    elif saved:
+    if exercise.reference is not None and saved:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     if golf := golf_line(exercise):

@@ -23,6 +23,7 @@ from pydantic import BeforeValidator, Field, NonNegativeInt
 from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.load import load_course
+from grader.course.topics import without_topics
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError, FormatError
@@ -212,7 +213,8 @@ def given_digests(folder: Path) -> dict[Path, str]:
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
-    return {path: (course.root / path).read_bytes() for path in layout.given_files(course)}
+    texts = {path: (course.root / path).read_bytes() for path in layout.given_files(course)}
+    return {path: without_topics(text) if layout.is_page(path) else text for path, text in texts.items()}
 
 
 def _digest(text: bytes) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import FORK, Grade, grade_one
 
-from grader.grading.diagnosis import Known, diagnose
+from grader.grading.diagnosis import Known, diagnose, mistakes_in
 from grader.grading.store import open_store
 from grader.model import Check, Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Part
@@ -138,9 +138,13 @@ TWO = (
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path, seed: int) -> None:
-    """That which explains what is told in full comes first, whatever their files are called."""
+    """That which explains what is told in full comes first, whatever their files are called; the other names where."""
     with wrong_ones(double, tmp_path, *reversed(TWO)) as exercise:
-        assert diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=seed).diagnosis == "Fives. And: Sevens."
+        both = diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=seed).diagnosis
+        assert both == "Fives. And: In `double_`: Sevens."
+        assert mistakes_in(both) == ["Fives.", "Sevens."]  # counted like those who made one of them
+        unknown = diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=seed)
+        assert unknown.diagnosis == "In `double_`: Sevens."
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
 def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
     """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there, endless."""
     with wrong_ones(double, tmp_path, *TWO) as exercise:
-        assert diagnosed(fork_lane, exercise, WRONG + other).diagnosis == "Fives."
+        assert mistakes_in(diagnosed(fork_lane, exercise, WRONG + other).diagnosis) == ["Fives."]
         assert diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + other).diagnosis is None
 
 

@@ -20,7 +20,7 @@ def prepared(folder: Path) -> Path:
     """The pretend course as staff have it: with notes, comments and leftovers that are nobody else's."""
     root = shutil.copytree(COURSES / "tiny", folder)
     shown, staff = root / "exercises/01_basics/double", root / "solutions/01_basics/double"
-    (root / "exercises/01_basics/README.md").write_text("# Basics\n\nA product makes a new tensor.\n")
+    (root / "exercises/01_basics/README.md").write_text("# Basics\n\nA product makes a new tensor.\n\nTopics: T1\nT2\n")
     (staff / "double.py").write_text((staff / "double.py").read_text() + f"\n\n# canary: {CANARY}\n")
     for path in (root / "course.yaml", shown / "exercise.yaml", root / "exercises/topics.yaml"):
         path.write_text(f"# canary: {CANARY}\n{path.read_text()}")
@@ -62,6 +62,8 @@ def test_copy_has_what_students_need(released: Path) -> None:
     assert not [path for path, data in copy.items() if b"tripled" in data]
     assert all(copy[path] == course[path] for path in given)
     assert not [path for path, data in copy.items() if CANARY.encode() in data]
+    # The ids are for the course map alone.
+    assert copy["exercises/01_basics/README.md"] == b"# Basics\n\nA product makes a new tensor.\n"
     assert b"do not solve" in copy["AGENTS.md"]
     assert b"| 01-1 | [Double it](exercises/01_basics/double/double.py) | 10 | 5 |" in copy["README.md"]
 

@@ -85,6 +85,14 @@ def test_folder_with_git_and_an_environment_is_taken(source: Path, tmp_path: Pat
     assert len(start(source, tmp_path / "repo").exercises) == 2
 
 
+def test_pages_come_without_ids_of_topics(source: Path, tmp_path: Path) -> None:
+    """They are for the course map; nor is what an update compares with another text."""
+    (source / layout.page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n")
+    start(source, tmp_path / "mine")
+    assert (tmp_path / "mine" / layout.page_of("01_basics")).read_text() == "# Basics\n\nDoubling.\n"
+    assert update(source, tmp_path / "mine") == []
+
+
 def test_start_twice_points_to_update(source: Path, home: Path) -> None:
     """A folder that has the course already is not laid out anew."""
     with pytest.raises(CourseError, match="has the course already"):
