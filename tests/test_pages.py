@@ -121,6 +121,9 @@ FACTS: dict[str, dict[str, Any]] = {
         "A division of ints or bools gives the default float, float32": lambda: (
             (ints(1) / ints(2)).dtype is (torch.tensor(True) / torch.tensor(True)).dtype is torch.float32
         ),
+        "float64 with complex64 is complex128": lambda: (
+            torch.promote_types(torch.float64, torch.complex64) is torch.complex128
+        ),
         "float16 and bfloat16 in float32": lambda: torch.promote_types(torch.float16, torch.bfloat16) is torch.float32,
         "uint16, uint32 and uint64 raise beside other ints and bools": lambda: all(
             raised(lambda one=one, other=other: torch.promote_types(one, other)) == "RuntimeError"
@@ -176,6 +179,12 @@ FACTS: dict[str, dict[str, Any]] = {
         "gives one bool, and ignores dtypes": lambda: torch.equal(torch.ones(2), torch.ones(2).double()),
         "raises if the dtypes differ": lambda: (
             raised(lambda: torch.allclose(torch.ones(2), torch.ones(2).double())) == "RuntimeError"
+        ),
+        "(n, d) with (d, m) gives (n, m), and dims in front are a batch": lambda: (
+            (torch.ones(7, 2, 3) @ torch.ones(7, 4, 3).mT).shape == (7, 2, 4)
+        ),
+        "divide by one less than the number of entries, unless you pass `correction=0`": lambda: (
+            [torch.tensor([1.0, 3.0]).var().item(), torch.tensor([1.0, 3.0]).var(correction=0).item()] == [2, 1]
         ),
         "`x ^ y` works on the bits of ints, as `bitwise_xor` does": lambda: (ints(6) ^ ints(3)).item() == 5,
     },
