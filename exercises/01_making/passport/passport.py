@@ -1,6 +1,6 @@
 """Passport
 
-When a model fails, people print a line about each of its tensors. Write that line, and what `print` itself shows.
+When a model fails, people print a line about each of its tensors. Write that line, and say what `print` itself shows.
 
     >>> passport(torch.zeros(2, 3))
     {'shape': (2, 3), 'dims': 2, 'numbers': 6, 'dtype': torch.float32, 'device': 'cpu', 'bytes': 24}
@@ -11,15 +11,15 @@ When a model fails, people print a line about each of its tensors. Write that li
 
 C1  `passport(t)` returns a dict with these six keys, in this order. "shape" is a plain tuple of ints, "dims" says how
     many dims there are, and "numbers" how many numbers; both are ints.
-C2  "dtype" is the dtype of the numbers, and "device" the name of the device, a string, with the index if it has one.
-C3  "bytes" is the memory that the numbers of t take, as an int, as if no two shared memory: only those of t, not what
-    else is in its storage, nor what Python needs for the object.
-C4  `brackets(t)` returns how many "[" open a print of t: one for each dim, but no numbers print as `[]`.
+C2  "dtype" is the dtype of the numbers, and "device" the name of the device, a string such as "cpu" or "cuda:1".
+C3  "bytes" says how many bytes the numbers of t take, as an int. Each counts, even if two share memory. The rest of the
+    storage and the Python object do not count.
+C4  `brackets(t)` returns how many "[" a print of t begins with: one for each dim. A t without numbers prints as `[]`.
 C5  `shown(t)` returns a set of what the print names beside the numbers: "dtype", "device", "size", or none of them. It
-    names a device other than the CPU, and a dtype other than float32, int64 and bool. For a t without numbers, it names
-    every dtype but float32, and the size, unless t has one dim.
-C6  All three use metadata alone: nothing on a GPU is copied or waited for. Otherwise, you get at most 4 points; if you
-    break C1, C3, C4 or C5, at most 6, and at most 4 if a shown check of C4 or C5 fails.
+    names the device unless that is the CPU, and the dtype unless that is float32, int64 or bool. If t has no numbers,
+    it also names int64, bool, and the size unless t has one dim.
+C6  All three use metadata alone: nothing on a GPU is copied or waited for. If you break this rule, you get at most 4
+    points; if you break C1, C3, C4 or C5, at most 6, and at most 4 if a shown check of C4 or C5 fails.
 
 t has floats, ints or bools, requires no gradient, and does not lie on the device "meta" in C4 and C5.
 """

@@ -3,7 +3,7 @@ import torch
 from grader.check import check, is_instance, is_tensor, require, same_dtype, same_shape, same_values
 
 
-@check("C1", share=1)
+@check("C1", share=2)
 def check_two_weights(student):
     """Makes two weights"""
     made = student.weights([(2, 3), (4,)], 1)
@@ -14,7 +14,7 @@ def check_two_weights(student):
         same_shape(tensor, shape, "a weight")
 
 
-@check("C2", share=1)
+@check("C2", share=2)
 def check_split_of_five(student):
     """Splits five numbers"""
     parts = student.split(5, 3, 1)
@@ -25,7 +25,7 @@ def check_split_of_five(student):
     same_values(torch.cat(parts).sort().values, torch.arange(5), "the tensor of both parts, sorted,")
 
 
-@check("C3", category="dtype", share=1)
+@check("C3", category="dtype", share=2)
 def check_noise_on_ints(student):
     """Adds noise to whole numbers"""
     result = student.noisy(torch.tensor([10, 20]), 1)
@@ -34,14 +34,14 @@ def check_noise_on_ints(student):
     require(bool(((result >= 10) & (result < 21)).all()), "the noise is not between 0 and 1")
 
 
-@check("C5", share=1)
+@check("C5", share=2)
 def check_repeats(student):
     """Repeats two weights"""
     first, second = (student.weights([(2, 3)], 1)[0] for _ in range(2))
     same_values(second, first, "the weight of a second call", rtol=0.0, atol=0.0)
 
 
-@check("C6", share=1)
+@check("C6", share=2)
 def check_generator(student, probe):
     """Leaves the global generator alone"""
     kept = probe.leaves_generators(student.weights, [(2, 3)], 1)

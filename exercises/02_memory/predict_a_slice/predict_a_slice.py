@@ -12,13 +12,14 @@ C1  `sliced(shape, strides, offset, key)` returns what t[key] has, where t has t
     of the shape, the strides and the offset. The first two are tuples of ints.
 C2  An int in key picks one entry: its dim goes away. Negative ones count from the end.
 C3  A slice keeps its dim, with the entries that it takes. Start and stop may be negative, beyond the ends, or None, as
-    for a list. A slice that takes nothing has size 0; its start, clamped to 0 ... size, still moves the offset.
+    for a list. A slice that takes nothing has size 0, and its start still moves the offset, but not beyond the end:
+    `t[9:]` of 3 rows begins at row 3.
 C4  None makes a dim of size 1 where it stands, and uses up no dim. Its stride may be any int.
 C5  `...`, at most one in key, stands for all dims that ints and slices do not use up, perhaps none. Without it, dims
     that are left over come last. In both cases they stay as they are.
 C6  An int beyond the ends, and more ints and slices than dims, raise IndexError. A step below 1 raises ValueError.
-C7  The file makes no tensor and imports neither torch nor NumPy, by any route, used or not. If you break this rule, you
-    get at most 3 points; if you break C2 to C6, at most 6, and at most 4 if a shown check fails.
+C7  Plain Python: no tensor, no torch, no NumPy, by any route, used or not. If you break this rule, you get at most 3
+    points; if you break C2 to C6, at most 6, and at most 4 if a shown check of these fails.
 
 Shapes have 0 to 5 dims, with sizes of 0 and 1 too. Strides are any from 0 on. key is a tuple without bools.
 """

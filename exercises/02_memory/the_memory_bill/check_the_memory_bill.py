@@ -8,7 +8,7 @@ def check_boxed_example(student):
     """The bytes of a list of two floats"""
     # 56 for an empty list, 8 for each pointer, and perhaps room for more of them; 24 for each float.
     found = student.boxed_bytes([0.5, 1.5])
-    expected = "expected  120 to 184, by the room that the list has for more"
+    expected = "expected  120 to 184 (a list may have room for more items)"
     require(120 <= found <= 184, f"boxed_bytes([0.5, 1.5]) has the wrong value\n{expected}\ngot       {found}")
 
 

@@ -18,7 +18,7 @@ C4  `compact(t)` returns t itself if `t.nbytes` is at least half of the bytes th
     a storage of its own and no spare byte, so that t's memory can be released. t is not changed. It requires no
     gradient.
 
-If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.
+If you break a rule, you get at most 6 points, and at most 4 if a shown check fails, or C2 or C3 for ordinary tensors.
 """
 
 import torch

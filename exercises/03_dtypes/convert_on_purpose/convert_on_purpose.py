@@ -1,6 +1,6 @@
 """Convert on purpose
 
-`x.to(torch.uint8)` never complains: what does not fit becomes another number. So models clamp first, or check.
+`x.to(torch.uint8)` raises nothing: what does not fit becomes another number. So clamp first, or check.
 
     >>> to_int(torch.tensor([1.5, 2.5, -1.5]), "round"), to_int(torch.tensor([-1.5]), "floor")
     (tensor([ 2,  2, -2]), tensor([-2]))
@@ -9,19 +9,19 @@
     >>> to_half(torch.tensor([1.5, 1e9]))
     tensor([1.5000e+00, 6.5504e+04], dtype=torch.float16)
 
-C1  `to_int(x, mode)` returns x as int64. mode says how: "trunc" cuts the digits behind the point off, "round" takes the
-    nearest whole number and an even one halfway, "floor" the next one below, "ceil" the next one above.
+C1  `to_int(x, mode)` returns x as int64. mode says how: "trunc" cuts off the digits after the point, "floor" rounds
+    down, "ceil" rounds up, and "round" takes the nearest whole number, halfway the even one.
 C2  `to_int` raises ValueError for any other mode.
 C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
 C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
 C5  If x has that dtype already, `safe_cast` returns x itself.
-C6  `to_half(x)` returns x as float16. Numbers beyond the largest one of float16, 65504, become it, with their sign;
-    NaN stays NaN.
+C6  `to_half(x)` returns x as float16. Numbers beyond the largest one of float16, 65504, become it, with their sign; NaN
+    stays NaN.
 C7  The arguments stay as they are, and no function loops over the elements.
 
 x has any shape, of size 0 too, and any strides: float32 or float64 with |x| < 2**53 in `to_int`, an integer dtype in
 `safe_cast` (uint8, int8, int16, int32 or int64, as dtype), float32 in `to_half`, also with infinities. If you break C1,
-C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check fails.
+C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check of these fails.
 """
 
 import torch

@@ -6,14 +6,15 @@ which PyTorch chooses it, in plain Python. "You get the wider dtype" is not one 
 An operand is a tensor, given as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
 operand or both are tensors. The dtypes are those named below, in three categories: bool, then ints, then floats.
 
-C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b`, where op is "+", or `a / b`, where op is "/". For
-    "+", two tensors with dims, and one category: the wider dtype wins. Two that cannot hold each other's numbers meet
-    in the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 give float32.
+C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b`, if op is "+", or of `a / b`, if op is "/"; the
+    order of a and b does not matter. Of two tensors with dims and one category, the wider dtype wins in `a + b`. Two
+    dtypes that cannot hold each other's numbers give the narrowest one that holds both: uint8 and int8 give int16,
+    float16 and bfloat16 give float32.
 C2  In different categories the dtype of the higher one wins, even if it is narrower: int64 + float16 is float16.
-C3  A tensor of 0 dims counts less than one with dims: it matters only if its category is higher, and then by C2. Two
-    tensors of 0 dims follow C1 and C2.
-C4  A Python number counts less than any tensor, also one of 0 dims, in the way of C3: True is a bool, 5 an int64, 2.5 a
-    float32.
+C3  A tensor of 0 dims counts less than one with dims: its dtype wins only if its category is higher, and else has no
+    effect. Two tensors of 0 dims follow C1 and C2.
+C4  A Python number counts less than any tensor, also one of 0 dims: its dtype, too, wins only if its category is
+    higher. True is a bool, 5 an int64, 2.5 a float32.
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
 C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
     many dims as b. It works if the category of the result is not higher than that of a.

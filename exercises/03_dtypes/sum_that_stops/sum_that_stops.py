@@ -14,7 +14,8 @@ C4  `loop_error(x)` returns a Python float, 0 or larger: how far the total of th
 C5  Both functions take x of any shape and any strides, also of 0 dims.
 C6  x is not changed.
 
-If float32 scores break C1, you get at most 4 points; for other mistakes in C1 and C3 to C6, at most 6.
+If a shown check of C1 or the sum of float32 scores fails, you get at most 4 points; for other mistakes in C1 and C3 to
+C6, at most 6.
 
     >>> x = torch.tensor([1e8, 1.0, -1e8] * 1000)
     >>> loop_sum(x), accurate_sum(x), loop_error(x)

@@ -19,8 +19,9 @@ C5  `hide_future(scores)` takes floats of shape (..., n, n), and returns a new t
     j) of each table is -inf where j > i, and the score elsewhere. scores stays as it is, and gradients flow back to it.
 C6  The number of PyTorch operations does not grow with the sizes: no function loops over rows or elements.
 
-x has any dims and strides, floats or ints. Its range holds lo and hi, and so does float32, exactly; x can hold value. n
-may be 0; scores may hold inf and NaN. If a result is wrong, you get at most 6 points, and at most 4 in a shown check.
+x has any dims and strides, floats or ints. lo and hi lie in the range of its dtype and are exact in float32; x can hold
+value. n may be 0; scores may hold inf and NaN. If a result is wrong or you loop, you get at most 6 points, and at most
+4 if a shown check of C1, C3 or C5 fails.
 """
 
 import torch

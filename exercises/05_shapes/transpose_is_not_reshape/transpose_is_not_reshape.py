@@ -5,12 +5,8 @@ one row of numbers for each item of a batch. The code below gives the picture th
 because `view` cuts the same numbers in other places. And it makes one single row of the whole batch.
 
     >>> img = torch.tensor([[[1, 2, 3], [4, 5, 6]]])  # one row of two pixels
-    >>> hwc_to_chw(img)
-    tensor([[[1, 4]],
-    <BLANKLINE>
-            [[2, 5]],
-    <BLANKLINE>
-            [[3, 6]]])
+    >>> hwc_to_chw(img).tolist()  # each channel by itself
+    [[[1, 4]], [[2, 5]], [[3, 6]]]
 
 C1  `hwc_to_chw(img)` returns a tensor of shape (C, H, W) for one of shape (H, W, C) and any dtype, which stays. Entry
     [c, h, w] is entry [h, w, c] of img.

@@ -16,12 +16,12 @@ C2  `own_rows(v, n)` returns the same numbers in memory of its own, each row in 
     changes neither v nor another row.
 C3  `add_bias_(batch, bias)` adds bias of shape (d,) to every row of batch of shape (n, d), in batch itself, and returns
     batch. It takes no memory for copies of bias: for 1,000 rows, less than 2,000 bytes of new memory.
-C4  `add_to_columns_(batch, values)` adds values[i] to all of row i of batch, in batch itself, and returns batch;
-    values has shape (n,).
+C4  `add_to_columns_(batch, values)` adds values[i] to all of row i of batch, in batch itself, and returns batch; values
+    has shape (n,).
 C5  v, bias and values stay as they are, and results have their dtype. The number of operations does not grow with n.
 
 d and n may be 0 or 1; strides are any; in one call all tensors have the same dtype, a float, and share no memory. If
-you break C1 to C4 or change an argument, you get at most 6 points, and at most 4 if a shown check fails.
+you break C1 to C4, change an argument or loop, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

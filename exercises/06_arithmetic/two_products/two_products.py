@@ -14,11 +14,11 @@ C3  `similarity(q, k)` takes (n, d) and (m, d), and returns (n, m): entry (i, j)
     q with row j of k.
 C4  In a batch, q is (..., n, d) and k is (..., m, d), with the same dims in front; the result is (..., n, m).
 C5  `pair_scores(x, W, y)` takes (N, d), (d, e) and (N, e), and returns (N,): entry i is x[i] @ W @ y[i].
-C6  `pair_scores` makes no (N, N) table: with d and e of at most 6, 400 bytes of new memory do for each of 500 rows.
+C6  `pair_scores` makes no (N, N) table: 500 rows with d and e of at most 6 take at most 400 bytes of new memory each.
 C7  `discounted(rewards, rate)` takes a list of numbers and a float of any sign, or 0; entry i of the result, a float32
     tensor, is rewards[i] times rate to the power of i. The list stays as it is.
 C8  The number of PyTorch operations does not grow with the sizes, as it would in a loop over rows or elements.
-C9  Results of the first three have the dtype of their arguments, which stay as they are and get their gradients.
+C9  Results of the first three have the dtype of their arguments, which stay as they are; gradients flow back to them.
 
 Tensors are float32 or float64, in one call all of one dtype; strides are any. n, m, N and len(rewards) may be 0, d and
 e not. If you break C1 to C8, you get at most 6 points, and at most 4 if a shown check of C1, C3, C5 or C7 fails.

@@ -51,7 +51,7 @@ def looks_uniform(numbers, what):
     require(numbers.unique().numel() > 0.9 * numbers.numel(), f"{what} repeats numbers; each element has its own")
 
 
-@check("C1", share=20, try_this=MANY)
+@check("C1", share=17, try_this=MANY)
 def check_normal(student, rng):
     """Normal numbers of the right spread"""
     seed = rng.integer(0, 10**6)
@@ -66,7 +66,7 @@ def check_normal(student, rng):
     require(normal, "the numbers of a large weight are not normal: too many, or too few, are far from 0")
 
 
-@check("C1", category="shape", share=5, try_this=SHAPES)
+@check("C1", category="shape", share=4, try_this=SHAPES)
 def check_shapes(student, rng):
     """Weights of many dims, of one number, and of none"""
     shapes = [rng.sizes(2), (), (0, 3), (2, 1, 3, 1, 2, 2), (1,), rng.sizes(4, 1, 4)]
@@ -79,7 +79,7 @@ def check_shapes(student, rng):
     require(len(student.weights([], 3)) == 0, "an empty list of shapes does not give an empty list")
 
 
-@check("C2", share=20, try_this="split(10, 3, 1), split(3, 0, 1), split(2, 2, 1)")
+@check("C2", share=17, try_this="split(10, 3, 1), split(3, 0, 1), split(2, 2, 1)")
 def check_split(student, rng):
     """Splits into parts with each number once"""
     n = rng.integer(20, 60)
@@ -93,7 +93,7 @@ def check_split(student, rng):
         same_values(torch.cat(tuple(parts)).sort().values, torch.arange(size), "both parts together, sorted,")
 
 
-@check("C2", share=8, try_this="split(20, 10, 1), split(20, 10, 2)")
+@check("C2", share=5, try_this="split(20, 10, 1), split(20, 10, 2)")
 def check_random_order(student, rng):
     """The order is random in both parts"""
     places = torch.zeros(2)
@@ -106,7 +106,7 @@ def check_random_order(student, rng):
     require(bool(((places / 30 - 19.5).abs() < 4).all()), "small numbers are in one part more often than in the other")
 
 
-@check("C3", share=20, try_this=NOISE)
+@check("C3", share=17, try_this=NOISE)
 def check_noise(student, rng):
     """Adds another uniform number to each element"""
     for t in (torch.zeros(50, 80), torch.zeros(80, 50, dtype=torch.int64).T, torch.zeros(4_000, dtype=torch.bool)):
@@ -122,7 +122,7 @@ def check_noise(student, rng):
     require(bool(((noise >= 0) & (noise < 1)).all()), "the result for large float64 numbers is rounded on the way")
 
 
-@check("C3", category="dtype", share=5, try_this=KINDS)
+@check("C3", category="dtype", share=4, try_this=KINDS)
 def check_dtypes(student):
     """Keeps float dtypes, and makes float32 of others"""
     floats = torch.float16, torch.bfloat16, torch.float32, torch.float64
@@ -135,7 +135,7 @@ def check_dtypes(student):
             same_dtype(result, expected, "the result of `noisy`")
 
 
-@check("C4", category="memory", share=20, try_this=FILL)
+@check("C4", category="memory", share=17, try_this=FILL)
 def check_refill(student, rng):
     """Overwrites tensors of any strides in place"""
     for base, t in [
