@@ -6,9 +6,9 @@ which PyTorch chooses it, in plain Python. "You get the wider dtype" is not one 
 An operand is a tensor, given as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
 operand or both are tensors. The dtypes are those named below, in three categories: bool, then ints, then floats.
 
-C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b` (op is "+") or `a / b` (op is "/"). The
-    order does not matter. Of two tensors with dims and one category, the wider dtype wins in `a + b`. Two that cannot
-    hold each other's numbers give the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 float32.
+C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b` (op is "+") or `a / b` (op is "/"). The order does
+    not matter. Of two tensors with dims and one category, the wider dtype wins in `a + b`. Two that cannot hold each
+    other's numbers give the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 give float32.
 C2  In different categories the dtype of the higher one wins, even if it is narrower: int64 + float16 is float16.
 C3  A tensor of 0 dims counts less than one with dims: its dtype wins only if its category is higher, and else has no
     effect. Two tensors of 0 dims follow C1 and C2.
