@@ -165,7 +165,7 @@ def is_behind(root: Path) -> bool:
     if not layout.is_given(root):
         return False
     source, given = layout.bundled_course(), given_digests(root)
-    return any(not (path := source / name).is_file() or _digest(path.read_bytes()) != given[name] for name in given)
+    return any(not (source / path).is_file() or _digest(_text(source, path)) != given[path] for path in given)
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
@@ -213,8 +213,13 @@ def given_digests(folder: Path) -> dict[Path, str]:
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
-    texts = {path: (course.root / path).read_bytes() for path in layout.given_files(course)}
-    return {path: without_topics(text) if layout.is_page(path) else text for path, text in texts.items()}
+    return {path: _text(course.root, path) for path in layout.given_files(course)}
+
+
+def _text(root: Path, path: Path) -> bytes:
+    """A file of a course as it is given out."""
+    text = (root / path).read_bytes()
+    return without_topics(text) if layout.is_page(path) else text
 
 
 def _digest(text: bytes) -> str:

@@ -90,7 +90,7 @@ def test_pages_come_without_ids_of_topics(source: Path, tmp_path: Path) -> None:
     (source / layout.page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n")
     start(source, tmp_path / "mine")
     assert (tmp_path / "mine" / layout.page_of("01_basics")).read_text() == "# Basics\n\nDoubling.\n"
-    assert update(source, tmp_path / "mine") == []
+    assert update(source, tmp_path / "mine") == [] and not is_behind(tmp_path / "mine")
 
 
 def test_start_twice_points_to_update(source: Path, home: Path) -> None:
