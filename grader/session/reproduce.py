@@ -218,20 +218,24 @@ class Tries:
         plain = outcome.message.replace(f"\n{AS_THEY_WERE}", "")
         if (again.verdict, again.message) != (outcome.verdict, plain):
             return outcome
-        if student.reference is not None and not self._show(lines, outcome, student):
+        if not self._show(lines, outcome, student):
             return outcome
         return replace(outcome, message=f"{outcome.message}\n\n{lines}")
 
     def _show(self, lines: Lines, outcome: Outcome, student: Connection) -> bool:
-        """Whether the lines print something else for the student than for the reference, which they suit."""
-        assert student.reference is not None
+        """Whether the lines suit the reference and print something else for the student; without one, suit the student.
+
+        Of a probe's call only its own arguments are known, which may not be the student's.
+        """
         text = "\n".join(lines.body)
         # Workers that ran nothing else, as the lines will be run.
-        with closing(student.reference.fresh()) as right, closing(student.fresh()) as own:
-            expected, got = _tried(right, text), _tried(own, text)
-        # What the reference raises is right only where the check expects it, and names it.
-        suits = not expected.startswith((_RAISED, _LOST)) or expected.removeprefix(_RAISED) in outcome.message
-        return suits and expected != got
+        with closing(student.fresh()) as own:
+            got = _tried(own, text)
+        if student.reference is None:
+            return _suits(got, outcome)
+        with closing(student.reference.fresh()) as right:
+            expected = _tried(right, text)
+        return _suits(expected, outcome) and expected != got
 
     def _with_example(self, check: Check, outcome: Outcome, student: Connection) -> Outcome:
         """The outcome of a hidden check that did not pass, with its example, unless that shows nothing."""
@@ -278,6 +282,11 @@ def _is_python(text: str) -> bool:
 
 def _as_lines(text: str) -> str:
     return text.replace(", and ", ", ")
+
+
+def _suits(printed: str, outcome: Outcome) -> bool:
+    """What is raised is right only where the check expects it, and names it."""
+    return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
 
 
 def _tried(connection: Connection, lines: str) -> str:

@@ -60,6 +60,24 @@ def check_value(student):
     same_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
 '''
 
+PROBING = '''
+import torch
+
+from grader.check import check, same_values
+
+
+@check("C1")
+def check_probed(student, probe):
+    """Doubles beside a probe"""
+    same_values(probe.at(student.double, torch.ones(2), 5), torch.full((2,), 10.0))
+
+
+@check("C1")
+def check_plain(student):
+    """Doubles"""
+    same_values(student.double(torch.ones(2)), torch.full((2,), 2.0))
+'''
+
 HIDDEN = """
 import torch
 
@@ -91,6 +109,23 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     course = load_course(root)
     with open_lane(course.exercises[:1], FORK) as lane:
         yield grader_of(course, lane, tmp_path_factory.mktemp("work"))
+
+
+def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path) -> None:
+    """In a students' copy, lines are told only if the student's function can run them."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    folder = root / "exercises/01_basics/double"
+    (folder / "check_double.py").write_text(PROBING)
+    (folder / "probe_double.py").write_text("def at(double, x, times):\n    return double(times * x)\n")
+    with (folder / "exercise.yaml").open("a") as file:
+        file.write("retyped: [probed, plain]\n")  # as `grade release` writes it
+    shutil.rmtree(root / "solutions")
+    course = load_course(root)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        graded = grader_of(course, lane, tmp_path)("def double(x):\n    return 3 * x\n")
+    assert "wrong values" in message(graded, "probed")
+    assert "To see it" not in message(graded, "probed")
+    assert "print(double(torch.tensor(" in message(graded, "plain")
 
 
 def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:

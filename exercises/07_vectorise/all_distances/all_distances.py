@@ -12,14 +12,16 @@ C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, 
     n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
 C2  Both: equal points are 0 apart: no NaN, and at most 1e-6 for coordinates between -1 and 1.
 C3  Both: distances stay right if all points are far away. Near 10,000, as on maps, they are right to 0.001. (With the
-    formula |a|² + |b|² - 2 a·b they are not: it subtracts two large numbers.) If you break this rule or C4, you get at
-    most 4 points.
+    formula |a|² + |b|² - 2 a·b they are not: it subtracts two large numbers.)
 C4  Both: no loop over points. Many points take as many operations as few (a loop over the d coordinates is fine), and
     the numbers stay in PyTorch. For 60 by 20 points with d = 3, `pairwise` is 120 times faster than the loop below.
-C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors, where n and m are larger than d. C4
-    and C5 are examined without gradients.
+C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors, where n and m are larger than d.
 C6  You compute it yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
-C7  a and b, both float32 or both float64, are not changed. Their numbers are finite.
+C7  a and b are not changed.
+
+a and b are both float32 or both float64, with finite numbers, and require no gradient. If you break C3 or C4, you get
+at most 4 points. If a distance is far off, or you break C2, C5, C6 or C7, you get at most 6, and at most 4 if a shown
+check fails.
 """
 
 import torch

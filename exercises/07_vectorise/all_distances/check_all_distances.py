@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from grader.check import check, no_loop, require, same_values, uses_at_most
+from grader.check import agrees, check, no_loop, require, same_values, uses_at_most
 
 BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
 
@@ -24,6 +24,16 @@ def check_at_home(student):
         own = getattr(student, name)(places, places.clone()).diagonal().tolist()
         text = f"`{name}`: equal points are not 0 apart"
         require(all(0 <= far <= 1e-6 for far in own), text, f"{text}: their distances are {own}")
+
+
+@check("C3", share=1)
+@BOTH
+def check_on_a_map(student, name):
+    """As far apart when all points move by 10,000"""
+    function = getattr(student, name)
+    places = torch.arange(60.0).reshape(30, 2) % 7
+    here, there = function(places, places), function(places + 10_000, places + 10_000)
+    require(agrees(there, here, rtol=1e-3, atol=1e-3), f"`{name}`: the distances change if all points move by 10,000")
 
 
 @check("C4", category="performance", share=1)

@@ -1,27 +1,27 @@
 """The benchmark that lies
 
-Benchmarks like the one below report that `sum` is thousands of times as fast as a loop over the entries. But this one
-makes its accumulator once, so that each timed run adds to what the last one left. `timeit(3)` runs a statement twice to
-warm up, then three times: five runs over ten ones leave 50. The code also hides Python's own `sum`.
+Benchmarks like this one report that `sum` is thousands of times as fast as a loop. But it makes its accumulator once,
+so that each timed run adds to what the last one left. `timeit(3)` runs a statement twice to warm up, then three times:
+five runs over ten ones leave 50. The code also hides Python's own `sum`.
 
     >>> from torch.utils.benchmark import Timer
     >>> compare_sums(torch.ones(10), Timer)["totals"]  # after the fix
     (tensor(10.), tensor(10.))
 
 C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by x.sum(). It returns a dict of floats:
-    "loop" and "sum", the seconds of one run, which is the `median` of the measurement, and "speedup", how many times as
-    fast as the loop sum() is.
-C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended. If
-    you break this rule, you get at most 4 points.
+    "loop" and "sum", the `median` of each measurement in seconds, and "speedup", the first divided by the second.
+C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended.
 C3  Only the adding up is timed. For "loop": one PyTorch addition for each entry (you may skip the first); a run may
-    also make its start from 0, or clear it. For "sum": the single operation that gives the total, with nothing cleared,
-    copied or made. Taking the entries out of x, and Python's own work, do not count.
+    also make or clear its start. For "sum": the single operation that gives the total. Taking the entries out of x, and
+    Python's own work, do not count.
 C4  The name `sum` stays Python's own, in your file and in what is timed. (x.sum is fine, and "sum" as a key.)
-C5  The dict also has "totals": a tuple with the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype
-    of x. A second call of compare_sums returns the same totals.
+C5  The dict also has "totals": a tuple of the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype of
+    x. A second call returns the same totals.
 C6  x is not changed.
 
-x is a 1-D floating-point tensor of three entries or more. Timer is torch.utils.benchmark.Timer or a stand-in: use it.
+x is a 1-D floating-point CPU tensor of three or more entries. Timer is torch.utils.benchmark.Timer or a stand-in. If
+you break C2, you get at most 4 points; if you break C1, C3, C4 or C6, or a total is wrong, at most 6, and at most 4 if
+a shown check fails.
 """
 
 import torch

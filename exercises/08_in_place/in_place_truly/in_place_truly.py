@@ -1,8 +1,7 @@
 """In place, truly
 
-The state of a simulation fills most of the memory, and its parts are views of it: this row is the wind, that column the
-coast. Each step must write into the state itself. There is no room for a second tensor of that size, not even
-temporarily.
+The state of a simulation fills most of the memory, and its parts are views of it: a row is the wind, a column the
+coast. Each step must write into the state itself. There is no room for a second tensor of that size.
 
     >>> state = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> axpy_(state[0], 2.0, torch.tensor([10.0, 20.0]))
@@ -22,6 +21,7 @@ C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises Run
 C5  axpy_ does not change x, not even temporarily.
 
 a is an int or float; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.
+If a number is wrong, or you break C2 or C5, you get at most 6 points, and at most 4 if a shown check of C1 or C2 fails.
 """
 
 import torch

@@ -20,6 +20,7 @@ C6  The first three leave w as it is: its numbers, `requires_grad` and `.grad`. 
     where it does not, and where w is the result of a computation.
 
 w is a tensor of floats of any shape, dtype and strides, but not expanded; saved has the same shape and dtype.
+If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

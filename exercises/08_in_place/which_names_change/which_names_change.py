@@ -15,7 +15,8 @@ C2  A line that begins with a or torch runs after `b = a`. True means: afterward
 C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True means: that changes the numbers in b.
 C4  You predict, so the file imports neither torch nor NumPy. If you break this rule, you get at most 3 points.
 
-Each line starts with the a above. Two or three similar lines count together, if all of them are right.
+Each line starts with the a above. If you break C2 or C3, you get at most 6 points, and at most 4 if a shown check of
+these fails.
 """
 
 ANSWERS: dict[str, bool | None] = {  # TODO: True or False in place of each None

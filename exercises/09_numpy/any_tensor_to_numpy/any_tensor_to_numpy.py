@@ -1,8 +1,8 @@
 """Any tensor to NumPy
 
-A logger that draws pictures gets all that a training has: weights that require a gradient, activations on a GPU,
-losses in bfloat16. `t.numpy()` refuses all of these. An image pipeline gets arrays that PyTorch refuses: mirrored ones,
-and read-only ones from a file. Write the two functions that take anything, and copy only if they must.
+A logger draws all that a training has: weights that require a gradient, activations on a GPU, losses in bfloat16.
+`t.numpy()` refuses these. PyTorch refuses a mirrored picture, and warns of a read-only one. Write two functions that
+take anything, and copy only if they must.
 
     >>> to_numpy(torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True))
     array([1., 2.], dtype=float32)
@@ -12,17 +12,16 @@ and read-only ones from a file. Write the two functions that take anything, and 
 C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a dense tensor of any dtype in use, on any
     device, which may require a gradient, be the result of a computation, or come from `conj()`.
 C2  The array has the dtype of t. bfloat16, which NumPy lacks, becomes float32.
-C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`. If
-    you break this rule or C7, you get at most 4 points.
+C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`.
 C4  t stays as it is: its numbers, `requires_grad`, `grad` and its graph.
 C5  From a device, t is copied once, in the dtype that it has there.
-C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an array, whose strides may be negative and
-    which may be read-only. No warning appears.
-C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory, and
-    writes to it leave a alone. a stays as it is.
+C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an array. It may have negative strides or
+    be read-only. No warning appears.
+C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory. a
+    stays as it is.
 
-Arrays have bools, ints, floats or complex numbers as PyTorch knows them, in the machine's byte order. Their strides are
-multiples of the size of an element.
+Arrays have PyTorch's dtypes in the machine's byte order, and strides of whole elements. If you break C3 or C7, you get
+at most 4 points; if you break C1, C4, C5 or C6, at most 6, and at most 4 if a shown check of these fails.
 """
 
 import numpy as np

@@ -19,7 +19,8 @@ C7  Gradients flow from x back to A and to b.
 C8  All columns of b are solved together, without a loop: large n and k take as many operations as small ones. For
     n = 200 and k = 200 this takes at most 12 times as long as our own answer.
 
-n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two.
+n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two. If
+you break C1 or C5 to C8, you get at most 6 points, and at most 4 if the shown check of C1 fails.
 """
 
 import torch

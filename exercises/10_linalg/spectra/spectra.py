@@ -1,7 +1,6 @@
 """Spectra
 
-Singular values compress pictures: a few of them hold most of it. Eigenvalues say whether a recurrent network explodes,
-and along how many directions data vary. Cross products say which way the triangles of a 3-D model face.
+Singular values compress pictures, eigenvalues show if a network explodes, cross products which way triangles face.
 
     >>> compressed(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), 1)
     tensor([[3., 0.],
@@ -10,18 +9,19 @@ and along how many directions data vary. Cross products say which way the triang
     tensor(2.)
 
 C1  `compressed(M, k)` returns the nearest matrix of rank k, made of the k largest singular values of M and their
-    vectors. k = 0 gives zeros, and k up to the smaller size of M gives M again.
+    vectors. k = 0 gives zeros; k up to the smaller size of M gives M again.
 C2  `compressed` needs new memory for at most 8 numbers for each entry of M, also if M has 1000 rows and 4 columns.
 C3  `spectral_radius(A)` returns the largest absolute value of the eigenvalues, complex ones too, as a real tensor.
 C4  `variances(X)` returns the d eigenvalues of the covariance matrix of X, whose N rows are samples: real, the largest
     first. The covariance divides by N - 1, as `torch.cov` does, which takes samples as columns.
-C5  `normals(P)` takes (N, 3, 3), N triangles of three points in 3-D, also tiny ones, and returns (N, 3): the vector of
-    length 1 that is at right angles to the triangle. Seen from its tip, the three points turn counterclockwise.
+C5  `normals(P)` takes (N, 3, 3), N triangles of three points, also tiny ones, and returns (N, 3): vectors of length 1
+    at right angles to them. Seen from its tip, the three points turn counterclockwise.
 C6  `compressed` and `spectral_radius` also take batches of matrices (..., h, w) and (..., n, n).
-C7  No warning appears: you use no deprecated function. The arguments stay as they are, and no Python loop runs.
+C7  No warning appears: you use no deprecated function. No Python loop runs. The arguments stay as they are.
 C8  Results have the dtype of the argument, float32 or float64.
 
-N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line.
+N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line. If you break C1 to C6, you
+get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

@@ -1,27 +1,27 @@
 """A thousand small systems
 
-Each of N cameras mixes the colours it sees with a matrix of its own: camera i reads colour x as `A[i] @ x`. Find the
-colours from the readings. The loops below are right but slow: each turn is a whole call for one small system.
+Camera i of N reads colour x as `A[i] @ x`. Find the colours from the readings. The loops below are slow: each turn
+solves one small system. PyTorch's solver decides by the shape of B alone whether it holds vectors or matrices.
 
     >>> A = torch.tensor([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [0.0, 1.0]]])
     >>> solve_each(A, torch.tensor([[2.0, 4.0], [5.0, 1.0]]))
     tensor([[1., 1.],
             [4., 1.]])
 
-PyTorch's solver decides by the shape of B alone whether it holds vectors or matrices. N, n, k may be equal. A has shape
-(N, n, n), and none of its matrices is singular.
-
-C1  `solve_each(A, B)`: B has shape (N, n), one reading of each camera. The result x has shape (N, n), with
-    `A[i] @ x[i] = B[i]` for each i. n may be 1, and N may be 1 or 0.
+C1  `solve_each(A, B)`: B has shape (N, n), one reading of each camera. The result x has shape (N, n), with `A[i] @ x[i]
+    = B[i]` for each i. n may be 1, and N 1 or 0.
 C2  `solve_common(A, B)`: B has shape (n, k), with k readings as its columns, the same for all cameras. The result X
     has shape (N, n, k), with `A[i] @ X[i] = B` for each i. n may be 1, and N and k may be 1 or 0.
 C3  The results have the dtype of A and B, float32 or float64. They are as exact as it allows, even if a matrix is
     nearly singular or has zeros on its diagonal: the equations hold up to the rounding of A[i] @ x[i].
 C4  No loop over systems or readings: large N and k take as many operations as small ones. For N = 400, n = 3, k = 4 you
-    are at least 5 times as fast as the loops. If you break this rule, you get at most 4 points.
+    are at least 5 times as fast as the loops.
 C5  New memory takes at any time at most 6 times the bytes of A and the result together.
 C6  Gradients flow back to A and to B.
 C7  A and B are not changed.
+
+A has shape (N, n, n); none of its matrices is singular. If you break C4, you get at most 4 points; if a number is wrong
+or not exact, or you break C5, C6 or C7, at most 6, and at most 4 if a shown check fails.
 """
 
 import torch

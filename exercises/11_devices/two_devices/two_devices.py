@@ -1,27 +1,27 @@
 """Two devices
 
-A model that is too large for one GPU lies on several. An operation wants all operands on one device, and copies between
-devices take time. So move what is small, once, and to the right device. Repair the functions below, which work only
-where everything lies on one device.
+A model that is too large for one GPU lies on several. Copies between devices take time. So move what is small, once, to
+the right device. Repair these functions, which work only if all lies on one device.
 
     >>> affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))
     tensor([[1., 1., 1.]])
-    >>> lies_on(torch.ones(2), "cpu"), causal_mask(torch.zeros(2, 2))
-    (True, tensor([[False,  True],
-            [False, False]]))
+    >>> lies_on(torch.ones(2), "cpu")
+    True
 
 C1  `affine(x, W, b, scale)` returns (x @ W + b) * scale on the device of x, the one with its index. W and b may lie on
-    any device, each on another one. scale is a 0-dim tensor on the CPU.
-C2  `affine` does not move x, and copies W and b once if they lie elsewhere, otherwise never. It does not move scale: a
-    0-dim CPU tensor may join tensors on any device. If you break this rule, you get at most 4 points.
-C3  `pipeline(x, stages)` goes through pairs (W, b), each on one device: x becomes relu(x @ W + b), then comes the next.
-    The result lies on the device of the last stage; without stages it is x itself.
-C4  `pipeline` moves no W and no b. What comes out of a stage is copied once if the next one lies elsewhere.
-C5  `causal_mask(scores)`, of scores (..., n, n), returns a bool tensor (n, n) that is True where the column comes after
-    the row. It is made on the device of scores; nothing is copied.
+    any devices. scale is a 0-dim CPU tensor.
+C2  `affine` does not move x. It copies W and b once if they lie elsewhere, else never. It does not move scale, because
+    a 0-dim CPU tensor may join tensors on any device.
+C3  `pipeline(x, stages)` goes through pairs (W, b), each on one device: x becomes relu(x @ W + b). The result lies on
+    the device of the last stage; without stages it is x itself.
+C4  `pipeline` moves no W and no b. It copies the x of a stage once if the stage lies elsewhere.
+C5  `causal_mask(scores)`, of scores (..., n, n), returns a bool tensor (n, n) that is True above the diagonal. It is
+    made on the device of scores; nothing is copied.
 C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device, else False. A device without an index,
-    such as "cuda", means all of its kind; one with an index means only that one.
+    such as "cuda" or "cpu", means all of its kind; one with an index means only that one.
 C7  The arguments stay as they are, and results have the dtype of x. The same code runs with any accelerator, or none.
+
+If you break C2, you get at most 4 points; if you break C1 or C3 to C6, at most 6, and at most 4 if a shown check fails.
 """
 
 import torch

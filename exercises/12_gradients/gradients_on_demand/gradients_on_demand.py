@@ -10,11 +10,14 @@ C1  `grad_of(f, *xs)` returns a tuple: for each tensor of xs the gradient of f(*
     be given twice: each place has its own gradient.
 C2  Integer tensors are converted to float32 before f gets them; their gradients are float32.
 C3  If f does not use one of xs, its gradient is 0 everywhere. f uses at least one of them.
-C4  f is called once. So nothing is estimated from small steps. If you break this rule, you get at most 4 points.
+C4  f is called once. So nothing is estimated from small steps.
 C5  The tensors xs and x are as before: `requires_grad` and `grad` too. A second call returns the same again.
 C6  The gradients are plain numbers: they have no history of their own.
 C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if f grows when this entry grows a
     little, "down" if it shrinks, "flat" if the gradient is exactly 0.
+
+If you break C4, you get at most 4 points; if a gradient is wrong, or you break C3, C5 or C7, at most 6, and at most 4
+if a shown check fails.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """In place against the graph
 
-Writing in place saves memory, but the way back may need the numbers that are overwritten. Each of these parts of a
-model is wrong in training: one raises in `backward`, one changes its input, one hides a change from PyTorch, and one
-keeps a table that it does not need. Repair them.
+Writing in place saves memory, but the way back may need the overwritten numbers. Of these parts of a model, one raises
+in `backward`, one changes its input, one hides a change from PyTorch, and one keeps a table that it does not need.
+Repair all four.
 
     >>> x = torch.tensor([0.0, 2.0], requires_grad=True)
     >>> swish(x).sum().backward()
@@ -12,16 +12,16 @@ keeps a table that it does not need. Repair them.
 C1  `swish(x)` returns x * sigmoid(x), element by element.
 C2  `residual(x, layer_)` returns x plus what layer_ makes of it. layer_ changes its argument in place and returns it.
 C3  Gradients are right: of x in `swish`, also far from 0, of x by both ways in `residual`, of q and k in `attention`.
-    If you break this rule, you get at most 4 points.
 C4  `attention(q, k, hidden)` is the softmax over the last dim of q @ k.mT, with -inf (not NaN) where hidden is True.
 C5  In a batch of 8 or more in float32, `attention` takes at most 9 bytes of new memory for each entry of its result.
-C6  `clear_rows_(w, rows)` sets some rows of w to 0, in its own memory, and returns w. `requires_grad`
-    of w stays as it is, and no history is recorded.
+C6  `clear_rows_(w, rows)` sets some rows of w to 0, in its own memory, and returns w. `requires_grad` of w stays as it
+    is, True or False, and no history is recorded.
 C7  After `clear_rows_`, `backward` of a loss that needs the old numbers of w raises RuntimeError. Otherwise PyTorch
-    would compute wrong gradients without a word.
+    would compute wrong gradients silently.
 C8  All other arguments stay as they are, and results have the dtype of the arguments: float32 or float64.
 
-q is (B, n, d), k is (B, m, d), and hidden is (n, m), with a False in each row. w is a leaf; rows is a list of ints.
+q is (B, n, d), k is (B, m, d), and hidden is (n, m), with a False in each row. w is a leaf; rows is a list of ints. If
+you break C3, you get at most 4 points; if you break another rule but C8, at most 6, and at most 4 in a shown check.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ but the steps are wrong, the memory grows with each batch, and the best weights 
 
 C1  `fit(model, loss_of, batches, validation, lr, epochs)` takes a step for each batch, in order, in each epoch: every
     parameter moves by -lr times the gradient of loss_of(model(x), y) for this batch alone. What is in `grad` before the
-    call does not count. If you break this rule, you get at most 4 points.
+    call does not count.
 C2  Parameters stay the same tensors in the same memory. Those that require no gradient do not change.
 C3  `fit` returns a list with a tuple of two floats for each epoch. The first is the mean loss of all training samples,
     before the step of their batch; the second that of all validation samples, after the last step of the epoch.
@@ -16,10 +16,11 @@ C4  Training runs in training mode. Validation runs in evaluation mode and recor
     evaluation mode.
 C5  In the end the model has the parameters and buffers of the epoch whose validation loss is smallest.
 C6  In each epoch the model runs once for each batch. When it runs, at most the graph of the batch before is alive;
-    after the call no graph is. If you break this rule, you get at most 4 points.
+    after the call no graph is.
 
 batches and validation are lists of one or more pairs (x, y) of different lengths. loss_of returns the mean loss of a
-pair. epochs is at least 1.
+pair. epochs is at least 1. If you break C1 or C6, you get at most 4 points; if you break C2, C4 or C5, or a loss is
+wrong, at most 6.
 """
 
 from collections.abc import Callable

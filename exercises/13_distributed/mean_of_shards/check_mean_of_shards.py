@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, number, on_ranks, require, same_shape, same_values
+from grader.check import check, number, on_ranks, require, same_values
 
 SHARDS = [[torch.tensor([2.0])], [torch.tensor([4.0, 6.0])], [torch.tensor([7.0, 8.0, 9.0, 9.0, 9.0])]]
 
@@ -9,7 +9,6 @@ SHARDS = [[torch.tensor([2.0])], [torch.tensor([4.0, 6.0])], [torch.tensor([7.0,
 def check_even(student):
     """The mean of two shards of the same length"""
     for rank in on_ranks(student.global_mean, [[torch.tensor([1.0, 2.0])], [torch.tensor([3.0, 6.0])]]):
-        same_shape(rank.result, ())
         same_values(number(rank.result), 3.0)
 
 

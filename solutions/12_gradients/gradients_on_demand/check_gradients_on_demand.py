@@ -1,6 +1,18 @@
 import torch
 
-from grader.check import agrees, check, facts, is_tensor, require, same_dtype, same_shape, same_values, unchanged
+from grader.check import (
+    agrees,
+    check,
+    facts,
+    is_instance,
+    is_tensor,
+    plain,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+    unchanged,
+)
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -19,7 +31,7 @@ def check_random(student, probe, rng):
     """The gradients of a random function of two matrices"""
     xs, numbers, asked = cubes(rng)
     found, _, _ = probe.gradients(student.grad_of, "cubes", numbers, xs)
-    same_values(found, asked, "the result", **CLOSE)
+    same_values(plain(found), asked, "the result", **CLOSE)
 
 
 @check("C1", share=1, try_this="x = torch.ones(2); grad_of(lambda a, b: (a * a * b).sum(), x, x)")
@@ -29,15 +41,16 @@ def check_given_twice(student, probe, rng):
     asked = 3 * a * x.double() ** 2 + b * x.double(), b * x.double()
     for leaves in (False, True):
         found, _, _ = probe.gradients(student.grad_of, "cubes", [a, b], [x, x], leaves)
-        same_values(found, asked, "the result for a tensor that is given twice", **CLOSE)
+        same_values(plain(found), asked, "the result for a tensor that is given twice", **CLOSE)
 
 
 @check("C1", category="dtype", share=2, try_this="grad_of(lambda x: x.sum(), torch.ones(2, dtype=torch.float64))[0]")
 def check_like_x(student, probe, rng):
-    """Each gradient has the shape and dtype of its tensor"""
+    """A tuple of gradients with the shapes and dtypes of their tensors"""
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
         xs, numbers, _ = cubes(rng, dtype)
         found, _, _ = probe.gradients(student.grad_of, "cubes", numbers, xs)
+        is_instance(found, tuple, "the result of `grad_of`")
         for gradient, x in zip(found, xs, strict=True):
             is_tensor(gradient, "a gradient")
             same_shape(gradient, x, "a gradient")
@@ -83,9 +96,9 @@ def check_twice(student, probe, rng):
     xs, numbers, asked = cubes(rng)
     again = [x.clone() for x in xs]
     once, _, _ = probe.gradients(student.grad_of, "cubes", numbers, xs)
-    if agrees(once, asked, **CLOSE):  # a wrong gradient is for other checks
+    if agrees(plain(once), asked, **CLOSE):  # a wrong gradient is for other checks
         twice, _, _ = probe.gradients(student.grad_of, "cubes", numbers, again, False, 2)
-        same_values(twice, asked, "the result of a second call", **CLOSE)
+        same_values(plain(twice), asked, "the result of a second call", **CLOSE)
 
 
 @check("C6", category="gradient", share=1, try_this="grad_of(lambda x: (x**3).sum(), torch.ones(2))[0].requires_grad")

@@ -2,7 +2,18 @@ import math
 
 import torch
 
-from grader.check import agrees, check, is_tensor, on_ranks, reads_openly, require, same_dtype, same_shape, same_values
+from grader.check import (
+    agrees,
+    check,
+    is_tensor,
+    number,
+    on_ranks,
+    reads_openly,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+)
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 BYTES = 64
@@ -26,11 +37,11 @@ def check_random(student, rng):
     for lengths in ((rng.integer(2, 5), rng.integer(20, 40)), (rng.integer(9, 15), 1, rng.integer(2, 6))):
         each, asked = shards(rng, *lengths)
         for rank in on_ranks(student.global_mean, each):
-            same_values(rank.result, asked, "the result on a rank", **CLOSE)
+            same_values(number(rank.result), asked, "the result on a rank", **CLOSE)
     each, _ = shards(rng, 3, 2)
     each[rng.integer(0, 1)][0][1] = math.nan
     for rank in on_ranks(student.global_mean, each):
-        same_values(rank.result, math.nan, "the result where a score is NaN")
+        same_values(number(rank.result), math.nan, "the result where a score is NaN")
 
 
 @check("C1", category="shape", share=2, try_this="global_mean(local).shape, on any rank")
