@@ -4,11 +4,11 @@ from grader.check import check, is_tensor, same_shape, same_values, uses_at_most
 
 
 @check("C1", share=1)
-def check_diagonal(student):
+def check_larger_of_two(student):
     """Keeps the larger of two singular values"""
-    result = student.compressed(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), 1)
+    result = student.compressed(torch.tensor([[0.0, 0.0, 3.0], [1.0, 0.0, 0.0]]), 1)
     is_tensor(result)
-    same_values(result, torch.tensor([[3.0, 0.0], [0.0, 0.0]]), atol=1e-5)
+    same_values(result, torch.tensor([[0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]), atol=1e-5)
 
 
 @check("C2", category="memory", share=1)

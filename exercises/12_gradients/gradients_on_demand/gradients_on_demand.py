@@ -16,8 +16,8 @@ C6  The gradients are plain numbers: they have no history of their own.
 C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if f grows when this entry grows a
     little, "down" if it shrinks, "flat" if the gradient is exactly 0.
 
-If you break C4, you get at most 4 points; if a gradient is wrong, or you break C3, C5 or C7, at most 6, and at most 4
-if a shown check fails.
+If you break C4, you get at most 4 points; if a gradient has wrong numbers, or you break C5 or C7, at most 6, and at
+most 4 if a shown check fails.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,6 @@ from grader.check import (
     same_dtype,
     same_shape,
     same_values,
-    unchanged,
 )
 
 HILBERT = 1 / (torch.arange(12)[:, None] + torch.arange(12) + 1).double()
@@ -99,9 +98,6 @@ def check_unchanged(student, rng):
     for dtype, columns in product((torch.float64, torch.float32), (0, slice(4))):
         A, b = _matrix(rng, 4, dtype), _matrix(rng, 4, dtype)[:, columns].clone()
         is_tensor(keeps_arguments(student.solve, A, b, what="A or b"), "x")
-    A, b = torch.tensor([[2, 0], [1, 4]]), torch.randint(-9, 9, (2,), generator=rng)
-    with unchanged(A, what="A"), unchanged(b, what="b"):
-        is_tensor(student.solve(A, b), "x")
 
 
 @check("C7", category="gradient", try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn")

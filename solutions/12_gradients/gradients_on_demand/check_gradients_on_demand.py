@@ -75,7 +75,15 @@ def check_unused(student, probe, rng):
         found, _, _ = probe.gradients(student.grad_of, "only the first", [1.5], [rng.normal(3), unused])
         require(isinstance(found, (tuple, list)) and len(found) == 2, "there is not one gradient for each tensor")
         same_values(found[1], torch.zeros(unused.shape), "the gradient of a tensor that is not used")
-        same_dtype(found[1], unused, "the gradient of a tensor that is not used")
+
+
+@check("C3", category="dtype", share=1, try_this="grad_of(lambda x, y: x.sum(), torch.ones(2), torch.ones(3).double())")
+def check_unused_float64(student, probe, rng):
+    """The gradient of a float64 tensor that f does not use"""
+    xs = [rng.normal(3), rng.normal(2, dtype=torch.float64)]
+    found, _, _ = probe.gradients(student.grad_of, "only the first", [1.5], xs)
+    require(isinstance(found, (tuple, list)) and len(found) == 2, "there is not one gradient for each tensor")
+    same_dtype(found[1], torch.float64, "the gradient of a float64 tensor that is not used")
 
 
 @check("C5", category="memory", share=2, try_this="x = torch.ones(2); grad_of(torch.sum, x); print(x.requires_grad)")
