@@ -7,11 +7,18 @@ from grader.check import check, is_instance, is_tensor, plain, require, same_val
 def check_example(student, probe):
     """The gradient of x² y² at (3, 2)"""
     found, _, _ = probe.gradients(student.grad_of, "product of squares", [], [torch.tensor(3.0), torch.tensor(2.0)])
-    found = plain(found)  # whether it is a list or a tuple counts less, below
+    found = plain(found)  # that it is a tuple has a check of its own
     is_instance(found, tuple, "the result")
     for gradient in found:
         is_tensor(gradient, "a gradient")
     same_values(found, (torch.tensor(24.0), torch.tensor(36.0)), "the result")
+
+
+@check("C1", category="error", share=1)
+def check_tuple(student, probe):
+    """Returns a tuple"""
+    found, _, _ = probe.gradients(student.grad_of, "product of squares", [], [torch.tensor(3.0), torch.tensor(2.0)])
+    is_instance(found, tuple, "the result")
 
 
 @check("C4", category="performance", share=1)

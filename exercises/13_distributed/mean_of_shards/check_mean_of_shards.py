@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, number, on_ranks, require, same_values
+from grader.check import check, is_tensor, number, on_ranks, require, same_shape, same_values
 
 SHARDS = [[torch.tensor([2.0])], [torch.tensor([4.0, 6.0])], [torch.tensor([7.0, 8.0, 9.0, 9.0, 9.0])]]
 
@@ -17,6 +17,14 @@ def check_uneven(student):
     """The mean of three shards, of 1, 2 and 5 scores"""
     for rank in on_ranks(student.global_mean, SHARDS):
         same_values(number(rank.result), 6.75)
+
+
+@check("C1", category="shape", share=1)
+def check_no_dims(student):
+    """Returns a 0-dim tensor"""
+    for rank in on_ranks(student.global_mean, SHARDS[:2]):
+        is_tensor(rank.result, "the result on a rank")
+        same_shape(rank.result, (), "the result on a rank")
 
 
 @check("C5", category="performance", share=1)
