@@ -59,7 +59,7 @@ def check_any_layout(student, rng):
     adds_up(student, *((case, 0.0) for case in (*views, *more)))
 
 
-@check("C3", share=1, try_this="energy_above(torch.tensor([0.1, 1.0]), 0.1)")
+@check("C1", share=1, try_this="energy_above(torch.tensor([0.1, 1.0]), 0.1)")
 def check_nearest(student, rng):
     """Lets `x > thr` decide about the number that is nearest to thr"""
     for dtype in (torch.float16, torch.float32):
