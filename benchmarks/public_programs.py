@@ -33,6 +33,7 @@ import torch
 from public_data import give_data
 
 from grader.accelerator import launcher, machine, preload, preload_operations
+from grader.accelerator.generators import SimGenerator
 
 _TIMES = re.compile(
     r"\d+\.\d+ ?(ms|us|s|sec|seconds|it/s)\b|(time|dt|took|elapsed|ms/batch)\W{0,4}\d+\.\d+", re.IGNORECASE
@@ -218,8 +219,9 @@ def _child(device: str, program: list[str]) -> NoReturn:
     try:
         torch.set_num_threads(1)
         if device == "cuda":
-            # One stream for both, as there is on the CPU.
+            # One stream for both, as there is on the CPU; generators of the program's own start where the CPU's do.
             vars(machine)["SimGenerator"] = lambda place: torch.default_generator
+            SimGenerator.salt = 0
         if device == "cuda plain":
             vars(importlib.import_module("torch.utils.checkpoint"))["checkpoint"] = _plain
         torch.manual_seed(0)

@@ -24,6 +24,9 @@ _POINT_TO_POINT = ("send", "recv_", "recv_any_source_")
 _TWICE = ("allreduce_", "allreduce_coalesced_")
 """A ring goes round twice: parts are added, and the sums are handed on."""
 
+_FLAT = ("_allgather_base_", "_reduce_scatter_base_")
+"""NCCL looks at how many numbers there are, and gloo at the first dimension."""
+
 _QUEUE = -1
 """The number of the stream on which NCCL works."""
 
@@ -83,8 +86,28 @@ def answer_nccl(machine: Machine) -> None:
             machine.synchronize(place)
         return work
 
+    original_destroy: Any = dist.destroy_process_group
+
+    def destroy_process_group(group: Any = None) -> None:
+        whole = c10d._get_default_group() if group is None else group
+        gone = _nccl_of(machine, whole) if isinstance(whole, dist.ProcessGroup) else None
+        everything = whole is c10d.GroupMember.WORLD
+        original_destroy(group)
+        # With the last name of a group its threads end. One that is left would still drop tensors while Python ends.
+        SimNccl.made[:] = [one for one in SimNccl.made if not (everything or one is gone)]
+
     for owner in (c10d, dist):
         put(owner, "barrier", barrier)
+        put(owner, "destroy_process_group", destroy_process_group)
+    core: Any = torch._C._distributed_c10d
+    original_stats = core.Logger.set_runtime_stats_and_log
+
+    def set_runtime_stats_and_log(logger: Any) -> None:
+        # C++ has a timer for tensors of CUDA and none for ours, and would warn of that.
+        if logger._get_ddp_logging_data().strs_map["backend_name"] != "nccl":
+            original_stats(logger)
+
+    core.Logger.set_runtime_stats_and_log = set_runtime_stats_and_log
 
 
 def _nccl_of(machine: Machine, group: Any) -> SimNccl | None:
@@ -107,6 +130,8 @@ def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     inner = [_strip(arg, shells) for arg in args]
     inner[place] = nccl.inside.boxed()
     name, index = func._overloadpacket.__name__, shells[0]._place.index
+    if name in _FLAT:
+        inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
     nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
     _spend(machine, nccl, name, index, nbytes, shells)
     out = func(*inner, **kwargs)

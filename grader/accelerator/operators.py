@@ -30,6 +30,15 @@ from grader.accelerator.special_operators import SPECIAL, copy_between, one_hot
 from grader.accelerator.tensor import SimParameter, SimTensor
 from grader.accelerator.words import in_cudas_words
 
+_ON_CUDA_ALONE = {
+    **dict.fromkeys(("_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward_impl"), "recurrent"),
+    **dict.fromkeys(("_thnn_fused_gru_cell", "_thnn_fused_gru_cell_backward"), "recurrent"),
+    **dict.fromkeys(("batch_norm_stats", "batch_norm_gather_stats", "batch_norm_elemt"), "batch_norms"),
+    **dict.fromkeys(("batch_norm_gather_stats_with_counts", "batch_norm_backward_reduce"), "batch_norms"),
+    "batch_norm_backward_elemt": "batch_norms",
+}
+"""Operators that have no kernel for the CPU: where there is a formula for each."""
+
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
 _included = torch._C._dispatch_tls_local_include_set
@@ -163,9 +172,8 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
-    if facts.name.startswith("_thnn_fused_"):
-        # The cells of recurrent layers have no kernel for the CPU at all.
-        func = importlib.import_module("grader.accelerator.recurrent").KERNELS[facts.name]
+    if (elsewhere := _ON_CUDA_ALONE.get(facts.name)) is not None:
+        func = importlib.import_module(f"grader.accelerator.{elsewhere}").KERNELS[facts.name]
     if facts.generator < 0:
         if not facts.seeded or place is None:
             return func(*inner, **named)

@@ -1,0 +1,119 @@
+"""The parts of `nn.SyncBatchNorm`, which CUDA alone has kernels for, as formulas on the CPU tensors inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+def _wide(x: torch.Tensor) -> torch.Tensor:
+    """Half precision is added up in float32."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def _by_channel(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return _wide(x).view(1, -1, *[1] * (like.dim() - 2))
+
+
+def _all_but_channels(x: torch.Tensor) -> list[int]:
+    return [dim for dim in range(x.dim()) if dim != 1]
+
+
+def _stats(x: torch.Tensor, eps: float) -> _Pair:
+    var, mean = torch.var_mean(_wide(x), _all_but_channels(x), correction=0)
+    return mean, (var + eps).rsqrt()
+
+
+def _gather_with_counts(
+    x: torch.Tensor,
+    means: torch.Tensor,
+    inverses: torch.Tensor,
+    running_mean: torch.Tensor | None,
+    running_var: torch.Tensor | None,
+    momentum: float,
+    eps: float,
+    counts: torch.Tensor,
+) -> _Pair:
+    """Mean and deviation over all processes, from those of each; the running ones are changed."""
+    del x
+    shares = counts.to(means.dtype)[:, None]
+    total = shares.sum()
+    mean = (means * shares).sum(0) / total
+    squares = ((inverses**-2 - eps + (means - mean) ** 2) * shares).sum(0)
+    if running_mean is not None:
+        running_mean.lerp_(mean.to(running_mean.dtype), momentum)
+    if running_var is not None:
+        running_var.lerp_((squares / (total - 1)).to(running_var.dtype), momentum)
+    return mean, (squares / total + eps).rsqrt()
+
+
+def _gather(*args: Any) -> _Pair:
+    *given, count = args
+    return _gather_with_counts(*given, torch.full((given[1].shape[0],), float(count)))
+
+
+def _apply(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    mean: torch.Tensor,
+    inverse: torch.Tensor,
+    eps: float,
+) -> torch.Tensor:
+    del eps
+    made = (_wide(x) - _by_channel(mean, x)) * _by_channel(inverse if weight is None else inverse * weight, x)
+    return (made if bias is None else made + _by_channel(bias, x)).to(x.dtype)
+
+
+def _reduce(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    mean: torch.Tensor,
+    inverse: torch.Tensor,
+    weight: torch.Tensor | None,
+    for_input: bool,
+    for_weight: bool,
+    for_bias: bool,
+) -> tuple[torch.Tensor | None, ...]:
+    """The sums of backward, and the gradients of weight and bias."""
+    dims, wide = _all_but_channels(x), _wide(grad)
+    total = wide.sum(dims)
+    weighted = (wide * (_wide(x) - _by_channel(mean, x))).sum(dims)
+    kind = mean.dtype if weight is None else weight.dtype
+    return (
+        *((total, weighted) if for_input else (None, None)),
+        (weighted * inverse).to(kind) if for_weight else None,
+        total.to(kind) if for_bias else None,
+    )
+
+
+def _backward(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    mean: torch.Tensor,
+    inverse: torch.Tensor,
+    weight: torch.Tensor | None,
+    total: torch.Tensor,
+    weighted: torch.Tensor,
+    counts: torch.Tensor,
+) -> torch.Tensor:
+    """The gradient of the input, from the sums over all processes."""
+    count = counts.sum()
+    slope = _by_channel(weighted / count * inverse**2, x)
+    made = _wide(grad) - _by_channel(total / count, x) - (_wide(x) - _by_channel(mean, x)) * slope
+    return (made * _by_channel(inverse if weight is None else inverse * weight, x)).to(x.dtype)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "batch_norm_stats": _stats,
+    "batch_norm_gather_stats": _gather,
+    "batch_norm_gather_stats_with_counts": _gather_with_counts,
+    "batch_norm_elemt": _apply,
+    "batch_norm_backward_reduce": _reduce,
+    "batch_norm_backward_elemt": _backward,
+}
+"""By the names of the operators."""
