@@ -1,46 +1,54 @@
-"""Programs run on the CPU, and again with a simulated CUDA: whether they end, and how far their losses are apart.
+"""Programs run on the CPU, and with a simulated CUDA: whether they end, and how far their losses are apart.
 
 python benchmarks/accelerator_programs.py [PROGRAM ARGUMENT ...]
 
 Without arguments those in `benchmarks/programs` are run, and the rows of the table in docs/accelerator.md come out.
 Another program is run as it is given; it has to choose its device by `torch.cuda.is_available()`, or `{device}` in an
-argument stands for it. What is compared are the numbers that it prints after the word "loss".
+argument stands for it. What is compared are the numbers that it prints after the word "loss", in three ways: the device
+with the CPU, which draw from one stream of random numbers; the device with itself, drawing from a stream of its own as
+a GPU does, which must print the same text twice; and that with plain calls in the place of its checkpoints.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
+import warnings
 from pathlib import Path
+
+from public_programs import Done, run
+
+from grader.accelerator import preload, preload_operations
 
 _PROGRAMS = Path(__file__).parent / "programs"
 _LOSS = re.compile(r"\bloss\b[ =:]*([-+0-9.e]+)")
 
 
-def run(program: list[str], device: str) -> subprocess.CompletedProcess[str]:
-    """A program on a device."""
-    launcher = ["-m", "grader.accelerator", "--devices", "2"] if device == "cuda" else []
-    command = [sys.executable, "-W", "ignore", *launcher, *(word.replace("{device}", device) for word in program)]
-    # One thread: the same sums in the same order, however busy the machine is.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", env=environment)
-
-
-def row(program: list[str]) -> str:
-    """A row of the table: the program, how many losses, how far apart, launches, copies and waits."""
-    there, here = run(program, "cuda"), run(program, "cpu")
-    name = " ".join([Path(program[0]).name, *program[1:]])
-    for done, where in ((here, "the CPU"), (there, "the simulated device")):
-        if done.returncode:
-            raise SystemExit(f"{name} fails on {where}:\n{done.stderr}")
-    mine, asked = (list(map(float, _LOSS.findall(done.stdout))) for done in (there, here))
-    if not asked or len(mine) != len(asked):
-        raise SystemExit(f"{name}: {len(mine)} losses on the device, {len(asked)} on the CPU")
-    apart = max(abs(a - b) / max(abs(b), 1e-12) for a, b in zip(mine, asked, strict=True))
+def row(program: str, arguments: list[str]) -> str:
+    """A row of the table: the program, how many losses, how far apart in each way, launches, copies and waits."""
+    path, name = Path(program).resolve(), " ".join([Path(program).name, *arguments])
+    ended = {}
+    for device in ("cpu", "cuda", "cuda apart", "cuda again", "cuda plain"):
+        ended[device] = run(path.parent, path.name, " ".join(arguments), device)
+        if ended[device].returncode:
+            raise SystemExit(f"{name} fails on {device}:\n{ended[device].stderr}")
+    here, there, separate, again, plain = ended.values()
+    repeated = "the same" if separate.stdout == again.stdout else "another"
     counts = [_told(rf"^{word} +([\d,]*\d)", there.stderr) for word in ("launches", "host to device", "waits")]
-    return f"| {name} | {len(asked)} | {apart:.1e} | {' | '.join(counts)} |"
+    apart = [f"{_apart(name, one, other):.1e}" for one, other in ((there, here), (plain, separate))]
+    return f"| {name} | {len(_losses(here))} | {apart[0]} | {repeated} | {apart[1]} | {' | '.join(counts)} |"
+
+
+def _losses(done: Done) -> list[float]:
+    return list(map(float, _LOSS.findall(done.stdout)))
+
+
+def _apart(name: str, one: Done, other: Done) -> float:
+    mine, asked = _losses(one), _losses(other)
+    if not asked or len(mine) != len(asked):
+        raise SystemExit(f"{name}: {len(mine)} losses and {len(asked)}")
+    return max(abs(a - b) / max(abs(b), 1e-12) for a, b in zip(mine, asked, strict=True))
 
 
 def _told(pattern: str, text: str) -> str:
@@ -50,11 +58,16 @@ def _told(pattern: str, text: str) -> str:
 
 def main() -> None:
     """Print the table."""
-    print("| program | losses | apart | launches | copies to the device | waits |")
-    print("|---|---|---|---|---|---|")
+    warnings.simplefilter("ignore")
+    # One thread, in processes that a program starts, too: the same sums in the same order, however busy the machine is.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    preload()
+    preload_operations()
+    print("| program | losses | apart | again | checkpoints | launches | copies to the device | waits |")
+    print("|---|---|---|---|---|---|---|---|")
     programs = [sys.argv[1:]] if sys.argv[1:] else [[str(path)] for path in sorted(_PROGRAMS.glob("*.py"))]
-    for program in programs:
-        print(row(program), flush=True)
+    for program, *arguments in programs:
+        print(row(program, arguments), flush=True)
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ def run(folder: Path, program: str, arguments: str, device: str) -> Done:
             os.dup2(told.fileno(), 2)
             os.chdir(path.parent)
             sys.path[:1] = [str(path.parent), str(folder)]
-            _child(device, [path.name, *words])
+            _child(device, [str(path), *words])
         _, status = os.waitpid(process, 0)
         texts = []
         for file in (out, told):

@@ -37,9 +37,9 @@ scaler = torch.amp.GradScaler(DEVICE.type, enabled=ON_GPU)
 for epoch in range(3):
     model.train()
     seen, right = 0, torch.zeros((), dtype=torch.long, device=DEVICE)
-    for step, (x, y) in enumerate(loader, 1):
-        x = x.to(DEVICE, non_blocking=True, memory_format=torch.channels_last)
-        y = y.to(DEVICE, non_blocking=True)
+    for step, (batch, classes) in enumerate(loader, 1):
+        x = batch.to(DEVICE, non_blocking=True, memory_format=torch.channels_last)
+        y = classes.to(DEVICE, non_blocking=True)
         scores = model(x)
         loss = nn.functional.cross_entropy(scores, y, label_smoothing=0.1) / EVERY
         scaler.scale(loss).backward()

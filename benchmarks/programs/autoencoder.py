@@ -40,7 +40,7 @@ torch.manual_seed(1)
 model = Autoencoder().to(device)
 optimizer = torch.optim.NAdam(model.parameters(), lr=5e-3)
 grey = torch.rand(48, 1, 16, 16).to(device)
-for epoch in range(4):
+for _ in range(4):
     order = torch.randperm(48, device=device)
     for rows in grey[order].split(16):
         binary = Bernoulli(rows).sample()

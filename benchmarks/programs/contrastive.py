@@ -44,7 +44,7 @@ optimizer = torch.optim.SGD(
     momentum=0.9,
     nesterov=True,
 )
-for epoch in range(3):
+for _ in range(3):
     for batch in pictures.to(DEVICE, non_blocking=True)[torch.randperm(64).to(DEVICE)].split(16):
         one, other = functional.normalize(net(view(batch))), functional.normalize(net(view(batch)))
         with torch.no_grad():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -85,7 +87,7 @@ known = nn.Embedding(LETTERS, WIDTH)
 blocks = nn.ModuleList(Block() for _ in range(2))
 for block in blocks:
     parametrize.register_parametrization(block.qkv, "weight", LowRank(3 * WIDTH, WIDTH))  # type: ignore[arg-type]
-    block.qkv.parametrizations.weight.original.requires_grad_(requires_grad=False)  # type: ignore[union-attr]
+    block.qkv.parametrizations.weight.original.requires_grad_(False)  # type: ignore[union-attr]
 model = nn.ModuleDict({"known": known, "blocks": blocks}).to(DEVICE)
 learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
 optimizer = torch.optim.AdamW(learned, lr=5e-3, fused=True)
@@ -103,11 +105,10 @@ for step in range(8):
     batch = torch.stack([text[i : i + 17] for i in start])
     x = known(batch[:, :-1])
     for block in blocks:
-        x = checkpoint(
-            block, x, use_reentrant=False, context_fn=lambda: create_selective_checkpoint_contexts(policy)
-        )
+        x = checkpoint(block, x, use_reentrant=False, context_fn=lambda: create_selective_checkpoint_contexts(policy))
     loss = functional.cross_entropy((x @ known.weight.T).flatten(0, 1), batch[:, 1:].flatten())
-    total = loss + 0.01 * sum(block.experts.even for block in blocks)  # type: ignore[union-attr]
+    even: Any = sum(block.experts.even for block in blocks)  # type: ignore[union-attr, misc]
+    total = loss + 0.01 * even
     total.backward()
     norm = torch.nn.utils.get_total_norm([p.grad for p in learned if p.grad is not None])
     optimizer.step()

@@ -16,14 +16,14 @@ class Rounded(torch.autograd.Function):
     """Rounds, and lets gradients through where the number is small."""
 
     @staticmethod
-    @torch.amp.custom_fwd(device_type=device, cast_inputs=torch.float32)
+    @torch.amp.custom_fwd(device_type=device, cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
     def forward(ctx: Any, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
         """Multiples of the scale."""
         ctx.save_for_backward(x, scale)
         return (x / scale).round().clamp(-8, 7) * scale
 
     @staticmethod
-    @torch.amp.custom_bwd(device_type=device)
+    @torch.amp.custom_bwd(device_type=device)  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *out: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of both arguments."""
         x, scale = ctx.saved_tensors
@@ -59,7 +59,7 @@ for randomness in ("same", "different"):
     print(f"{randomness} loss {norms.mean().item():.6f} loss {norms.max().item():.6f}")
 
 models = [nn.Sequential(nn.Linear(5, 4), nn.Dropout(0.5), nn.Linear(4, 1)).to(device) for _ in range(3)]
-parameters, buffers = stack_module_state(models)  # type: ignore[arg-type]
+parameters, buffers = stack_module_state(models)
 told = vmap(lambda p, b: functional_call(models[0], (p, b), (x,)), randomness="different")(parameters, buffers)
 print(f"ensemble loss {told.std(0).mean().item():.6f}")
 
@@ -79,9 +79,9 @@ def residual() -> torch.Tensor:
     (first,) = torch.autograd.grad(made.sum(), places, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), places, create_graph=True)
     off: torch.Tensor = (second + made).square().mean() + made[0].square().sum() + (first[0] - 1).square().sum()
-    off.backward()  # type: ignore[no-untyped-call]
+    off.backward()
     return off
 
 
 for _ in range(3):
-    print(f"residual loss {search.step(residual).item():.6f}")  # type: ignore[no-untyped-call]
+    print(f"residual loss {search.step(residual).item():.6f}")

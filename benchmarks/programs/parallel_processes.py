@@ -8,8 +8,8 @@ from contextlib import nullcontext
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import nn
+from torch.multiprocessing.spawn import spawn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
@@ -47,10 +47,10 @@ def work(rank: int, world: int, port: int) -> None:
             total += torch.stack([loss.detach(), torch.ones((), device=device)])
         dist.all_reduce(total)
         gathered = [torch.zeros(3, device=device) for _ in range(world)]
-        dist.all_gather(gathered, net[3].bias.detach())
+        dist.all_gather(gathered, model.module[3].bias.detach())
         assert torch.equal(gathered[0], gathered[1])
         if rank == 0:
-            print(f"epoch {epoch} loss {(total[0] / total[1]).item():.6f} loss {gathered[1].sum().item():.6f}", flush=True)
+            print(f"epoch {epoch} loss {total[0].div(total[1]):.6f} loss {gathered[1].sum():.6f}", flush=True)
         dist.barrier()
     dist.destroy_process_group()
 
@@ -59,4 +59,4 @@ if __name__ == "__main__":
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         chosen = free.getsockname()[1]
-    mp.spawn(work, args=(2, chosen), nprocs=2)
+    spawn(work, args=(2, chosen), nprocs=2)

@@ -60,7 +60,7 @@ for step in range(40):
         print(f"step {step} loss {loss.item():.6f}")
 
 policy, critic = (nn.Linear(PLACES, n, device=DEVICE) for n in (ACTIONS, 1))
-optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=0.05, foreach=True)
+learn = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=0.05, foreach=True)
 for turn in range(5):
     places, actions, logs, worths = [], [], [], []
     place = torch.randint(PLACES, (16,), device=DEVICE)
@@ -74,7 +74,8 @@ for turn in range(5):
             place, worth = world(place, action)
             worths.append(worth)
         values = critic(seen(torch.stack([*places, place]))).squeeze(-1)
-        gains, gain = [], torch.zeros(16, device=DEVICE)
+        gain = torch.zeros(16, device=DEVICE)
+        gains: list[torch.Tensor] = []
         for t in reversed(range(6)):
             gain = worths[t] + 0.9 * values[t + 1] - values[t] + 0.9 * 0.95 * gain
             gains.insert(0, gain)
@@ -87,7 +88,7 @@ for turn in range(5):
         gained = torch.min(ratio * better, ratio.clamp(0.8, 1.2) * better).mean()
         off = nn.functional.mse_loss(critic(seen(torch.stack(places))).squeeze(-1), returns)
         loss = off - gained - 0.01 * chances.entropy().mean()
-        optimizer.zero_grad()
+        learn.zero_grad()
         loss.backward()
-        optimizer.step()
+        learn.step()
     print(f"turn {turn} loss {loss.item():.6f}")

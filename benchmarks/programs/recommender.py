@@ -35,7 +35,7 @@ for epoch in range(5):
         optimizer.zero_grad()
     loss.backward()
     for optimizer in (slow, fast):
-        optimizer.step()
+        optimizer.step()  # type: ignore[no-untyped-call]
     print(f"epoch {epoch} loss {loss.item():.6f} covered loss {(off < 0).float().mean(0).sum().item():.6f}")
 
 tables = torch.zeros(USERS, THINGS, device=device).index_put_((users, things), stars, accumulate=True)

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.utils import rnn
 
 DEVICE = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
-TEXT = "the device has a stream of its own, and the host has another one; what is drawn on one is not drawn on the other"
+TEXT = "the device has a stream of its own, and the host has another one; what one draws the other does not"
 LETTERS = ["<pad>", *sorted(set(TEXT))]
 
 
@@ -65,6 +65,6 @@ with torch.no_grad():
         best = scores[:, -1].topk(5)
         pick = torch.multinomial(best.values.softmax(-1), 1)
         given = best.indices.gather(1, pick)
-        said.append(LETTERS[given.item()])  # type: ignore[call-overload]
+        said.append(LETTERS[given.item()])
         print(f"loss {-best.values.log_softmax(-1).gather(1, pick).item():.6f}")
 print("".join(said))

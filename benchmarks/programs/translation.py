@@ -61,7 +61,7 @@ for parameter in model.parameters():
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, betas=(0.9, 0.98), eps=1e-9)
 schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) ** -0.5, (step + 1) * 8**-1.5))
 criterion = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=0.1)
-for epoch in range(4):
+for _ in range(4):
     model.train()
     for rows in torch.randperm(48).split(16):
         source, target = sources[rows].to(DEVICE), targets[rows].to(DEVICE)

@@ -51,9 +51,10 @@ def _gather_with_counts(
     return mean, (squares / total + eps).rsqrt()
 
 
-def _gather(*args: Any) -> _Pair:
-    *given, count = args
-    return _gather_with_counts(*given, torch.full((given[1].shape[0],), float(count)))
+def _gather(x: torch.Tensor, means: torch.Tensor, *args: Any) -> _Pair:
+    # At last there is one count, which holds for every process.
+    with_counts: Any = _gather_with_counts
+    return with_counts(x, means, *args[:-1], torch.full(means.shape[:1], float(args[-1])))  # type: ignore[no-any-return]
 
 
 def _apply(

@@ -17,10 +17,6 @@ from grader.accelerator.tensor import SimTensor
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
 
-LAZY = (
-    "lazy modules are not supported on the simulated device before their first call; call them once on the CPU, then "
-    "move them"
-)
 _EXPORT = (
     "torch.export is not supported on the simulated device {}; export the module on the CPU, where its .cpu() moves it"
 )
@@ -33,22 +29,6 @@ _FULLGRAPH = (
     "torch.compile runs the function as it is on the simulated device, and does not look for the graph breaks that "
     "fullgraph=True forbids. To find them, compile the function for the CPU in a process without the simulated device."
 )
-
-
-def refuse_lazy(machine: Machine) -> None:
-    """Parameters without a shape need a class of their own, which tensors of the device cannot have."""
-
-    def refusing(original: Any) -> Any:
-        @functools.wraps(original)
-        def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
-                raise NotImplementedError(LAZY)
-            return original(cls, *args, **kwargs)
-
-        return new
-
-    for kind in (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer):
-        put(kind, "__new__", staticmethod(refusing(kind.__new__)))
 
 
 def refuse_export(machine: Machine) -> None:

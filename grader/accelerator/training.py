@@ -11,7 +11,6 @@ from torch._C import TensorBase
 
 from grader.accelerator.failures import RaisedAfter
 from grader.accelerator.machine import INNER, Machine
-from grader.accelerator.refusals import LAZY
 from grader.accelerator.tensor import SimTensor, become, set_data
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
@@ -134,6 +133,8 @@ def replace_modules() -> None:
                 return known.pop(id(tensor)) if id(tensor) in known else fn(tensor)
 
         params = [param for param in self._parameters.values() if param is not None]
+        _move_lazy(self, moved)
+        params = [param for param in params if not torch.nn.parameter.is_lazy(param)]
         # The first parameter tells where all go. It is moved once: moving it again for real would be counted twice.
         first = params[0] if params else None
         if first is not None:
@@ -199,9 +200,20 @@ def pad_the_padded() -> None:
     put(encoder, "forward", forward)
 
 
+def _move_lazy(module: torch.nn.Module, moved: Any) -> None:
+    """What has no shape yet notes its new place, and keeps it where only the dtype changes."""
+    is_lazy: Any = torch.nn.parameter.is_lazy
+    for param in filter(is_lazy, module._parameters.values()):
+        if (new := moved(param)) is not param:
+            param.data = new
+            param.__dict__.update(new.__dict__)
+    for name, buffer in module._buffers.items():
+        if is_lazy(buffer):
+            module._buffers[name] = new = moved(buffer)
+            new.__dict__.update({**buffer.__dict__, **new.__dict__})
+
+
 def _move(param: torch.Tensor, moved: Any) -> None:
-    if torch.nn.parameter.is_lazy(param):
-        raise NotImplementedError(LAZY)
     # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
     new = moved(param)
     grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)

@@ -15,6 +15,7 @@ from grader.accelerator import (
     cuda_tools,
     custom,
     graphs,
+    lazy,
     nested,
     operators,
     parallel,
@@ -139,7 +140,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     tensor.replace_parameters()
     training.replace_modules()
     training.pad_the_padded()
-    refusals.refuse_lazy(machine)
+    lazy.remember_places(machine)
     parallel.answer_communication()
     if mode == "cuda" and torch.distributed.is_available():
         importlib.import_module("grader.accelerator.collectives").answer_nccl(machine)

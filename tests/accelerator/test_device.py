@@ -216,7 +216,6 @@ def test_unsupported_is_said() -> None:
     cases: list[tuple[Make, str]] = [
         (lambda: torch.nested.nested_tensor([t[0]], device="sim"), "in the strided layout are not supported"),
         (lambda: torch.quantize_per_tensor(t, 0.1, 0, torch.quint8), "'aten::quantize_per_tensor' is not supported"),
-        (lambda: nn.LazyLinear(2).to("sim"), "lazy modules are not supported"),
     ]
     for make, text in cases:
         with raises(NotImplementedError, text):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -151,3 +154,34 @@ def test_functional_transforms() -> None:
         assert torch.nn.functional.linear(x, x[None]).tolist() == [5]
         assert x.reshape(3, 1).data_ptr() == x.data_ptr()
         assert x.to("cpu").tolist() == [0, 1, 2]
+
+
+@in_mode("cuda")
+@pytest.mark.parametrize("way", ["cuda", "to", "device", "default", "and back", "dtype", "then dtype", "copied"])
+def test_lazy_modules(way: str) -> None:
+    """What has no shape yet goes to the device, and stays the object that an optimizer has."""
+
+    def made(**options: Any) -> Any:
+        return nn.Sequential(nn.LazyConv2d(4, 3, **options), nn.LazyBatchNorm2d(**options), nn.ReLU())
+
+    moves: dict[str, Callable[[], Any]] = {
+        "cuda": lambda: made().cuda(1),
+        "to": lambda: made().cuda().to("cuda:1"),
+        "device": lambda: made(device="cuda:1"),
+        "and back": lambda: made().cuda().cpu(),
+        "dtype": lambda: made().to("cuda:1", torch.float64),
+        "then dtype": lambda: made().cuda(1).double(),
+        "copied": lambda: nn.Sequential(copy.deepcopy(made()[0].cuda(1)), nn.BatchNorm2d(4, device="cuda:1")),
+    }
+    with torch.device("cuda:1") if way == "default" else contextlib.nullcontext():
+        net = moves.get(way, made)()
+    place = torch.device("cpu" if way == "and back" else "cuda:1")
+    dtype = torch.float64 if "dtype" in way else torch.float32
+    before = [id(parameter) for parameter in net.parameters()]
+    assert (net[0].weight.device, net[0].weight.is_cuda) == (place, way != "and back")
+    net(torch.ones(2, 3, 5, 5, device=place, dtype=dtype)).sum().backward()
+    assert {(one.device, one.dtype) for one in net.parameters()} == {(place, dtype)}
+    assert {one.device for one in net.buffers()} == {place}
+    assert [id(parameter) for parameter in net.parameters()] == before
+    assert net[0].weight.grad.shape == (4, 3, 3, 3)
+    assert all(isinstance(one, nn.Parameter) and one.requires_grad for one in net.parameters())
