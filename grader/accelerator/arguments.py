@@ -139,8 +139,10 @@ def _place_of(machine: Machine, device: Any) -> Device:
 
 def _is_odd(tensor: torch.Tensor) -> bool:
     """Whether a CPU tensor is sparse; raises for one that is nested and cannot go there."""
-    check_layout(tensor)
-    return tensor.layout not in (torch.strided, torch.jagged) and not isinstance(tensor, SimTensor)
+    # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
+    with torch._C.DisableTorchFunction():
+        check_layout(tensor)
+        return tensor.layout not in (torch.strided, torch.jagged) and not isinstance(tensor, SimTensor)
 
 
 def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:

@@ -136,7 +136,10 @@ class Machine:
         if isinstance(device, int):
             # As in `torch.cuda`, a negative index means the current device.
             return self.device(device).index if device >= 0 else self.current
-        device = torch.device(device)
+        if not isinstance(device, torch.device):
+            # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
+            with torch._C.DisableTorchFunction():
+                device = torch.device(device)
         # Python code knows the public name; the inner one comes from C++.
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")

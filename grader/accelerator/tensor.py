@@ -63,6 +63,12 @@ def _is_one_element(index: Any, dims: int) -> bool:
     return len(parts) == dims and all(type(part) is int for part in parts)
 
 
+_SUBCLASS = (
+    "a tensor of the class {} cannot lie on the simulated device; move a plain tensor there (call "
+    ".as_subclass(torch.Tensor) before), or let the class hold a tensor instead of being one"
+)
+
+
 class SimTensor(torch.Tensor, metaclass=_Kind):
     """A tensor on a simulated device."""
 
@@ -88,6 +94,12 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
     def is_cuda(self) -> bool:  # type: ignore[override]
         """Whether the device calls itself cuda."""
         return self._place.public.type == "cuda"
+
+    def as_subclass(self, cls: Any) -> Any:
+        """The same numbers, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
+        if cls is torch.Tensor or cls is SimTensor:
+            return torch.ops.aten.alias.default(self)
+        raise NotImplementedError(_SUBCLASS.format(cls.__name__))
 
     def get_device(self) -> int:
         """The index of the device."""

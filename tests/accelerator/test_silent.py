@@ -13,6 +13,7 @@ from accelerator.modes import counted, in_mode, raises
 from torch import nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
 from torch.utils.checkpoint import checkpoint
 
 from grader import accelerator
@@ -385,3 +386,33 @@ def test_a_tensor_as_learning_rate(name: str, where: str) -> None:
             optimizer.step()
             found.append(layer.weight.detach().cpu())
         assert torch.allclose(*found)
+
+
+@in_mode("cuda")
+def test_modes_see_what_the_program_calls() -> None:
+    """A `TorchFunctionMode` sees the program's own calls, and none that the device makes for itself."""
+
+    class Names(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    seen: list[str] = []
+    with Names():
+        x = torch.ones(2, device="cuda:1").add(1)
+        torch.rand(2).to("cuda").mul_(x.to("cuda:0"))
+    assert seen == ["ones", "add", "rand", "to", "to", "mul_"]
+
+
+@in_mode("cuda")
+def test_classes_derived_from_tensors() -> None:
+    """A tensor of such a class is refused in our words, and a plain one goes to the device."""
+
+    class Named(torch.Tensor):
+        pass
+
+    x = torch.ones(2).as_subclass(Named)  # type: ignore[arg-type]
+    with raises(NotImplementedError, "a tensor of the class Named cannot lie on the simulated device"):
+        x.to("cuda")
+    moved = x.as_subclass(torch.Tensor).cuda()
+    assert moved.as_subclass(torch.Tensor).data_ptr() == moved.data_ptr()
