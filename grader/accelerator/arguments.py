@@ -40,16 +40,16 @@ def replace_functions(machine: Machine) -> None:
     """Functions of `torch` that make tensors, and the default device."""
     device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
     for name in _FUNCTIONS:
-        _replace(name, _translated(machine, getattr(torch, name)))
+        replace(torch, name, _translated(machine, getattr(torch, name)))
     # It imported this one by name.
     put(torch.utils.data.dataset, "randperm", torch.randperm)
     # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
     for name in ("tensor", "as_tensor"):
-        _replace(name, _of_numbers(machine, getattr(torch, name)))
+        replace(torch, name, _of_numbers(machine, getattr(torch, name)))
     for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
-        _replace(name, _compressed(machine, getattr(torch, name)))
-    _replace("sparse_compressed_tensor", _compressed(machine, torch.sparse_compressed_tensor))
-    _replace("ctc_loss", _with_lengths(torch.ctc_loss))
+        replace(torch, name, _compressed(machine, getattr(torch, name)))
+    replace(torch, "sparse_compressed_tensor", _compressed(machine, torch.sparse_compressed_tensor))
+    replace(torch, "ctc_loss", _with_lengths(torch.ctc_loss))
     for name in ("fftfreq", "rfftfreq"):
         put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
 
@@ -64,11 +64,11 @@ def replace_functions(machine: Machine) -> None:
     put(device_mode.DeviceContext, "__torch_function__", in_mode)
 
 
-def _replace(name: str, new: Any) -> None:
-    """Put a function of `torch` in the place of another; TorchScript knows functions by their identity."""
+def replace(owner: Any, name: str, new: Any) -> None:
+    """Put a function of PyTorch in the place of another; TorchScript knows functions by their identity."""
     # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
-    operator = torch.jit._builtins._find_builtin(getattr(torch, name))
-    put(torch, name, new)
+    operator = torch.jit._builtins._find_builtin(getattr(owner, name))
+    put(owner, name, new)
     if operator is not None:
         torch.jit._builtins._register_builtin(new, operator)
 

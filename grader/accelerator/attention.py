@@ -15,6 +15,7 @@ import torch
 from grader.accelerator.facts import ATEN
 from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.tensor import SimTensor
+from grader.accelerator.words import by_known_name
 
 _FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
 _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
@@ -85,7 +86,10 @@ def _is_fused(
 
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
     """The same as a kernel, which autograd asks for before it takes attention apart."""
-    return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
+    try:
+        return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
+    except RuntimeError as error:
+        raise by_known_name(the_machine().kind, error) from None
 
 
 def answer_queries(machine: Machine) -> None:

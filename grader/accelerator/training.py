@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
 
 import torch
 from torch._C import TensorBase
 
+from grader.accelerator.arguments import replace
 from grader.accelerator.failures import RaisedAfter
-from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.machine import Machine
 from grader.accelerator.tensor import SimTensor, become, set_data
+from grader.accelerator.words import by_known_name
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
@@ -34,7 +35,7 @@ def replace_backward(machine: Machine) -> None:
             with RaisedAfter():
                 return original(*args, **kwargs)
         except RuntimeError as error:
-            raise _by_known_name(machine, error) from None
+            raise by_known_name(machine.kind, error) from None
         finally:
             torch._C._set_multithreading_enabled(before)
 
@@ -42,15 +43,11 @@ def replace_backward(machine: Machine) -> None:
         put(owner, "_engine_run_backward", run_backward)
 
 
-def _by_known_name(machine: Machine, error: RuntimeError) -> RuntimeError:
-    """C++ writes the inner names of devices into its errors; Python code is to see those that it knows."""
-    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{machine.kind}.\1Tensor", str(error))
-    text = text.replace(f"{INNER}:", f"{machine.kind}:").replace(f"'{INNER}'", f"'{machine.kind}'")
-    return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)
-
-
 def name_in_errors(machine: Machine) -> None:
-    """What C++ says of a gradient on another device, or of recurrent layers, names the device as Python code does."""
+    """Errors of C++ that come from no operator of the device name it as Python code does.
+
+    They are about a gradient on another device, recurrent layers, and functions that C++ makes of several operators.
+    """
 
     def naming(original: Any) -> Any:
         @functools.wraps(original)
@@ -58,7 +55,7 @@ def name_in_errors(machine: Machine) -> None:
             try:
                 return original(*args, **kwargs)
             except RuntimeError as error:
-                raise _by_known_name(machine, error) from None
+                raise by_known_name(machine.kind, error) from None
 
         return call
 
@@ -66,6 +63,10 @@ def name_in_errors(machine: Machine) -> None:
     put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
+    for name in ("stft", "tensordot"):
+        put(torch._VF, name, naming(getattr(torch._VF, name)))
+    for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
+        replace(owner, name, naming(getattr(owner, name)))
 
 
 def _as_cudnn(original: Any) -> Any:

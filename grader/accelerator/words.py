@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from grader.accelerator.machine import INNER
+
 _OTHER = {
     "add_stub": "ufunc_add_CUDA",
     "softmax_kernel_impl": "host_softmax",
@@ -24,3 +26,10 @@ def in_cudas_words(error: Exception) -> Exception:
     text = text.replace("expected m1 and m2 to have the same dtype", "expected mat1 and mat2 to have the same dtype")
     text = re.sub(r"(but got torch\.)(?=\w+Tensor instead)", r"\1cuda.", text)
     return error if text == str(error) else type(error)(text)
+
+
+def by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
+    """C++ writes the inner names of devices into its errors; Python code is to see those that it knows."""
+    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{kind}.\1Tensor", str(error))
+    text = text.replace(f"{INNER}:", f"{kind}:").replace(f"'{INNER}'", f"'{kind}'")
+    return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)

@@ -411,8 +411,37 @@ def test_classes_derived_from_tensors() -> None:
     class Named(torch.Tensor):
         pass
 
-    x = torch.ones(2).as_subclass(Named)  # type: ignore[arg-type]
+    x = torch.ones(2).as_subclass(Named)
     with raises(NotImplementedError, "a tensor of the class Named cannot lie on the simulated device"):
         x.to("cuda")
     moved = x.as_subclass(torch.Tensor).cuda()
     assert moved.as_subclass(torch.Tensor).data_ptr() == moved.data_ptr()
+
+
+@in_mode("cuda")
+def test_errors_name_cuda() -> None:
+    """What C++ makes of several operators names the device as the program does; such functions can be scripted."""
+    warnings.simplefilter("ignore")
+    there, here, window = torch.ones(3, 3).cuda(), torch.ones(3, 3), torch.ones(4)
+    attend: Any = functional.scaled_dot_product_attention
+    calls: list[Any] = [
+        lambda: attend(there[None], here[None], here[None]),
+        lambda: attend(here[None], there[None], there[None]),
+        lambda: torch.stft(there[0].repeat(4), 4, window=window, return_complex=True),
+        lambda: torch.istft(there.to(torch.cfloat), 4, window=window),
+        lambda: torch.linalg.multi_dot([there, here, there]),
+        lambda: torch.linalg.norm(there, out=here[0, 0]),
+        lambda: torch.tensordot(there, there, 1, out=here),
+        lambda: torch.gradient(there, spacing=(window[:3], window[:3])),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="cuda:0") as caught:
+            call()
+        assert "sim" not in str(caught.value)
+    scripted = torch.jit.script(_scripted)
+    assert scripted(here).item() == 3
+
+
+def _scripted(x: torch.Tensor) -> torch.Tensor:
+    made: torch.Tensor = torch.linalg.norm(x)
+    return made
