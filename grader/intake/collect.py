@@ -89,7 +89,7 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     """Read what lies at a path, which is one author's: a folder, an archive or a single file.
 
     Raises:
-        SubmissionError: nothing is there, or a single file that is no answer.
+        SubmissionError: nothing is there, or a single file that is not an answer.
     """
     if not path.exists():
         raise SubmissionError(f"{path} is neither a folder with a submission nor a file")
