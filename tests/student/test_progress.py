@@ -118,7 +118,7 @@ def test_hint_is_offered_after_two_tries(course: Course) -> None:
 def test_after_full_marks_reference_and_next(course: Course) -> None:
     """The reference is named where this copy has it, and the exercise that comes next."""
     done = report(course, 1000, "done")
-    course.exercises[0].starter.write_text("x = 1\n")
+    course.exercises[0].starter.write_text("def double(x):\n    return 2 * x\n")
     lines = list(advice(course, done, Progress().after(done)))
     assert lines == [
         "Compare your code with the reference and 1 other right solution:  grade show double --reference",
