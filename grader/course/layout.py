@@ -100,11 +100,6 @@ def page_of(module: str) -> Path:
     return Path(_SHOWN, module, "README.md")
 
 
-def is_page(path: Path) -> bool:
-    """Whether this is where a module's page lies."""
-    return path == page_of(path.parent.name)
-
-
 def drill_of(module: str) -> Path:
     """A module's short questions, as a path from the course's root."""
     return Path(_SHOWN, module, "drill.yaml")

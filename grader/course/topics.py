@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from grader.course.files import TopicEntry, TopicsFile, read_file
 from grader.course.layout import TOPICS, page_of
@@ -77,9 +78,17 @@ class Coverage:
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
-def without_topics(page: bytes) -> bytes:
-    """A module's page as students get it: the line of ids says nothing to them."""
-    return re.sub(rb"\n*" + _TOPICS_LINE.pattern.encode(), b"", page, flags=re.MULTILINE)
+def given_text(root: Path, path: Path) -> bytes:
+    """A file of a course as students get it: a module's page has no line of ids, which say nothing to them.
+
+    Args:
+        root: the course's folder.
+        path: of the file, from there.
+    """
+    text = (root / path).read_bytes()
+    if path != page_of(path.parent.name):
+        return text
+    return re.sub(rb"\n*" + _TOPICS_LINE.pattern.encode(), b"", text, flags=re.MULTILINE)
 
 
 def _topics_of_page(course: Course, module: Module) -> list[str]:

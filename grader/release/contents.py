@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.files import read_yaml
-from grader.course.topics import without_topics
+from grader.course.topics import given_text
 from grader.model import Course, Exercise, HandIn
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
@@ -59,8 +59,7 @@ def copied_files(part: Course) -> Files:
         if source.is_symlink() or not source.is_file():
             problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
         else:
-            text = source.read_bytes()
-            files[path.as_posix()] = without_topics(text) if layout.is_page(path) else text
+            files[path.as_posix()] = given_text(part.root, path)
     if problems:
         raise CourseError(*problems)
     return files

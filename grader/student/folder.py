@@ -23,7 +23,7 @@ from pydantic import BeforeValidator, Field, NonNegativeInt
 from grader.course import layout
 from grader.course.answers import starter_digest
 from grader.course.load import load_course
-from grader.course.topics import without_topics
+from grader.course.topics import given_text
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError, FormatError
@@ -165,7 +165,7 @@ def is_behind(root: Path) -> bool:
     if not layout.is_given(root):
         return False
     source, given = layout.bundled_course(), given_digests(root)
-    return any(not (source / path).is_file() or _digest(_text(source, path)) != given[path] for path in given)
+    return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
@@ -213,13 +213,7 @@ def given_digests(folder: Path) -> dict[Path, str]:
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
-    return {path: _text(course.root, path) for path in layout.given_files(course)}
-
-
-def _text(root: Path, path: Path) -> bytes:
-    """A file of a course as it is given out."""
-    text = (root / path).read_bytes()
-    return without_topics(text) if layout.is_page(path) else text
+    return {path: given_text(course.root, path) for path in layout.given_files(course)}
 
 
 def _digest(text: bytes) -> str:
