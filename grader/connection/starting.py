@@ -56,6 +56,7 @@ class Starter:
     Attributes:
         make_room: ends a worker that is ready for later, and says whether there was one.
         students: the workers in which submissions run now.
+        was_tested: whether a worker of it was seen to work.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,6 +64,7 @@ class Starter:
         self._numbers = itertools.count()
         self.make_room: Callable[[], bool] = lambda: False
         self.students: set[WorkerProcess] = set()
+        self.was_tested = False
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
