@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from attacking.corpus import Attack
 from attacking.secrets import Secrets
 from grader.course.answers import read_answer
 from grader.course.load import load_course
+from grader.model import Exercise
 
 MODULE = "01_wall"
 EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "together", "lean")
@@ -50,13 +52,17 @@ def plant_honest_school(root: Path, course: Path, secrets: Secrets, count: int) 
     return dict.fromkeys(names)
 
 
+@functools.cache
+def _exercises_of(course: Path) -> dict[str, Exercise]:
+    return {exercise.id: exercise for exercise in load_course(course).exercises}
+
+
 def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[str, str]) -> None:
     folder.mkdir(parents=True)
-    exercises = {exercise.id: exercise for exercise in load_course(course).exercises}
     for exercise in EXERCISES:
         answer = others.get(exercise, "right/plain")
         if answer:
-            known, name = exercises[exercise], Path(answer).name
+            known, name = _exercises_of(course)[exercise], Path(answer).name
             (path,) = (path for path in (*known.right, *known.wrong) if path.stem == name)
             text = read_answer(known, path).source.decode()
             text += f"\n\nMINE = {secrets.word('submission')!r}\nprint('honest', __name__)\n"
