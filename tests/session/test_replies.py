@@ -65,10 +65,15 @@ def test_one_limit_for_all_replies(course: Course, tmp_path: Path, reply: str) -
 
 
 def lose_process(lane: Lane) -> None:
-    """Kill the check process as soon as it waits for a reply of the student's."""
+    """Kill the check process while it waits for the call that sleeps.
+
+    It also waits, for a moment, until the submission is loaded: by the time of the kill, that could be over.
+    """
     path = lane._mark()
-    until = time.monotonic() + 120
-    while path.read_bytes() == NOT_PENDING and time.monotonic() < until:
+    pending_since, until = time.monotonic(), time.monotonic() + 120
+    while time.monotonic() < min(until, pending_since + 1):
+        if path.read_bytes() == NOT_PENDING:
+            pending_since = time.monotonic()
         time.sleep(0.01)
     assert lane._process is not None
     os.kill(lane._process.pid, signal.SIGKILL)
