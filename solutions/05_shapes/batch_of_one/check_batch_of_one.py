@@ -6,11 +6,11 @@ from grader.check import (
     gradients,
     is_tensor,
     is_view_of,
+    keeps_arguments,
     raises,
     require,
     same_shape,
     same_values,
-    unchanged,
 )
 
 BATCH = "unbatch(torch.zeros(1, 1, 3)).shape, unbatch(torch.zeros(1, 0)).shape, unbatch(torch.zeros(1)).shape"
@@ -81,8 +81,7 @@ def check_column(student, rng):
 def gives_views(function, *arguments):
     """What comes back is a view, through which gradients go."""
     for argument in arguments:
-        with unchanged(argument):
-            yours = function(argument)
+        yours = keeps_arguments(function, argument, what="the argument")
         is_tensor(yours)
         is_view_of(yours, argument, f"the result of `{function}`")
     back = gradients(function, arguments[0].clone())[0]

@@ -8,6 +8,7 @@ from grader.check import (
     as_elsewhere,
     as_fast_as,
     check,
+    keeps_arguments,
     keeps_graph,
     no_loop,
     number,
@@ -119,8 +120,7 @@ def check_input_kept(student, rng):
     x = torch.cat([rng.normal(rng.integer(10, 30)), torch.tensor([2.0])])  # an x with nothing above is for C3
     for special in (0.25, math.nan, math.inf, -math.inf):
         x[rng.integer(0, 9)] = special
-        with unchanged(x, what="x"):
-            student.energy_above(x, 0.25)
+        keeps_arguments(student.energy_above, x, 0.25, what="x")
     one_for_all = (0.3 + rng.uniform(1)).expand(9)  # PyTorch writes to no such tensor, counted or not
     with unchanged(one_for_all, what="x"):
         student.energy_above(one_for_all, 0.25)
