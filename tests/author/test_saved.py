@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import FORK, run_grade
+from support import FORK, WarmGrade
 
 from grader.author.judge import Proof
 from grader.author.verify import Prover
@@ -87,13 +87,13 @@ def test_what_may_end_otherwise_is_run_again(lanes: Lanes, home: Path) -> None:
     assert (again.problems, ran) == (first.problems, 1)
 
 
-def test_the_command_says_what_was_not_run(home: Path) -> None:
+def test_the_command_says_what_was_not_run(type_grade: WarmGrade, home: Path) -> None:
     """It says how many results are of earlier commands; `--fresh` and `--json` run all."""
     words = "have not changed since an earlier run"
     typed = ("verify", "double", "--seeds", "1")
-    first, again, fresh = (run_grade(*typed, *more, cwd=home).stdout for more in ((), (), ("--fresh",)))
+    first, again, fresh = (type_grade(*typed, *more, cwd=home).stdout for more in ((), (), ("--fresh",)))
     assert (words in first, words in again, words in fresh) == (False, True, False)
     assert "running" not in again
     rest = [line for line in first.split("\n") if line not in again and " of 63" not in line]  # on a slow machine
     assert rest == [first.split("\n")[0]]
-    assert ('"holds": true' in run_grade(*typed, "--json", cwd=home).stdout) is True
+    assert ('"holds": true' in type_grade(*typed, "--json", cwd=home).stdout) is True

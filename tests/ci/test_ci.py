@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES, InLane, WarmPool, run_grade
+from support import COURSES, InLane, WarmGrade, WarmPool, run_grade
 
 from grader.ci.job import Platform, grade_checkout, is_passed
 from grader.cli import main
@@ -135,13 +135,17 @@ def test_what_was_committed_is_gone_though_nothing_is_graded(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["Double (1).py", "week1/double-2.py"])
-def test_a_file_with_another_name_is_found(name: str, tmp_path: Path) -> None:
+def test_a_file_with_another_name_is_found(
+    type_grade: WarmGrade, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As in a batch: what was downloaded twice, or lies elsewhere, is no zero."""
     path = tmp_path / "student" / name
     path.parent.mkdir(parents=True)
     path.write_text(WRONG)
     words = ("ci", "double", "--submission", "student", "--course", str(COURSES / "tiny"), "--confinement", "none")
-    ran = run_grade(*words, cwd=tmp_path, env={**os.environ, **environment(tmp_path)})
+    for variable, value in environment(tmp_path).items():
+        monkeypatch.setenv(variable, value)
+    ran = type_grade(*words, cwd=tmp_path)
     assert "::group::01-1 Double it: started, 8.3 / 10 points\n" in ran.stdout, ran.stdout + ran.stderr
     assert f"::error file=student/{name},line=6,title=01-1 Double it%3A" in ran.stdout
 
@@ -300,10 +304,10 @@ def test_outputs_that_cannot_be_written_are_told(tmp_path: Path) -> None:
 
 
 INPUTS = "def double(x):\n    raise ValueError(str(x.tolist()))\n\n\ndef double_(x):\n    return x\n"
-SECRET = {"GRADE_SECRET": "5e" * 32}
+SECRET = "5e" * 32
 
 
-def inputs_of(folder: Path, *words: str, **more: str) -> str:
+def inputs_of(type_grade: WarmGrade, folder: Path, *words: str) -> str:
     """What a submission sees of a hidden check, by the report of a command that grades it for staff."""
     work = folder / "student"
     work.mkdir(exist_ok=True)
@@ -311,7 +315,7 @@ def inputs_of(folder: Path, *words: str, **more: str) -> str:
     home = str(COURSES / "tiny")
     how = ["--course", home] if words[0] == "ci" else []
     typed = [*words, "--submission", str(work), "--json", str(folder / "report.json"), "--confinement", "none", *how]
-    ran = run_grade(*typed, "--staff", cwd=Path(home), env={**os.environ, **more})
+    ran = type_grade(*typed, "--staff", cwd=Path(home))
     assert ran.returncode == 1, ran.stdout + ran.stderr
     report = json.loads((folder / "report.json").read_text())
     assert report["environment"]["seed"] is None
@@ -325,17 +329,17 @@ def details(report: Mapping[str, Any]) -> list[str]:
     return [row["detail"] for row in report["exercises"][0]["checks"] if row["id"] == "random" and not row["shown"]]
 
 
-def test_hidden_inputs_come_from_a_secret(tmp_path: Path) -> None:
+def test_hidden_inputs_come_from_a_secret(
+    type_grade: WarmGrade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the staff, and of the author; without one they are fresh."""
     ci = ("ci", "double", "--author", "ada")
-    mine = inputs_of(tmp_path, *ci, **SECRET)
-    (tmp_path / "secret.txt").write_text(SECRET["GRADE_SECRET"] + "\n")
-    assert inputs_of(tmp_path, *ci, "--secret-file", str(tmp_path / "secret.txt")) == mine
-    others = [
-        inputs_of(tmp_path, "ci", "double", "--author", "bob", **SECRET),
-        *(inputs_of(tmp_path, *ci) for _ in range(2)),
-        *(inputs_of(tmp_path, "double") for _ in range(2)),
-    ]
+    (tmp_path / "secret.txt").write_text(SECRET + "\n")
+    mine = inputs_of(type_grade, tmp_path, *ci, "--secret-file", str(tmp_path / "secret.txt"))
+    others = [inputs_of(type_grade, tmp_path, *words) for words in (ci, ci, ["double"], ["double"])]
+    monkeypatch.setenv("GRADE_SECRET", SECRET)
+    assert inputs_of(type_grade, tmp_path, *ci) == mine
+    others.append(inputs_of(type_grade, tmp_path, "ci", "double", "--author", "bob"))
     assert len({mine, *others}) == 1 + len(others)
 
 
@@ -346,9 +350,9 @@ def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str])
     assert ran.exit_code == 2, ran.output
 
 
-def test_details_of_hidden_checks_are_for_staff(tmp_path: Path) -> None:
+def test_details_of_hidden_checks_are_for_staff(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A report that a student may get says nothing of them; in that for staff, the previous test reads inputs."""
     (tmp_path / "double.py").write_text(INPUTS)
     words = ("ci", "double", "--submission", ".", "--course", str(COURSES / "tiny"), "--json", "report.json")
-    run_grade(*words, "--confinement", "none", cwd=tmp_path)
+    type_grade(*words, "--confinement", "none", cwd=tmp_path)
     assert details(json.loads((tmp_path / "report.json").read_text())) == [""]

@@ -8,11 +8,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-from support import COURSES
+from support import COURSES, WarmGrade
 
-from grader.cli import main
 from grader.model import Course
 from grader.release.notebooks import notebooks_of
 
@@ -70,14 +67,13 @@ def points(report: Path) -> dict[str, float]:
     return {row["id"]: row["score"]["earned"] for row in json.loads(report.read_text())["exercises"]}
 
 
-def run(*words: str) -> None:
-    ran = CliRunner().invoke(main, [*words, "--confinement", "none"], prog_name="grade")
-    assert ran.exit_code in (0, 1), ran.output
-
-
-def test_three_commands_agree(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_commands_agree(type_grade: WarmGrade, tiny: Course, tmp_path: Path) -> None:
     """Each earns 10 of 20 points in all of them."""
-    monkeypatch.chdir(tiny.root)
+
+    def run(*words: str) -> None:
+        ran = type_grade(*words, cwd=tiny.root)
+        assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+
     handed = tmp_path / "class"
     handed.mkdir()
     for lay in LAYOUTS:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import COURSES, WarmGrade
 
 RIGHT = "from helper import twice\n\n\ndef double(x):\n    return twice(x)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 PLACE = "exercises/01_basics/double"
@@ -24,9 +24,9 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
+def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """The zip has all that is read of a hand-in, is the same each time, and earns in a batch what the folder earns."""
-    ran = run_grade("pack", cwd=home)
+    ran = type_grade("pack", cwd=home)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "shown checks 10 / 10 points" in ran.stdout  # this copy says nothing of hidden ones
     data = (home / "week1.zip").read_bytes()
@@ -37,7 +37,7 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
     assert f"# {hashlib.sha256(RIGHT.encode()).hexdigest()}  {PLACE}/double.py\n" in receipt
     other = tmp_path / "elsewhere"
     other.mkdir()
-    again = run_grade("pack", "--handin", "week1", "--out", str(other), "--quiet", cwd=home / PLACE)
+    again = type_grade("pack", "--handin", "week1", "--out", str(other), "--quiet", cwd=home / PLACE)
     assert again.stdout == f"{other / 'week1.zip'}\n"
     assert (other / "week1.zip").read_bytes() == data
 
@@ -46,7 +46,7 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
     (submissions / "bo" / "week1.zip").write_bytes(data)
     (submissions / "ada.zip").write_bytes(data)
     (submissions / "cy.zip").write_bytes(data[:-40])
-    graded = run_grade("batch", str(submissions), "--out", str(tmp_path / "out"), "--handin", "week1",
+    graded = type_grade("batch", str(submissions), "--out", str(tmp_path / "out"), "--handin", "week1",
                        "--confinement", "none", cwd=COURSES / "tiny")  # fmt: skip
     assert graded.returncode == 0, graded.stdout + graded.stderr
     with (tmp_path / "out/gradebook.csv").open(encoding="utf-8", newline="") as file:
@@ -54,7 +54,7 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
     assert "cy.zip cannot be read as a zip" in (tmp_path / "out/reports/cy.json").read_text()
     (submissions / "ada").mkdir()
     (submissions / "ada" / "double.py").write_text(RIGHT.replace("twice(x)", "x"))
-    again = run_grade("batch", str(submissions), "--out", str(tmp_path / "out2"), "--handin", "week1",
+    again = type_grade("batch", str(submissions), "--out", str(tmp_path / "out2"), "--handin", "week1",
                       "--confinement", "none", "--only", "double", "--author", "ada", cwd=COURSES / "tiny")  # fmt: skip
     assert again.returncode == 0, again.stdout + again.stderr
     assert "several versions: double.py counts, not ada.zip/" in (tmp_path / "out2/reports/ada.json").read_text()
@@ -69,7 +69,7 @@ def test_packed_zip_is_graded_by_a_batch(home: Path, tmp_path: Path) -> None:
         ("starter", "01-1 double: the file is still the unchanged starter; it earns 0"),
     ],
 )
-def test_what_had_better_not_be_handed_in(home: Path, text: str | None, told: str) -> None:
+def test_what_had_better_not_be_handed_in(type_grade: WarmGrade, home: Path, text: str | None, told: str) -> None:
     """A missing, broken or untouched file is told, and nothing is packed but by force."""
     (home / "course.yaml").write_text(
         (home / "course.yaml").read_text().replace("[double]\nlimits", "[double, total]\nlimits")
@@ -81,25 +81,25 @@ def test_what_had_better_not_be_handed_in(home: Path, text: str | None, told: st
     else:
         starter = COURSES / "tiny" / PLACE / "double.py"
         path.write_text(starter.read_text() if text == "starter" else text)
-    ran = run_grade("pack", cwd=home)
+    ran = type_grade("pack", cwd=home)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert told in ran.stdout
     assert "Nothing was packed." in ran.stdout
     assert list(home.glob("week1*")) == []
     if text == "starter":
-        forced = run_grade("pack", "--force", cwd=home)
+        forced = type_grade("pack", "--force", cwd=home)
         assert forced.returncode == 0, forced.stdout + forced.stderr
         assert f"# {told}" in (home / "week1.receipt.txt").read_text()
 
 
-def test_wrong_commands_are_told_before_anything_runs(home: Path) -> None:
+def test_wrong_commands_are_told_before_anything_runs(type_grade: WarmGrade, home: Path) -> None:
     """No such hand-in, several of them, no folder to write to, nothing to pack: a line each, and status 2."""
-    assert "this course has no hand-in 'w'" in run_grade("pack", "--handin", "w", cwd=home).stderr
-    assert "there is no folder nowhere" in run_grade("pack", "--out", "nowhere", cwd=home).stderr
+    assert "this course has no hand-in 'w'" in type_grade("pack", "--handin", "w", cwd=home).stderr
+    assert "there is no folder nowhere" in type_grade("pack", "--out", "nowhere", cwd=home).stderr
     text = (home / "course.yaml").read_text()
     (home / "course.yaml").write_text(text.replace("limits:", "  - {id: week2, title: W, exercises: [total]}\nlimits:"))
-    ran = run_grade("pack", cwd=home)
+    ran = type_grade("pack", cwd=home)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "say which hand-in: --handin week1 or week2" in ran.stderr
     (home / PLACE / "double.py").unlink()
-    assert "there is nothing to pack: double.py is not" in run_grade("pack", "--handin", "week1", cwd=home).stderr
+    assert "there is nothing to pack: double.py is not" in type_grade("pack", "--handin", "week1", cwd=home).stderr

@@ -26,18 +26,18 @@ def double(home: Path) -> Path:
     return home / "exercises/01_basics/double/double.py"
 
 
-def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
+def test_an_exercise_from_the_first_try_to_the_reference(type_grade: WarmGrade, home: Path) -> None:
     """Two lost runs offer a hint, full marks the reference with its counters and what comes next."""
     double(home).write_text(WRONG)
-    assert "Stuck?" not in run_grade("double", cwd=home).stdout
-    assert run_grade("double", cwd=home).stdout.endswith(
+    assert "Stuck?" not in type_grade("double", cwd=home).stdout
+    assert type_grade("double", cwd=home).stdout.endswith(
         "Stuck? Here is the first of three hints:  grade hint double\n"
     )
-    refused = run_grade("show", "double", "--reference", cwd=home)
+    refused = type_grade("show", "double", "--reference", cwd=home)
     assert refused.returncode == 2
     assert "the solutions are shown once you have full marks for double" in refused.stderr
     double(home).write_text(RIGHT)
-    done = run_grade("double", cwd=home)
+    done = type_grade("double", cwd=home)
     assert done.returncode == 0
     assert done.stdout.endswith(
         "Compare your code with the reference and 1 other right solution:\n"
@@ -45,10 +45,10 @@ def test_an_exercise_from_the_first_try_to_the_reference(home: Path) -> None:
         "Play: find the fault that this plants in your code:  grade break double\n"
         "Next: 01-2 Sum without a loop:  grade next\n"
     )
-    shown = run_grade("show", "1-1", "--reference", cwd=home).stdout
+    shown = type_grade("show", "1-1", "--reference", cwd=home).stdout
     assert "def double(x):" in shown
     assert "The checks of this exercise count nothing, so there are no numbers to compare." in shown
-    listed = json.loads(run_grade("list", "--json", cwd=home).stdout)["exercises"]
+    listed = json.loads(type_grade("list", "--json", cwd=home).stdout)["exercises"]
     assert [(row["state"], row["earned"], row["solved"]) for row in listed] == [
         ("done", 10, True),
         ("not_started", 0, False),
@@ -181,14 +181,14 @@ def test_quiet_prints_the_table_alone(type_grade: WarmGrade, home: Path) -> None
     assert type_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
 
 
-def test_quiet_batch_and_verify(home: Path) -> None:
+def test_quiet_batch_and_verify(type_grade: WarmGrade, home: Path) -> None:
     """-q leaves what went well untold, and keeps what matters: where the reports are, what is proved."""
     (home / "class/ada").mkdir(parents=True)
     (home / "class/ada/double.py").write_text(RIGHT)
-    ran = run_grade("batch", "class", "--out", "out", "--handin", "week1", "--confinement", "none", "-q", cwd=home)
+    ran = type_grade("batch", "class", "--out", "out", "--handin", "week1", "--confinement", "none", "-q", cwd=home)
     assert (ran.returncode, ran.stdout) == (0, "Reports and gradebook.csv are in out\n"), ran.stderr
     assert (home / "out/gradebook.csv").is_file()
-    lines = run_grade("verify", "double", "--seeds", "1", "-q", cwd=home).stdout.split("\n")
+    lines = type_grade("verify", "double", "--seeds", "1", "-q", cwd=home).stdout.split("\n")
     assert not [line for line in lines if line.startswith(("Verifying", "running"))]
     assert any("double" in line for line in lines)
 
