@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, SPAWN, Function, Grade, WarmGrade, functions, grader_of, open_starter
+from support import COURSES, FORK, SPAWN, Function, Grade, SharedServer, WarmGrade, functions, grader_of, open_starter
 
 from grader.connection.starting import Starter
 from grader.course.load import load_course
 from grader.model import Course
-from grader.model.messages import Start
+from grader.model.messages import Level, Start
+from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane
 from grader.runner.pool import open_lane
+from grader.runner.source import Source, WorkerServer, open_source
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One more than there are cores, as many tests wait for a deadline or a start of another process."""
     del config
     return (os.cpu_count() or 1) + 1
+
+
+_LANES_OF_ONE = 16
+"""Lanes that a pool of the tests has at the most."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_server() -> Iterator[None]:
+    """Forked workers of all lanes of this process come from one server, which imports torch once; see `own_server`."""
+    numbers = itertools.count(step=_LANES_OF_ONE)
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan()))))
+
+        def source(start: Start, plan: SandboxPlan) -> Source:
+            usual = start is Start.FORK and (plan.least, plan.most) == (Level.NONE, Level.FULL)
+            # A server ends with the thread that started it.
+            if not usual or threading.current_thread() is not threading.main_thread():
+                return open_source(start, plan)
+            return SharedServer(start_server(), next(numbers))
+
+        patch.setattr("grader.runner.pool.open_source", source)
+        yield
+
+
+@pytest.fixture
+def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes of this test have a server of their own, as those of a command have: for tests of its start or its end."""
+    monkeypatch.setattr("grader.runner.pool.open_source", open_source)
 
 
 @pytest.fixture(scope="session")

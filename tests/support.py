@@ -28,10 +28,10 @@ from grader.grading.store import open_store
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.messages import Setup, Start
-from grader.runner.confinement import SandboxPlan
+from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
 from grader.runner.pool import Pool, open_lane, open_pool
-from grader.runner.source import open_source
+from grader.runner.source import Supply, WorkerServer, open_source
 
 COURSES = Path(__file__).parent / "courses"
 
@@ -112,6 +112,38 @@ def done_at_once(job: Callable[[Lane], Any], lane: Lane) -> Future[Any]:
     except BaseException as error:
         future.set_exception(error)
     return future
+
+
+class SharedServer:
+    """The one worker server of this process of tests, as the source of a lane or a pool, which does not close it.
+
+    Args:
+        server: gives the workers.
+        first: the number that the source's first lane has there; its others have the next ones.
+    """
+
+    def __init__(self, server: WorkerServer, first: int) -> None:
+        self._server = server
+        self._first = first
+
+    def wait_ready(self) -> Reached:
+        """Wait until workers can be started."""
+        return self._server.wait_ready()
+
+    def supply(self, lane: int) -> Supply:
+        """What a lane starts its workers with."""
+        return self._server.supply(self._first + lane)
+
+    def was_lost(self, life: int) -> bool:
+        """Whether the server of this life is gone."""
+        return self._server.was_lost(life)
+
+    def end_workers(self, lane: int) -> bool:
+        """End the workers of a lane."""
+        return self._server.end_workers(self._first + lane)
+
+    def close(self) -> None:
+        """The server serves others; the workers end with their lane."""
 
 
 class WarmPool:

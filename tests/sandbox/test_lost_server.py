@@ -63,7 +63,8 @@ class OwnLane:
 
 
 @pytest.fixture
-def own(request: pytest.FixtureRequest, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
+def own(request: pytest.FixtureRequest, own_server: None, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
+    del own_server
     others = servers()
     with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
         if lane.reached.level is not request.param:

@@ -201,6 +201,7 @@ def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
         assert grader_of(course, lane, tmp_path)("def total(x):\n    return x.sum()\n", "total").score.earned == 500
 
 
+@pytest.mark.usefixtures("own_server")
 def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
     """After a run no process of ours and no folder of a worker is left."""
     before = descendants(os.getpid())
