@@ -35,6 +35,17 @@ def check_noise_on_ints(student):
 
 
 @check("C5", share=2)
+def check_next_two(student):
+    """Draws two more numbers"""
+    g = torch.Generator().manual_seed(5)
+    result = student.carry_on(g.get_state(), 2)
+    is_instance(result, tuple, "the result of `carry_on`")
+    require(len(result) == 2, "`carry_on` does not give numbers and a state")
+    same_values(result[0], torch.rand(2, generator=g), "the vector of numbers", rtol=0.0, atol=0.0)
+    same_values(result[1], g.get_state(), "the state afterwards")
+
+
+@check("C6", share=2)
 def check_repeats(student):
     """Repeats two weights"""
     first, second = (student.weights([(2, 3)], 1)[0] for _ in range(2))
@@ -42,6 +53,14 @@ def check_repeats(student):
 
 
 @check("C6", share=2)
+def check_two_of_one_shape(student):
+    """Two weights of one shape differ"""
+    made = student.weights([(2, 3), (2, 3)], 1)
+    require(len(made) == 2, "there is not one tensor for each shape")
+    require(not torch.equal(*made), "weights of one shape are equal; is there a new generator for each shape?")
+
+
+@check("C7", share=2)
 def check_generator(student, probe):
     """Leaves the global generator alone"""
     kept = probe.leaves_generators(student.weights, [(2, 3)], 1)

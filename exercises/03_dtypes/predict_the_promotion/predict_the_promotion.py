@@ -1,17 +1,17 @@
 """Predict the promotion
 
 A uint8 picture times a float32 mask, int8 weights plus 300: two dtypes go in, one comes out. Write down the rules by
-which PyTorch chooses it, in plain Python. "You get the wider dtype" is not one of them.
+which PyTorch chooses it, in plain Python. "You get the wider dtype" is not one of them. Begin with `promoted`.
 
-An operand is a tensor, given as its dtype and its number of dims, such as `("uint8", 3)`, or it is a Python number. One
-operand or both are tensors. The dtypes are those named below, in three categories: bool, then ints, then floats.
-
-C1  `result_dtype(a, b, op)` returns the name of the dtype of `a + b` (op is "+") or `a / b` (op is "/"). The order does
-    not matter. Of two tensors with dims and one category, the wider dtype wins in `a + b`. Two that cannot hold each
-    other's numbers give the narrowest one that can: uint8 and int8 give int16, float16 and bfloat16 give float32.
+C1  `promoted(one, other)` returns the dtype, by name, of the sum of two tensors with dims and these dtypes, in either
+    order. The dtypes below are of three categories: bool, then ints, then floats. Within a category the wider one wins.
+    Two that cannot hold each other's numbers give the narrowest that can: int16 for uint8 and int8, float32 for float16
+    and bfloat16.
 C2  In different categories the dtype of the higher one wins, even if it is narrower: int64 + float16 is float16.
-C3  A tensor of 0 dims counts less than one with dims: its dtype wins only if its category is higher, and else has no
-    effect. Two tensors of 0 dims follow C1 and C2.
+C3  `result_dtype(a, b, op)` returns the dtype of `a + b` (op is "+") or `a / b` (op is "/"), in either order. One or
+    both are tensors, given as dtype and number of dims, such as `("uint8", 3)`; one may be a Python number. Two tensors
+    with dims, or two of 0 dims, add up to what `promoted` gives. A tensor of 0 dims counts less than one with dims: its
+    dtype wins only if its category is higher, and else has no effect.
 C4  A Python number counts less than any tensor, also one of 0 dims: its dtype, too, wins only if its category is
     higher. True is a bool, 5 an int64, 2.5 a float32.
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
@@ -28,6 +28,10 @@ Operand = tuple[str, int] | bool | int | float
 
 INTS = ("uint8", "int8", "int16", "int32", "int64")  # from narrow to wide
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def promoted(one: str, other: str) -> str:
+    raise NotImplementedError  # TODO: begin here
 
 
 def result_dtype(a: Operand, b: Operand, op: str) -> str:

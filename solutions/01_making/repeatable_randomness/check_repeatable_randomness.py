@@ -23,6 +23,7 @@ GLOBAL = "torch.manual_seed(0); split(5, 2, 1); torch.rand(1), next to torch.ran
 AGAIN = "weights([(2,), (2,)], 1), weights([(2,), (2,)], 2), weights([(2,), (2,)], 1)"
 STEPS = (0, 1, 2, 100, 256, 1000, 1024, 4096, 10_000, 65_536, 10**6, 2**20, 2**24, 2**31)
 FUNCTIONS = ["weights", "split", "noisy", "refill_"]
+NEXT = "a, state = carry_on(state, 3); b, state = carry_on(state, 2); next to carry_on of the first state, 5"
 
 
 def drawn(student, name, seed):
@@ -149,7 +150,7 @@ def check_refill(student, rng):
         require(int((base == 9).sum()) == base.numel() - t.numel(), "numbers beside t, in the same memory, changed")
 
 
-@check("C5", share=1, try_this=AGAIN)
+@check("C6", share=1, try_this=AGAIN)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_same_seed(student, rng, name):
     """Equal seeds give equal numbers"""
@@ -158,7 +159,7 @@ def check_same_seed(student, rng, name):
         same_values(second, first, "what a second call gives", rtol=0.0, atol=0.0)
 
 
-@check("C5", share=1, try_this=AGAIN)
+@check("C6", share=1, try_this=AGAIN)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_other_seed(student, rng, name):
     """Other seeds give other numbers"""
@@ -169,7 +170,25 @@ def check_other_seed(student, rng, name):
             require(not torch.equal(one, other), "two seeds give the same numbers")
 
 
-@check("C5", share=4, try_this="weights([(3,), (3,)], 1)")
+@check("C5", share=17, try_this=NEXT)
+def check_goes_on(student, rng):
+    """Goes on from any state, again and again"""
+    generator = torch.Generator().manual_seed(rng.integer(0, 10**6))
+    for draws, k in ((3, 5), (0, 1), (700, 0), (1, 40)):
+        torch.randn(draws, generator=generator)
+        state = generator.get_state()
+        for _ in range(2):
+            numbers, state = student.carry_on(state, k)
+            is_tensor(numbers, "the vector of numbers")
+            expected = torch.rand(k, generator=generator)
+            same_shape(numbers, expected, "the vector of numbers")
+            same_dtype(numbers, torch.float32, "the vector of numbers")
+            same_values(numbers, expected, "the vector of numbers", rtol=0.0, atol=0.0)
+            is_tensor(state, "the state afterwards")
+            require(torch.equal(state, generator.get_state()), "the state afterwards is not the generator's")
+
+
+@check("C6", share=2, try_this="weights([(3,), (3,)], 1)")
 def check_list_differs(student, rng):
     """The tensors of one list differ"""
     made = student.weights([(4, 5)] * 3, rng.integer(0, 10**6))
@@ -179,20 +198,22 @@ def check_list_differs(student, rng):
             require(not torch.equal(one, other), "two tensors of one list have the same numbers")
 
 
-@check("C6", share=1, try_this=GLOBAL)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@check("C7", share=1, try_this=GLOBAL)
+@pytest.mark.parametrize("name", [*FUNCTIONS, "carry_on"])
 def check_global_generator(student, probe, name):
     """The global generator is as before"""
-    first = {"weights": [(2, 3), (4,)], "split": 9, "noisy": torch.ones(3), "refill_": torch.ones(3)}[name]
-    arguments = (first, 4, 7) if name == "split" else (first, 7)
-    kept = probe.leaves_generators(getattr(student, name), *arguments)
+    arguments = {"weights": ([(2, 3), (4,)], 7), "split": (9, 4, 7), "carry_on": (torch.Generator().get_state(), 4)}
+    kept = probe.leaves_generators(getattr(student, name), *arguments.get(name, (torch.ones(3), 7)))
     require(kept is True, "a global generator is in another state after the call")
 
 
-@check("C7", category="memory", share=2, try_this="t = torch.zeros(2); noisy(t, 1); print(t)")
+@check("C8", category="memory", share=2, try_this="t = torch.zeros(2); noisy(t, 1); print(t)")
 def check_arguments_stay(student, rng):
     """Leaves t and shapes as they are"""
     keeps_arguments(student.noisy, rng.normal(3, 4), 5, what="t")
     shapes = [(2, 3), (4,)]
     with unchanged(shapes, what="shapes"):
         student.weights(shapes, 5)
+    state = torch.Generator().get_state()
+    with unchanged(state, what="state"):
+        student.carry_on(state, 3)

@@ -24,3 +24,9 @@ def noisy(t, seed):
 
 def refill_(t, seed):
     return t.uniform_(generator=of(seed))
+
+
+def carry_on(state, k):
+    generator = torch.Generator()
+    generator.set_state(state)
+    return torch.rand(k, generator=generator), generator.get_state()

@@ -29,3 +29,9 @@ def refill_(t, seed):
     t.copy_(torch.rand(t.shape, dtype=t.dtype))
     torch.set_rng_state(state)
     return t
+
+
+def carry_on(state, k):
+    with torch.random.fork_rng():
+        torch.set_rng_state(state)
+        return torch.rand(k), torch.get_rng_state()

@@ -23,3 +23,10 @@ def noisy(t, seed):
 def refill_(t, seed):
     t[...] = torch.rand(t.shape, dtype=t.dtype, generator=torch.Generator().manual_seed(seed))
     return t
+
+
+def carry_on(state, k):
+    generator = torch.Generator()
+    generator.set_state(state.clone())
+    numbers = torch.empty(k).uniform_(generator=generator)
+    return numbers, generator.get_state()

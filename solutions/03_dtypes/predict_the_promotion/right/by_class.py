@@ -40,6 +40,10 @@ def plus(a, b):
     return "int16" if a.level == 1 else "float32"
 
 
+def promoted(one, other):
+    return plus(Told(one, 2), Told(other, 2))
+
+
 def result_dtype(a, b, op):
     name = plus(told(a), told(b))
     return name if op == "+" or "float" in name else "float32"

@@ -13,6 +13,10 @@ def described(x):
     return ("int64", 0) if isinstance(x, int) else ("float32", 0)
 
 
+def promoted(one, other):
+    return result_dtype((one, 1), (other, 1), "+")
+
+
 def result_dtype(a, b, op):
     pairs = [described(a), described(b)]
     highest = max((KIND[name] for name, _ in pairs), key="bif".index)
