@@ -20,8 +20,8 @@ C6  A tensor that is on the device already is passed on as the very same object.
 C7  The code names no kind of accelerator: no "cuda" or "mps", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
 No accelerator here? Use the device "meta", which every machine has: it keeps shapes and dtypes but no numbers, and
-shows where a tensor went. Do not use `singledispatch`. If you break C7, you get at most 4 points; if you break another
-rule, at most 6, and at most 4 if a shown check fails.
+shows where a tensor went. Do not use `singledispatch`: the checks cannot read what it calls. If you break C7, you get
+at most 4 points; if you break one of C1 to C5, at most 6, and at most 4 if a shown check fails.
 """
 
 from typing import Any

@@ -26,12 +26,29 @@ def check_residual_of_three(student, probe):
     same_values(got["result"], torch.tensor([-1.0, 4.0, 6.0]))
 
 
+@check("C4", share=1)
+def check_two_queries(student):
+    """Hides the second key from the first query"""
+    zeros = torch.zeros(1, 2, 3)
+    y = student.attention(zeros, zeros.clone(), torch.tensor([[False, True], [False, False]]))
+    is_tensor(y)
+    same_values(y, torch.tensor([[[1.0, 0.0], [0.5, 0.5]]]))
+
+
 @check("C5", category="memory", share=1)
 def check_two_tables(student):
     """Attention in a batch of 8, with memory for two tables"""
     q, k = torch.ones(8, 20, 2).requires_grad_(), torch.ones(8, 20, 2)
     hidden = torch.ones(20, 20).triu(1).bool()
     uses_at_most(student.attention, (q, k, hidden), bytes=9 * 8 * 20 * 20)
+
+
+@check("C6", category="memory", share=1)
+def check_one_row(student, probe):
+    """Sets the second of two rows to 0"""
+    w, facts = probe.cleared(student.clear_rows_, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), [1], True)
+    require(facts["same"], "the result is another tensor than w; write into w, and return it")
+    same_values(w, torch.tensor([[1.0, 2.0], [0.0, 0.0]]), "w, afterwards,")
 
 
 @check("C7", category="gradient", share=1)

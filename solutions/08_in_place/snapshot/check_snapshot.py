@@ -78,7 +78,7 @@ def check_restore(student, probe, rng):
     """Restores weights that require a gradient, in their own memory"""
     pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
     pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
-    pairs += [(rng.normal(4).to(dtype), rng.normal(4).to(dtype)) for dtype in (torch.float64, torch.bfloat16)]
+    pairs += [(rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)) for dtype in (torch.float64, torch.bfloat16)]
     pairs.append((torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)))
     for numbers, saved in pairs:
         expected = saved.clone()

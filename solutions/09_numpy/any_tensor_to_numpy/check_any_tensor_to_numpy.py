@@ -112,7 +112,9 @@ def arrays(rng):
     base = rng.normal(4, 6).numpy()
     plain = [base, base.T, base[1:, ::2], np.array(2.5), np.zeros((0, 3)), rng.normal(3, dtype=torch.float64).numpy()]
     plain += [np.ones(2, dtype=name) for name in ("bool", "uint8", "int16", "int64", "float16", "complex64")]
-    return plain, [base[::-1], base[:, ::-1], base.T[::-2, ::-1], rng.whole(0, 9, 5).numpy()[::-1]]
+    plain.append(rng.normal(1, 3).expand(4, 3).numpy())  # writable, with a stride of 0
+    mirrored = [base[::-1], base[:, ::-1], base.T[::-2, ::-1], rng.whole(0, 9, 5).numpy()[::-1]]
+    return plain, [*mirrored, np.arange(5, dtype=np.int8)[::-1]]  # the last has a stride of -1
 
 
 @check("C6", share=3, try_this=ARRAYS)

@@ -117,7 +117,7 @@ def check_passed_on(student, accelerator, probe, rng):
         require(probe.passes_on_record(student.to_device, device), "an object with a method `to` is not passed on")
 
 
-@check("C6", category="performance", share=3, device="sim", try_this='t = torch.ones(2); to_device({"a": t})["a"] is t')
+@check("C6", category="performance", share=2, device="sim", try_this='t = torch.ones(2); to_device({"a": t})["a"] is t')
 def check_copies(student, accelerator, rng):
     """Copies each tensor once, and none that is there"""
     batch, first, second = _batch(rng), accelerator.device(0), accelerator.device(1)
@@ -128,8 +128,13 @@ def check_copies(student, accelerator, rng):
         require(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(changed(dict(batch)), device)
         require(all(again[key] is batch[key] for key in batch), "a tensor that is there already is copied")
+
+
+@check("C6", category="memory", share=1, device="sim", try_this='t = torch.ones(2); to_device({"a": t, "b": t}, "meta")')
+def check_two_keys(student, accelerator, rng):
+    """Copies a tensor with two keys for each of them"""
     shared = rng.normal(3)
-    twice = student.to_device({"one": shared, "two": shared}, second)
+    twice = student.to_device({"one": shared, "two": shared}, accelerator.device(1))
     require(not shares_memory(twice["one"], twice["two"]), "a tensor with two keys is copied once for both")
 
 

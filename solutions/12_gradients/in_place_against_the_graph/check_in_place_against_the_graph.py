@@ -94,7 +94,7 @@ def check_gradients_of_attention(student, rng):
     lets_gradients_through(student.attention, *queries(rng), names=("q", "k", "hidden"))
 
 
-@check("C4", share=2, try_this=MASK)
+@check("C4", share=1, try_this=MASK)
 def check_attention(student, rng):
     """Hides entries, in batches of one and more"""
     for items in (1, 2, 5):
@@ -118,7 +118,7 @@ def check_memory(student, rng, requires):
     uses_at_most(student.attention, (q, k, torch.ones(n, n).triu(1).bool()), bytes=9 * items * n * n)
 
 
-@check("C6", category="memory", share=3, try_this=CLEAR)
+@check("C6", category="memory", share=2, try_this=CLEAR)
 def check_clear_rows(student, probe, rng):
     """Sets rows of parameters and of others to 0"""
     for requires in (True, False):
