@@ -48,3 +48,14 @@ def check_restore_two(student):
     is_tensor(result)
     require(result is changed(w), "the result is another tensor than w; write into w itself, and return it")
     same_values(w.detach(), torch.tensor([5.0, 6.0]), "w, afterwards,")
+
+
+@check("C6", category="memory", share=1)
+def check_blend_two(student):
+    """Averages two weights with their average"""
+    average = torch.tensor([3.0, 4.0])
+    result = student.blend_(average, weights(), 0.5)
+    is_tensor(result)
+    require(result is changed(average), "the result is another tensor than average; write into average itself")
+    same_values(result.detach(), torch.tensor([2.0, 3.0]), "average, afterwards,")
+    require(not facts(result).requires_grad, "average requires a gradient after the call; write without gradients")

@@ -1,14 +1,12 @@
 """Snapshot
 
-While a model trains, you keep its best weights and go back to them. `w.clone()` gives memory of its own and stays in
-the graph of gradients. `w.detach()` leaves the graph and shares the memory of w. A snapshot needs both.
+While a model trains, you keep its best weights and go back to them, or keep an average of all that it had. `w.clone()`
+gives memory of its own and stays in the graph of gradients. `w.detach()` leaves the graph and shares the memory of w.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
     >>> best = snapshot(w)
-    >>> with torch.no_grad():
-    ...     w.mul_(10)
-    >>> best, restore_(w, best) is w
-    (tensor([1., 2.]), True)
+    >>> blend_(best, 3 * w, 0.5), restore_(w, best) is w
+    (tensor([2., 4.]), True)
 
 C1  `snapshot(w)` returns the numbers of w in memory of its own, without history: it requires no gradient.
 C2  `branch(w)` returns a copy in memory of its own that stays in the graph: gradients flow through it back to w.
@@ -16,10 +14,12 @@ C3  `peek(w)` returns a view of w without history: it shares the memory of w and
 C4  `restore_(w, saved)` writes the numbers of saved into the memory of w, and returns w. It works where w requires a
     gradient; w still does so afterwards, and no history is recorded.
 C5  saved keeps its own memory in `restore_`: what happens to w later does not change it.
-C6  The first three leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a gradient,
-    where it does not, and where w is the result of a computation.
+C6  `blend_(average, w, decay)` writes `decay * average + (1 - decay) * w` into the memory of average, which requires
+    no gradient, and returns average. No history is recorded. w and average share no memory.
+C7  All but restore_ leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a
+    gradient, where it does not, and where w is the result of a computation.
 
-w is a tensor of floats of any shape, dtype and strides, but not expanded; saved has the same shape and dtype.
+w is a tensor of floats of any shape, dtype and strides, but not expanded. saved and average have its shape and dtype.
 If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
@@ -40,3 +40,7 @@ def peek(w: torch.Tensor) -> torch.Tensor:
 
 def restore_(w: torch.Tensor, saved: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError  # TODO: write saved into w
+
+
+def blend_(average: torch.Tensor, w: torch.Tensor, decay: float) -> torch.Tensor:
+    raise NotImplementedError  # TODO: a running average of weights

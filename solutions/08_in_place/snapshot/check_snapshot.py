@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 import torch
 
@@ -17,6 +19,7 @@ OWN = "w = torch.ones(2, requires_grad=True); s = snapshot(w); s.requires_grad, 
 THROUGH = "w = torch.ones(2, requires_grad=True); (3 * branch(w)).sum().backward(); print(w.grad)"
 SHARED = "w = torch.ones(2, requires_grad=True); p = peek(w); p.fill_(5.0); print(w)"
 BACK = "w = torch.ones(2, requires_grad=True); restore_(w, torch.zeros(2)); print(w, w.is_leaf)"
+BLEND = "a = torch.zeros(2); blend_(a, torch.ones(2, requires_grad=True), 0.5); print(a)"
 LATER = "s = torch.zeros(2); w = restore_(torch.ones(2), s); w.add_(1); print(s)"
 RESULT = "w = torch.ones(2, requires_grad=True) * 2; snapshot(w).requires_grad, branch(w).requires_grad"
 STAYS = "w = torch.ones(2, requires_grad=True); snapshot(w), branch(w), peek(w); print(w.requires_grad, w.grad)"
@@ -101,7 +104,38 @@ def check_saved_stays(student, probe, rng):
     same_values(later, expected, "saved, after a change of w,")
 
 
-@check("C6", category="gradient", share=1, try_this=RESULT)
+@check("C6", category="memory", share=3, try_this=BLEND)
+def check_blend(student, probe, rng):
+    """Averages weights, in the memory of the average"""
+    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
+    pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
+    pairs += [(rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)) for dtype in (torch.float64, torch.bfloat16)]
+    decays = 0.0, 0.25 + rng.uniform(1).item() / 2, 1.0
+    for (average, w), decay, graph in itertools.product(pairs, decays, ("none", "leaf", "result")):
+        expected = decay * average.double() + (1 - decay) * w.double()
+        now, found = probe.after_blending(student.blend_, average.clone(), w, decay, graph)
+        none, same, place, recorded, kept = found
+        require(not none, "`blend_` returned None (is a `return` missing?)")
+        require(same, "the result is another tensor than average; write into average itself, and return it")
+        require(place, "average has other memory than before the call; write into the memory that it has")
+        same_dtype(now, average)
+        close = 2e-2 if average.dtype == torch.bfloat16 else 1e-5
+        same_values(now, expected, "average, afterwards,", rtol=close, atol=close)
+        require(not recorded, "the average became a part of the graph; write without gradients")
+        require(kept, "w has other numbers, another `requires_grad` or another `.grad` after the call")
+
+
+@check("C6", category="memory", share=1, try_this="table = torch.ones(2, 2); blend_(table[:, 0], w, 0.5); print(table)")
+def check_blend_a_column(student, rng):
+    """Averages a column of a table"""
+    table, w = rng.normal(4, 3), rng.normal(4)
+    expected = table.clone()
+    expected[:, 1] = (table[:, 1] + w) / 2
+    student.blend_(table[:, 1], w, 0.5)
+    same_values(table, expected, "the table whose column is the average", rtol=1e-5, atol=1e-6)
+
+
+@check("C7", category="gradient", share=1, try_this=RESULT)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_of_a_result(student, probe, rng, name):
     """Works for the result of a computation"""
@@ -118,7 +152,7 @@ def check_of_a_result(student, probe, rng, name):
         require(shared is False, f"the result of `{name}` shares memory with w; it must have its own")
 
 
-@check("C6", category="gradient", share=1, try_this=STAYS)
+@check("C7", category="gradient", share=1, try_this=STAYS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def check_w_stays(student, probe, rng, name):
     """Leaves w, its requires_grad and its grad as they are"""
@@ -128,7 +162,7 @@ def check_w_stays(student, probe, rng, name):
     require(grad is True, "w has another `.grad` after the call")
 
 
-@check("C6", category="gradient", share=1, try_this="w = restore_(torch.ones(2), torch.zeros(2)); w.requires_grad")
+@check("C7", category="gradient", share=1, try_this="w = restore_(torch.ones(2), torch.zeros(2)); w.requires_grad")
 def check_restore_others(student, probe, rng):
     """Restores what requires no gradient, and the result of a computation"""
     saved = rng.normal(3, 2)

@@ -42,6 +42,18 @@ def after_restoring_others(restore_, numbers, saved):
     return plain.detach().clone(), plain.requires_grad, w.detach().clone(), w.grad_fn is made_by
 
 
+def after_blending(blend_, average, w, decay, graph):
+    """The average and its facts after `blend_` with a w that is a leaf of a graph, a result in one, or in none."""
+    average, numbers = average.detach(), w.clone()
+    leaf = w.detach().requires_grad_()
+    w = {"leaf": leaf, "result": leaf * 1, "none": w.detach()}[graph]
+    place = average.data_ptr()
+    result = blend_(average, w, decay)
+    recorded = average.requires_grad or average.grad_fn is not None
+    kept = torch.equal(w.detach(), numbers) and w.requires_grad is (graph != "none") and leaf.grad is None
+    return average.detach().clone(), (result is None, result is average, average.data_ptr() == place, recorded, kept)
+
+
 def stays(function, numbers):
     """Whether w keeps its numbers, its `requires_grad` and its `.grad`."""
     w = numbers.clone().requires_grad_()

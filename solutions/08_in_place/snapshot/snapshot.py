@@ -19,3 +19,8 @@ def restore_(w, saved):
     with torch.no_grad():
         w.copy_(saved)
     return w
+
+
+def blend_(average, w, decay):
+    with torch.no_grad():
+        return average.mul_(decay).add_(w, alpha=1 - decay)

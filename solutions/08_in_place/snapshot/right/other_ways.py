@@ -19,3 +19,8 @@ def peek(w):
 def restore_(w, saved):
     w[...] = saved
     return w
+
+
+@torch.no_grad()
+def blend_(average, w, decay):
+    return average.lerp_(w, 1 - decay)

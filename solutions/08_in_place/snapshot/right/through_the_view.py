@@ -18,3 +18,8 @@ def peek(w):
 def restore_(w, saved):
     w.detach().copy_(saved)
     return w
+
+
+def blend_(average, w, decay):
+    average[...] = decay * average + (1 - decay) * w.detach()
+    return average
