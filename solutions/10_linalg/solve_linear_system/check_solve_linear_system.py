@@ -95,9 +95,11 @@ def check_singular(student, rng):
 @check("C6", category="memory", try_this="b = torch.ones(2); solve(2 * torch.eye(2), b); print(b)")
 def check_unchanged(student, rng):
     """Leaves A and b as they are"""
-    for dtype, columns in product((torch.float64, torch.float32, torch.int64), (0, slice(4))):
+    for dtype, columns in product((torch.float64, torch.float32), (0, slice(4))):
         A, b = _matrix(rng, 4, dtype), _matrix(rng, 4, dtype)[:, columns].clone()
         is_tensor(keeps_arguments(student.solve, A, b, what="A or b"), "x")
+    with suppress(RuntimeError, ValueError):  # who refuses integers breaks another rule
+        keeps_arguments(student.solve, _matrix(rng, 4, torch.int64), _matrix(rng, 4, torch.int64), what="A or b")
 
 
 @check("C7", category="gradient", try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn")
