@@ -175,8 +175,9 @@ def check_exact_best(student, rng):
     """Compares exactly, in every dtype"""
     sizes = rng.integers(3, 5, 2)
     large = 2**24 + 1 + 2 * rng.permutation(math.prod(sizes)).reshape(sizes)  # odd, so that float32 rounds them
+    close = 2**26 + torch.arange(large.numel()).reshape(sizes)  # the last of them are one number in float32
     low = torch.full(sizes, -math.inf)
-    for t in (large, large.double(), rng.permutation(math.prod(sizes)).reshape(sizes).bfloat16(), low):
+    for t in (large, large.double(), close, rng.permutation(math.prod(sizes)).reshape(sizes).bfloat16(), low):
         asked, largest = places_of_largest(t)[0], float(t.max())
         value, index = pair_of(student.best(t))
         same_values(value, largest, "the value", rtol=0.0, atol=0.0)
