@@ -37,7 +37,7 @@ def replace_classes(machine: Machine) -> None:
     # These are types of C++'s, which know nothing of our seeds and of the virtual clock: stand-ins take their names.
     # `torch.Generator` still gives one of PyTorch's own for any other device.
     put(torch, "Generator", generator_type(make))
-    put(torch, "Event", streams.Event)
+    put(torch, "Event", streams.AnyEvent)
     put(torch, "Stream", streams.Stream)
 
 
