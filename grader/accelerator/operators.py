@@ -113,7 +113,7 @@ def _check(
 ) -> None:
     """Raise what a device raises before it starts a kernel."""
     if facts.checked:
-        check_kernel(facts, func, args, shells, machine.spec.capability)
+        check_kernel(facts, func, args, kwargs, shells, machine.spec.capability)
     if machine.shrunk and facts.works:
         check_memory(machine.kind, shells)
     if hosts or len(shells) > 1:
