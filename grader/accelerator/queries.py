@@ -187,7 +187,7 @@ class _LegacyKind(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], (torch.TypedStorage, torch.UntypedStorage)):
-            return torch.empty(0, dtype=cls.dtype, device=args[0].device).set_(args[0])  # type: ignore[call-overload]
+            return torch.empty(0, dtype=cls.dtype, device=args[0].device).set_(args[0])
         return cls.made_by(*args, **kwargs).cuda()
 
     # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.
