@@ -7,7 +7,6 @@ import pickle
 import random
 from pathlib import Path
 
-_TEXTS = Path(__file__).resolve().parent.parent / "docs" / "accelerator.md"
 _DIGITS = {
     "pytorch+examples": ("data/MNIST", "mnist_rnn/data/MNIST"),
     "eriklindernoren+PyTorch-GAN": ("data/mnist/MNIST", "implementations/data/MNIST"),
@@ -22,7 +21,7 @@ def give_data(folder: Path) -> None:
     repository = folder.name
     for name in _DIGITS.get(repository, ()):
         _digits(folder / name / "raw")
-    text = _TEXTS.read_text("utf-8")[:9000]
+    text = _text(9000)
     if repository == "pytorch+examples":
         _graph(folder / "gat" / "cora")
         (folder / "vae/results").mkdir()
@@ -34,6 +33,14 @@ def give_data(folder: Path) -> None:
         _write(folder / "projects/chargpt/input.txt", text + "O God, O God!")  # with which it lets the model begin
     if repository == "karpathy+nanoGPT":
         _numbered(folder / "data" / "small", text)
+
+
+def _text(letters: int) -> str:
+    """Lines of made-up words, the first of which are frequent."""
+    chance = random.Random(0)
+    words = ["the", *("".join(chance.choices("abcdefghiklmnoprstuvwy", k=chance.randint(2, 8))) for _ in range(400))]
+    lines = (" ".join(words[int(len(words) * chance.random() ** 3)] for _ in range(12)) for _ in range(letters // 12))
+    return "\n".join(lines)[:letters]
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,7 +15,7 @@ import torch
 from grader.accelerator.facts import ATEN
 from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.tensor import SimTensor
-from grader.accelerator.words import by_known_name
+from grader.accelerator.words import naming
 
 _FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
 _HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
@@ -84,12 +84,10 @@ def _is_fused(
     return choice == _FLASH
 
 
+@naming
 def attend_whole(*args: Any, **kwargs: Any) -> Any:
     """The same as a kernel, which autograd asks for before it takes attention apart."""
-    try:
-        return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
-    except RuntimeError as error:
-        raise by_known_name(the_machine().kind, error) from None
+    return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)
 
 
 def answer_queries(machine: Machine) -> None:

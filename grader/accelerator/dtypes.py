@@ -19,7 +19,9 @@ _SCALED = ("_scaled_mm", "_scaled_mm_v2", "_scaled_grouped_mm", "_scaled_grouped
 _NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9, or ROCm MI300+"
 
 
-def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], capability: tuple[int, int]) -> None:
+def check_kernel(
+    facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], capability: tuple[int, int]
+) -> None:
     """Raise as CUDA does where a GPU has no kernel of an operator, or none for this dtype or on this GPU."""
     if facts.cpu_alone:
         raise NotImplementedError(
@@ -32,9 +34,9 @@ def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], ca
         if (first := shells[0].dtype) in dtypes:
             if not kernel and torch.backends.cudnn.enabled:
                 raise RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {LEGACY[first]}")
-            kernel = kernel or _of_convolution(*args)
-            word = LEGACY.get(first, str(first)[6:].capitalize())
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
+            raise _not_implemented(kernel or _of_convolution(*args), shells[0])
+    if facts.scatters:
+        _check_reduction(facts, kwargs.get("reduce") or args[4], shells[0])
     if facts.name == "_int_mm":
         rows, shared, columns = *shells[0].shape, shells[1].shape[-1]
         if rows <= 16:
@@ -46,6 +48,18 @@ def check_kernel(facts: Facts, func: Any, args: Any, shells: list[SimTensor], ca
         raise RuntimeError(_NO_SCALED)
     if facts.name in _SCALED and {one.dtype for one in shells[:2]} == {torch.float8_e5m2}:
         raise ValueError("Multiplication of two Float8_e5m2 matrices is not supported")
+
+
+def _check_reduction(facts: Facts, reduce: str, into: SimTensor) -> None:
+    # Bool and complex numbers can be added up, and nothing else.
+    if reduce not in ("add", "sum", "mean") and (into.dtype is torch.bool or into.dtype.is_complex):
+        kernel = "fill_base_kernel_reduce_multiply" if "value" in facts.names else "gather_base_kernel_func"
+        raise _not_implemented(f"cuda_scatter_{kernel}", into)
+
+
+def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
+    word = shell._inner.type().removeprefix("torch.").removesuffix("Tensor")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
 
 
 def driver_of(asked: str | None) -> str:

@@ -125,6 +125,8 @@ class Facts:
     """It starts a kernel, unless all it gives is a view."""
     decomposes: bool
     indexing: bool
+    scatters: bool
+    """It combines numbers that go to one place, in a way that an argument names."""
     checked: bool
     """A GPU may have no kernel for what it is given."""
     lacks: tuple[str, frozenset[torch.dtype]] | None
@@ -147,6 +149,7 @@ def facts_of(func: Any) -> Facts:
     # Python sees the types of arguments as text.
     generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
     tags = func.tags
+    scatters = name.startswith("scatter") and "reduce" in names
     # Numbers on the device decide what comes out, or how large it is: the host has to wait for them.
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
     return Facts(
@@ -165,7 +168,11 @@ def facts_of(func: Any) -> Facts:
         # Outside inference mode autograd takes operators that are made of others apart before they come here.
         decomposes=_has(func, "CompositeImplicitAutograd") and not _has(func, "CPU"),
         indexing=name in _INDEXING,
-        checked=name in _CPU_ALONE or name.startswith(("_scaled", "_int_mm")) or name.removesuffix("_") in _LACKS,
+        scatters=scatters,
+        checked=scatters
+        or name in _CPU_ALONE
+        or name.startswith(("_scaled", "_int_mm"))
+        or name.removesuffix("_") in _LACKS,
         lacks=_LACKS.get(name.removesuffix("_")),
         cpu_alone=name in _CPU_ALONE,
         alerts=caller_of(name, len(schema.returns)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -16,6 +17,7 @@ _NEW_SEED = (
     "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is the same as the "
     "original seed."
 )
+_OFFSET = "a generator of the simulated device has no offset; its get_state and set_state keep and restore where it is"
 
 # Weak, so that a generator goes when the program drops it; another one may get its address then.
 OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
@@ -66,10 +68,24 @@ class SimGenerator(_Original):
 
     def clone_state(self) -> SimGenerator:
         """Another generator that goes on as this one does."""
-        other = SimGenerator(self.device)
-        other._seed = self._seed
-        other.set_state(self.get_state())
-        return other
+        return copy.copy(self)
+
+    def __reduce__(self) -> Any:
+        # PyTorch's own would make a copy for the CPU.
+        return torch.Generator, (self.device,), (self._seed, self.get_state())
+
+    def __setstate__(self, state: Any) -> None:
+        seed, numbers = state
+        self.manual_seed(seed)
+        self.set_state(numbers)
+
+    def get_offset(self) -> NoReturn:
+        """Raise: the numbers of a GPU have a place in their stream, and those here a state."""
+        raise NotImplementedError(_OFFSET)
+
+    def set_offset(self, offset: int) -> NoReturn:
+        """Raise, too."""
+        raise NotImplementedError(_OFFSET)
 
 
 ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample_dirichlet"}

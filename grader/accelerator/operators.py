@@ -30,14 +30,8 @@ from grader.accelerator.special_operators import SPECIAL, copy_between, one_hot
 from grader.accelerator.tensor import SimParameter, SimTensor
 from grader.accelerator.words import in_cudas_words
 
-_ON_CUDA_ALONE = {
-    **dict.fromkeys(("_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward_impl"), "recurrent"),
-    **dict.fromkeys(("_thnn_fused_gru_cell", "_thnn_fused_gru_cell_backward"), "recurrent"),
-    **dict.fromkeys(("batch_norm_stats", "batch_norm_gather_stats", "batch_norm_elemt"), "batch_norms"),
-    **dict.fromkeys(("batch_norm_gather_stats_with_counts", "batch_norm_backward_reduce"), "batch_norms"),
-    "batch_norm_backward_elemt": "batch_norms",
-}
-"""Operators that have no kernel for the CPU: where there is a formula for each."""
+_FORMULAS = {"_thnn_fused_": "recurrent", "batch_norm_": "batch_norms"}
+"""How the names of operators begin that have no kernel for the CPU: which module has formulas for them."""
 
 # PyTorch keeps the sets of keys that are switched on or off for each thread; the guard sets both for a while.
 _Keys: Any = torch._C._ForceDispatchKeyGuard
@@ -119,7 +113,7 @@ def _check(
 ) -> None:
     """Raise what a device raises before it starts a kernel."""
     if facts.checked:
-        check_kernel(facts, func, args, shells, machine.spec.capability)
+        check_kernel(facts, func, args, kwargs, shells, machine.spec.capability)
     if machine.shrunk and facts.works:
         check_memory(machine.kind, shells)
     if hosts or len(shells) > 1:
@@ -172,8 +166,7 @@ def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> An
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
     """Run the operator on CPU tensors, drawing random numbers from the device's generator."""
-    if (elsewhere := _ON_CUDA_ALONE.get(facts.name)) is not None:
-        func = importlib.import_module(f"grader.accelerator.{elsewhere}").KERNELS[facts.name]
+    func = _kernel(func, facts.name)
     if facts.generator < 0:
         if not facts.seeded or place is None:
             return func(*inner, **named)
@@ -196,6 +189,15 @@ def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], p
     else:
         inner[facts.generator] = given
     return func(*inner, **named)
+
+
+@functools.cache
+def _kernel(func: Any, name: str) -> Any:
+    """What computes an operator on CPU tensors: itself, unless it has a formula."""
+    for start, module in _FORMULAS.items():
+        if name.startswith(start):
+            return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
+    return func
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:

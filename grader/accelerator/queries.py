@@ -37,7 +37,7 @@ def replace_classes(machine: Machine) -> None:
     # These are types of C++'s, which know nothing of our seeds and of the virtual clock: stand-ins take their names.
     # `torch.Generator` still gives one of PyTorch's own for any other device.
     put(torch, "Generator", generator_type(make))
-    put(torch, "Event", streams.Event)
+    put(torch, "Event", streams.AnyEvent)
     put(torch, "Stream", streams.Stream)
 
 
@@ -135,7 +135,9 @@ def answer_cuda() -> None:
     # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:
         value = getattr(torch.cuda, name, None)
-        if callable(value) and name not in device_module.FUNCTIONS and name not in kept and not name.endswith("Tensor"):
+        if name in device_module.FUNCTIONS or name in kept or name.endswith(("Tensor", "Storage")):
+            continue
+        if callable(value):
             put(torch.cuda, name, _refusal(name))
     for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
         put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
@@ -184,6 +186,8 @@ class _LegacyKind(type):
     dtype: torch.dtype
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], (torch.TypedStorage, torch.UntypedStorage)):
+            return torch.empty(0, dtype=cls.dtype, device=args[0].device).set_(args[0])
         return cls.made_by(*args, **kwargs).cuda()
 
     # `isinstance(t, torch.cuda.FloatTensor)` asks the class of the class; no tensor is derived from that type.

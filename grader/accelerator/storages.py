@@ -122,6 +122,12 @@ def replace_new_storages(machine: Machine) -> None:
             return typed(wrap_storage=storage, dtype=self.dtype, _internal=True)
         return type(self)(wrap_storage=storage)
 
+    original_is: Any = torch.is_storage
+
+    def is_storage(obj: Any, /) -> bool:
+        return original_is(obj) or isinstance(obj, SimStorage)
+
+    put(torch, "is_storage", is_storage)
     put(torch.UntypedStorage, "__new__", staticmethod(new))
     put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)
 

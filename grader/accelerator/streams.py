@@ -68,13 +68,13 @@ class Stream:
         capture = the_machine().capture
         return capture is not None and self.queue in capture.queues
 
-    def record_event(self, event: Event | None = None) -> Event:
+    def record_event(self, event: AnyEvent | None = None) -> AnyEvent:
         """Note in an event when the work given so far will be done."""
         event = event or Event()
         event.record(self)
         return event
 
-    def wait_event(self, event: Event) -> None:
+    def wait_event(self, event: AnyEvent) -> None:
         """Do nothing more before an event."""
         machine = the_machine()
         ready = machine.clock.ready
@@ -110,8 +110,8 @@ class Stream:
         return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
 
 
-class Event:
-    """A moment on the virtual clock: when a stream has done what it was given before `record`."""
+class AnyEvent:
+    """A moment on the virtual clock: when a stream has done what it was given before `record`; `torch.Event`."""
 
     def __init__(
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -128,6 +128,10 @@ class Event:
         machine = the_machine()
         clock = machine.clock
         stream = stream or current_stream()
+        if self.device not in (None, stream.device):
+            raise RuntimeError(
+                f"Event device {self.device.index} does not match recording stream's device {stream.device.index}."
+            )
         self.device, queue = stream.device, stream.queue
         # An empty queue is done now, not when it did its last work.
         self.moment = max(clock.host, clock.ready.get(queue, 0.0))
@@ -165,7 +169,7 @@ class Event:
         if self.capture is not None and self.capture is the_machine().capture:
             raise self.capture.error("CapturedEvent")
 
-    def elapsed_time(self, end: Event) -> float:
+    def elapsed_time(self, end: AnyEvent) -> float:
         """The virtual milliseconds from this event to another."""
         if not (self.enable_timing and end.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
@@ -176,7 +180,19 @@ class Event:
         return (end.moment - self.moment) * 1e3
 
     def __repr__(self) -> str:
-        return f"<torch.{the_machine().kind}.Event {'unrecorded' if self.moment is None else f'{self.moment:.9f} s'}>"
+        moment = "uninitialized" if self.moment is None else f"{self.moment:.9f} s"
+        return f"<torch.{the_machine().kind}.Event {moment}>"
+
+
+class Event(AnyEvent):
+    """The same, made as `torch.cuda.Event` is: of no device, and the arguments need no names."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        if external:
+            raise NotImplementedError("events with external=True are not supported on the simulated device")
+        super().__init__(enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
 
 
 def current_stream(device: Any = None) -> Stream:
@@ -221,14 +237,15 @@ class device:  # noqa: N801
         machine = the_machine()
         # As `torch.cuda.device` does: code passes -1 for tensors that are on no device.
         nothing = device is None or (isinstance(device, int) and device < 0)
-        self.index = machine.current if nothing else machine.index_of(device)
+        self.idx = machine.current if nothing else machine.index_of(device)
+        self.prev_idx = -1
 
     def __enter__(self) -> None:
         machine: Machine = the_machine()
-        self.before, machine.current = machine.current, self.index
+        self.prev_idx, machine.current = machine.current, self.idx
 
     def __exit__(self, *unused: object) -> None:
-        the_machine().current = self.before
+        the_machine().current = self.prev_idx
 
 
 class device_of(device):  # noqa: N801

@@ -232,7 +232,7 @@ class SimTensor(torch.Tensor, metaclass=_Kind):
         """The name of the old tensor type, or the tensor converted to a dtype or to such a type."""
         if dtype is not None:
             return torch.Tensor.type(self, dtype, non_blocking, **kwargs)
-        return f"torch.{self.device.type}.{LEGACY.get(self.dtype, str(self.dtype))}Tensor"
+        return self._inner.type().replace("torch.", f"torch.{self.device.type}.", 1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self._inner.layout is not torch.strided:

@@ -12,7 +12,7 @@ from grader.accelerator.arguments import replace
 from grader.accelerator.failures import RaisedAfter
 from grader.accelerator.machine import Machine
 from grader.accelerator.tensor import SimTensor, become, set_data
-from grader.accelerator.words import by_known_name
+from grader.accelerator.words import naming
 
 # The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
 put: Any = setattr
@@ -23,6 +23,7 @@ def replace_backward(machine: Machine) -> None:
     torch._C._set_multithreading_enabled(False)
     original: Any = torch.autograd.graph._engine_run_backward
 
+    @naming
     def run_backward(*args: Any, **kwargs: Any) -> Any:
         before = torch._C._is_multithreading_enabled()
         # For each call again: the program may have switched it on meanwhile.
@@ -34,8 +35,6 @@ def replace_backward(machine: Machine) -> None:
         try:
             with RaisedAfter():
                 return original(*args, **kwargs)
-        except RuntimeError as error:
-            raise by_known_name(machine.kind, error) from None
         finally:
             torch._C._set_multithreading_enabled(before)
 
@@ -43,22 +42,11 @@ def replace_backward(machine: Machine) -> None:
         put(owner, "_engine_run_backward", run_backward)
 
 
-def name_in_errors(machine: Machine) -> None:
+def name_in_errors() -> None:
     """Errors of C++ that come from no operator of the device name it as Python code does.
 
     They are about a gradient on another device, recurrent layers, and functions that C++ makes of several operators.
     """
-
-    def naming(original: Any) -> Any:
-        @functools.wraps(original)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return original(*args, **kwargs)
-            except RuntimeError as error:
-                raise by_known_name(machine.kind, error) from None
-
-        return call
-
     grad: Any = TensorBase.grad
     put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):

@@ -136,7 +136,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     training.replace_backward(machine)
     training.check_gradients(machine)
     if mode != INNER:
-        training.name_in_errors(machine)
+        training.name_in_errors()
     tensor.replace_parameters()
     training.replace_modules()
     training.pad_the_padded()

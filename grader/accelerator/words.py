@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import Any
 
-from grader.accelerator.machine import INNER
+from grader.accelerator.machine import INNER, the_machine
 
 _OTHER = {
     "add_stub": "ufunc_add_CUDA",
@@ -28,8 +30,20 @@ def in_cudas_words(error: Exception) -> Exception:
     return error if text == str(error) else type(error)(text)
 
 
-def by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
-    """C++ writes the inner names of devices into its errors; Python code is to see those that it knows."""
+def naming(original: Any) -> Any:
+    """The same function; its errors name the device as Python code does, and not as C++ does."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            raise _by_known_name(the_machine().kind, error) from None
+
+    return call
+
+
+def _by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
     text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{kind}.\1Tensor", str(error))
     text = text.replace(f"{INNER}:", f"{kind}:").replace(f"'{INNER}'", f"'{kind}'")
     return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)

@@ -252,6 +252,25 @@ def test_no_kernels_for_integers(number: int) -> None:
         call(x.cuda())
 
 
+@in_mode("cuda")
+def test_scattered_numbers_are_added_only() -> None:
+    """Bool and complex numbers that go to one place are added up; any other reduction has no kernel for them."""
+    warnings.simplefilter("ignore")  # that one of the names is old
+    places = torch.zeros(2, dtype=torch.int64, device="cuda")
+    gather = "\"cuda_scatter_gather_base_kernel_func\" not implemented for '{}'"
+    fill = "\"cuda_scatter_fill_base_kernel_reduce_multiply\" not implemented for '{}'"
+    whole, yes = torch.ones(2, dtype=torch.complex64, device="cuda"), torch.ones(2, dtype=torch.bool, device="cuda")
+    assert whole.scatter(0, places, whole, reduce="add").tolist() == [3, 1]
+    assert whole.real.scatter_reduce(0, places, whole.real, "prod").tolist() == [1, 1]
+    with raises(NotImplementedError, gather.format("ComplexFloat")):
+        whole.scatter(0, places, whole, reduce="multiply")
+    with raises(NotImplementedError, fill.format("ComplexFloat")):
+        whole.scatter_(0, places, 2.0, reduce="multiply")
+    for reduce in ("prod", "amin", "amax"):
+        with raises(NotImplementedError, gather.format("Bool")):
+            yes.scatter_reduce(0, places, yes, reduce)
+
+
 @in_mode("cuda", spec=accelerator.Spec(capability=(8, 0)))
 def test_operators_that_no_kernel_of_an_a100_does() -> None:
     """Products in fp8, histograms, and dtypes that only the CPU takes."""
