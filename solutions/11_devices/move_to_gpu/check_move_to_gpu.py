@@ -130,7 +130,9 @@ def check_copies(student, accelerator, rng):
         require(all(again[key] is batch[key] for key in batch), "a tensor that is there already is copied")
 
 
-@check("C6", category="memory", share=1, device="sim", try_this='t = torch.ones(2); to_device({"a": t, "b": t}, "meta")')
+@check(
+    "C6", category="memory", share=1, device="sim", try_this='t = torch.ones(2); to_device({"a": t, "b": t}, "meta")'
+)
 def check_two_keys(student, accelerator, rng):
     """Copies a tensor with two keys for each of them"""
     shared = rng.normal(3)
