@@ -93,9 +93,9 @@ def _obstacles(kernel: str, given: Given) -> Iterator[str]:
     dtypes = [torch.float16, *([torch.float32] if kernel == "efficient" else [])]
     if given.capability >= (8, 0):
         dtypes.append(torch.bfloat16)
-    found = [one.dtype for one in given.all]
-    if len(set(found)) > 1 or found[0] not in dtypes:
-        names = [_IN_CPP.get(dtype, str(dtype).removeprefix("torch.")) for dtype in found]
+    dtypes_given = [one.dtype for one in given.all]
+    if len(set(dtypes_given)) > 1 or dtypes_given[0] not in dtypes:
+        names = [_IN_CPP.get(dtype, str(dtype).removeprefix("torch.")) for dtype in dtypes_given]
         allowed = ", ".join(name for dtype, name in _SUPPORTED.items() if dtype in dtypes)
         yield (
             f"Expected query, key and value to all be of dtype: {{{allowed}}}. Got "
@@ -164,19 +164,19 @@ def _of_cudnn(given: Given) -> Iterator[str]:
 
 def _of_layout(given: Given, kernel: str) -> Iterator[str]:
     shapes = [str(list(one.shape)) for one in given.all]
-    told = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
+    sizes = f"Query.sizes(): {shapes[0]}, Key.sizes(): {shapes[1]}, Value.sizes(): {shapes[2]}"
     if len(set(_sizes(given, 0))) > 1:
         yield (
             "For dense inputs, both fused kernels require query, key and value to have the same batch_size. "
-            f"{told}{_ADVICE}"
+            f"{sizes}{_ADVICE}"
         )
     heads = _sizes(given, -3)
     grouped = given.grouped and kernel != "efficient" and heads[1] == heads[2] and heads[0] % heads[1] == 0
     if len(set(heads)) > 1 and not grouped:
-        told = told.replace("Key.sizes", "Key sizes").replace("Value.sizes", "Value sizes")
+        sizes = sizes.replace("Key.sizes", "Key sizes").replace("Value.sizes", "Value sizes")
         yield (
             "For dense input, both fused kernels require query, key and value to have the same num_heads. "
-            f"{told}{_ADVICE}"
+            f"{sizes}{_ADVICE}"
         )
     if 0 in _sizes(given, -2)[:2]:
         yield "All fused kernels do not support zero seq_len_q or seq_len_kv."

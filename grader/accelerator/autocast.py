@@ -64,7 +64,7 @@ class _Weights:
     """Casts of weights, kept until the outermost region ends, so that each is cast once however often it is used."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
+        self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
 
     def cast(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
         """The tensor in a dtype."""
@@ -72,10 +72,10 @@ class _Weights:
             return tensor.to(dtype)
         # Without gradients a cast is no part of a graph, and must not be taken for one that is.
         key = id(tensor), dtype, torch.is_grad_enabled()
-        known = self.kept.get(key)
+        known = self.casts.get(key)
         # Another tensor may have the address of one that is gone.
         if known is None or known[0]() is not tensor:
-            self.kept[key] = known = weakref.ref(tensor), tensor.to(dtype)
+            self.casts[key] = known = weakref.ref(tensor), tensor.to(dtype)
         return known[1]
 
 
@@ -160,11 +160,11 @@ def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     del operator
-    found: list[torch.dtype] = []
-    _each((args, kwargs), lambda tensor: found.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
+    dtypes_given: list[torch.dtype] = []
+    _each((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
     lower = torch.get_autocast_dtype(INNER)
     widest = lower
-    for dtype in found:
+    for dtype in dtypes_given:
         # One after another, as CUDA does: the other dtype of 16 bits is not expected before a float32.
         if torch.float32 in (widest, dtype):
             widest = torch.float32
@@ -182,7 +182,7 @@ def _forget_weights(weights: _Weights) -> None:
     original = torch.clear_autocast_cache
 
     def clear() -> None:
-        weights.kept.clear()
+        weights.casts.clear()
         original()
 
     # The region that is left last calls this by the name it has in `torch`.

@@ -163,10 +163,10 @@ def _spend(machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, 
     clock.ready[queue] = max(clock.ready.get(queue, 0.0), clock.ready.get(current, 0.0))
     if name not in _POINT_TO_POINT and size > 1:
         mine = torch.tensor([clock.ready[queue], clock.host, float(index)], dtype=torch.float64)
-        told = [torch.empty_like(mine) for _ in range(size)]
-        nccl.inside.allgather([told], [mine]).wait()
-        _check_devices(nccl, [int(one[2]) for one in told], index)
-        clock.ready[queue] = max(max(float(one[0]), float(one[1])) for one in told)
+        rows = [torch.empty_like(mine) for _ in range(size)]
+        nccl.inside.allgather([rows], [mine]).wait()
+        _check_devices(nccl, [int(one[2]) for one in rows], index)
+        clock.ready[queue] = max(max(float(one[0]), float(one[1])) for one in rows)
     rounds = (2 if name in _TWICE else 1) * (size - 1) / size if name not in _POINT_TO_POINT else 1
     seconds = spec.latency + rounds * nbytes / spec.peer
     clock.work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))

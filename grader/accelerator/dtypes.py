@@ -62,9 +62,9 @@ def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
 
 
-def driver_of(asked: str | None) -> str:
+def driver_of(driver: str | None) -> str:
     """How `lstsq` solves: a GPU has one way, which looks at no rank."""
-    if asked not in (None, "gels"):
+    if driver not in (None, "gels"):
         raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
     return "gels"
 

@@ -158,5 +158,5 @@ def answer_graphs(machine: Machine) -> None:
 
 
 def _alive(blocks: Iterable[weakref.ref[Block]]) -> list[Block]:
-    found = {id(block): block for known in blocks if (block := known()) is not None}
-    return list(found.values())
+    alive = {id(block): block for known in blocks if (block := known()) is not None}
+    return list(alive.values())

@@ -34,30 +34,30 @@ _PACKAGE = str(Path(__file__).parent)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a program as the arguments say; its exit status."""
     parser = _parser()
-    asked = parser.parse_args(argv)
-    if not asked.module and asked.script is None:
+    options = parser.parse_args(argv)
+    if not options.module and options.script is None:
         parser.error("name a script, or a module after -m")
     try:
-        run, folder = _module(*asked.module) if asked.module else _script(asked.script, asked.arguments)
-        if asked.trace:
-            with open(asked.trace, "a", encoding="utf-8"):
+        run, folder = _module(*options.module) if options.module else _script(options.script, options.arguments)
+        if options.trace:
+            with open(options.trace, "a", encoding="utf-8"):
                 pass  # before the program runs for an hour: can it be written?
-        machine = enable_for_all(asked.spec, asked.devices)
+        machine = enable_for_all(options.spec, options.devices)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
         return 2
     ledger = Ledger(folder)
     machine.clock.listener = ledger.note
-    if asked.trace:
+    if options.trace:
         machine.clock.most = _MOST_TRACED
-    with virtual_time() if asked.virtual_time else contextlib.nullcontext():
+    with virtual_time() if options.virtual_time else contextlib.nullcontext():
         status = _status_of(run)
     _flush()
     machine.races.look_at_copies(all_of_them=True)
-    sys.stderr.write("\n".join(_summary(machine, ledger, virtual=asked.virtual_time)) + "\n")
-    if asked.trace:
-        write_trace(machine.clock.spans, asked.trace)
-        sys.stderr.write(_of_trace(machine, asked.trace))
+    sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
+    if options.trace:
+        write_trace(machine.clock.spans, options.trace)
+        sys.stderr.write(_of_trace(machine, options.trace))
     return status
 
 
@@ -103,9 +103,9 @@ def _told(error: Exception) -> str:
     return str(error)
 
 
-def _script(asked: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
+def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
     """What runs a script as Python does, and its folder."""
-    path = Path(asked).resolve()
+    path = Path(script).resolve()
     code = _read(path)
 
     def run() -> None:
@@ -113,7 +113,7 @@ def _script(asked: str, arguments: list[str]) -> tuple[Callable[[], object], Pat
         vars(module).update(__file__=str(path), __builtins__=__builtins__)
         # Pickles and worker processes look for the program's classes under this name.
         sys.modules["__main__"] = module
-        sys.argv = [asked, *arguments]
+        sys.argv = [script, *arguments]
         sys.path[0] = str(path.parent)
         exec(code, vars(module))  # noqa: S102 - to run it is what this is for
 
@@ -128,10 +128,10 @@ def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
         sys.argv = [name, *arguments]
         # Here, since it imports the package that the module is in.
         try:
-            found = importlib.util.find_spec(name)
+            there = importlib.util.find_spec(name)
         except ModuleNotFoundError:
-            found = None
-        if found is None:
+            there = None
+        if there is None:
             raise SystemExit(f"python -m grader.accelerator: No module named {name}")
         runpy.run_module(name, run_name="__main__", alter_sys=True)
 
@@ -156,11 +156,11 @@ def _status_of(run: Callable[[], object]) -> int:
 
 def _traced(error: BaseException) -> Iterator[str]:
     """The traceback from the program's first line on, without the frames of this package."""
-    found = traceback.TracebackException.from_exception(error)
-    found.stack = traceback.StackSummary.from_list(
-        [frame for frame in found.stack if not frame.filename.startswith((_PACKAGE, "<frozen runpy>"))]
+    shown = traceback.TracebackException.from_exception(error)
+    shown.stack = traceback.StackSummary.from_list(
+        [frame for frame in shown.stack if not frame.filename.startswith((_PACKAGE, "<frozen runpy>"))]
     )
-    return found.format()
+    return shown.format()
 
 
 def _flush() -> None:
@@ -197,12 +197,12 @@ def _copies(count: int) -> str:
 
 
 def _lines(ledger: Ledger) -> Iterator[str]:
-    found = ledger.dearest(_LINES)
-    if not found:
+    slowest = ledger.dearest(_LINES)
+    if not slowest:
         return
     width = min(shutil.get_terminal_size().columns, 120)
     yield "  device     host    waits  the slowest lines"
-    for (file, number), cost in found:
+    for (file, number), cost in slowest:
         times = "".join(f"{time_text(seconds):>9}" for seconds in (cost.device, cost.host, cost.waits))
         text = linecache.getline(file, number).strip()
         yield f"{times[1:]}  {os.path.basename(file)}:{number} {text}"[:width].rstrip()

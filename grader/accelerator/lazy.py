@@ -33,10 +33,10 @@ def remember_places(machine: Machine) -> None:
         return vars(self).get("_place") or device_of.__get__(self)
 
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        asked = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.pop("device", None)
-        if asked is None:
+        target = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.pop("device", None)
+        if target is None:
             return move(self, *args, **kwargs)
-        return lying_on(move(self, "cpu", *args[1:], **kwargs), asked)
+        return lying_on(move(self, "cpu", *args[1:], **kwargs), target)
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
         place = vars(self).pop("_place", None) if device is None else device

@@ -275,11 +275,11 @@ class Machine:
         self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
         self.wait(reason, [queue])
 
-    def wait(self, reason: str, queues: list[Queue], *, told: bool = True) -> None:
+    def wait(self, reason: str, queues: list[Queue], *, warns: bool = True) -> None:
         """The host waits for queues; `told` says whether `set_sync_debug_mode` looks at it."""
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
             raise capture.error("Unsupported")
-        if self.sync_debug and told:
+        if self.sync_debug and warns:
             tell_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
@@ -290,19 +290,19 @@ class Machine:
     def synchronize(self, device: Any = None) -> None:
         """The host waits for everything a device was given."""
         # To wait for all that a device has is asked for, and none of what `set_sync_debug_mode` is to find.
-        self.wait("synchronize", self.clock.queues(self.index_of(device)), told=False)
+        self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
 
     # -- counters
 
     def counters(self) -> dict[str, Any]:
         """What was counted since the last reset, as plain numbers, dicts and lists."""
-        found: dict[str, Any] = self.tally.by_name()
-        found["allocated_bytes"] = [device.memory.total for device in self.devices]
-        found["current_bytes"] = [device.memory.current for device in self.devices]
-        found["peak_bytes"] = [device.memory.peak for device in self.devices]
-        found["host_seconds"] = self.clock.host
-        found["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
-        return found
+        counts: dict[str, Any] = self.tally.by_name()
+        counts["allocated_bytes"] = [device.memory.total for device in self.devices]
+        counts["current_bytes"] = [device.memory.current for device in self.devices]
+        counts["peak_bytes"] = [device.memory.peak for device in self.devices]
+        counts["host_seconds"] = self.clock.host
+        counts["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
+        return counts
 
     def reset(self) -> None:
         """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""

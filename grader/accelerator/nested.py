@@ -96,8 +96,8 @@ def _replace_attention() -> None:
         )
         most, fewest = query._get_max_seqlen(), query._get_min_seqlen()
         total = query._values.shape[query._ragged_idx - 1]
-        found = nested.nested_from_padded(out.transpose(1, 2), query.offsets(), 1, fewest, most, total)
-        return found.transpose(1, 2)
+        attended = nested.nested_from_padded(out.transpose(1, 2), query.offsets(), 1, fewest, most, total)
+        return attended.transpose(1, 2)
 
     # By both names: it was imported by the other module when that was loaded.
     for owner in (attention, importlib.import_module("torch.nested._internal.ops")):

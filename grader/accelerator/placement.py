@@ -184,13 +184,13 @@ def _two_devices(
         )
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
     operator, other_names = _MADE_OF.get(facts.name, (facts.name, {}))
-    found: list[tuple[str, torch.device]] = []
+    operands: list[tuple[str, torch.device]] = []
     for name, value in _named_arguments(facts, args, kwargs):
         items = value if isinstance(value, (list, tuple)) else (value,)
-        found += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
+        operands += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
     # The wrapper compares with the first tensor, and names the first that lies elsewhere.
-    common = found[0][1]
-    name, device = next((name, device) for name, device in found if device != common)
+    common = operands[0][1]
+    name, device = next((name, device) for name, device in operands if device != common)
     key = "CUDA" if first.public.type == "cuda" else "PrivateUse1"
     overload = func._overloadname if func._overloadname != "default" else ""
     wrapper = f"wrapper_{key}_{operator}" if operator in _STRUCTURED else f"wrapper_{key}_{overload}_{operator}"

@@ -116,11 +116,11 @@ class _Reader:
         self.recorder = recorder
         self.device = device
         self.kind = DeviceType.CUDA if device == "cuda" else DeviceType.PrivateUse1
-        self.kept: list[FunctionEvent] = []
+        self.host_events: list[FunctionEvent] = []
         self.kernels: list[FunctionEvent] = []
         # When each mark was set, on the profiler's clock, and what the virtual clock said after it.
         self.marked: list[float] = []
-        self.told: list[float] = []
+        self.step_ends: list[float] = []
 
     def read(self, events: list[FunctionEvent]) -> list[FunctionEvent]:
         """All events, in the order of their virtual times."""
@@ -130,13 +130,13 @@ class _Reader:
             while around and event.time_range.end > around[-1].time_range.end:
                 around.pop()
             self._take(event, around)
-        marks = {id(event) for event in self.kept if event.name in _HOST_CALLS}
-        for event in self.kept:
+        marks = {id(event) for event in self.host_events if event.name in _HOST_CALLS}
+        for event in self.host_events:
             event.use_device = self.device
             if id(event) not in marks:
                 event.time_range = Interval(self._time(event.time_range.start), self._time(event.time_range.end))
-        found = [*self.kept, *self.kernels]
-        return sorted(found, key=lambda event: (event.time_range.start, -event.time_range.end))
+        ordered = [*self.host_events, *self.kernels]
+        return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
 
     def _take(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
         within = any(other.name == _INSIDE for other in around)
@@ -149,14 +149,14 @@ class _Reader:
                 other.cpu_memory_usage = 0
             around.append(event)
         elif not within and event.name != _AROUND:
-            self.kept.append(event)
+            self.host_events.append(event)
             if not event.is_async:
                 around.append(event)
 
     def _mark(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
         step = self.recorder.steps[int(event.name.removeprefix(_MARK))]
         self.marked.append(event.time_range.end)
-        self.told.append(self._since(step.end))
+        self.step_ends.append(self._since(step.end))
         for span in step.work:
             name = _COPIES.get(span.name, span.name)
             kernel = FunctionEvent(
@@ -178,7 +178,7 @@ class _Reader:
         if step.name:
             event.name = event.trace_name = step.name
             event.time_range = Interval(self._since(step.start), self._since(step.end))
-            self.kept.append(event)
+            self.host_events.append(event)
 
     def _since(self, moment: float) -> float:
         return (moment - self.recorder.start) * 1e6
@@ -186,7 +186,7 @@ class _Reader:
     def _time(self, moment: float) -> float:
         """The virtual time at a moment of the profiler's."""
         place = bisect.bisect_right(self.marked, moment)
-        return self.told[place - 1] if place else 0.0
+        return self.step_ends[place - 1] if place else 0.0
 
 
 _HOST_CALLS = {*_CALLS.values(), *_WAITS.values(), "cudaLaunchKernel", "cudaStreamSynchronize"}
@@ -205,8 +205,8 @@ def answer_profiler(machine: Machine) -> None:
         if recorder is None or not any(step.work for step in recorder.steps):
             return [event for event in events if not event.name.startswith((_MARK, _INSIDE))]
         self.use_device = machine.kind
-        found = _Reader(recorder, machine.kind).read(events)
-        return [event for event in found if self._host_too or event.name in _HOST_CALLS or _is_of_device(event)]
+        events_read = _Reader(recorder, machine.kind).read(events)
+        return [event for event in events_read if self._host_too or event.name in _HOST_CALLS or _is_of_device(event)]
 
     def export_chrome_trace(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:
         if self._recorder is None or not self._recorder.spans:
@@ -254,12 +254,12 @@ def _is_of_device(event: FunctionEvent) -> bool:
 
 def _traced(recorder: _Recorder, events: EventList) -> list[dict[str, Any]]:
     """The clock's spans, and above them the operators, in a row of their own."""
-    found = list(trace_events(recorder.spans))
+    rows = list(trace_events(recorder.spans))
     start = recorder.start * 1e6
     for event in events:
         if not _is_of_device(event) and event.name not in _HOST_CALLS:
             ranges = {"ts": start + event.time_range.start, "dur": event.time_range.elapsed_us()}
-            found.append(
+            rows.append(
                 {"ph": "X", "name": event.name, "cat": "cpu_op", "pid": 0, "tid": 1000 + event.thread, **ranges}
             )
-    return found
+    return rows

@@ -47,13 +47,13 @@ class _HostWork(TorchDispatchMode):
 
 
 def _tensors(values: Any) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
+    result: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):
-            found.append(value)
+            result.append(value)
         elif isinstance(value, (list, tuple)):
-            found += _tensors(value)
-    return found
+            result += _tensors(value)
+    return result
 
 
 @contextmanager

@@ -120,10 +120,10 @@ def answer_cuda() -> None:
     _number_of_a_device()
     # These need no device, or are modules of their own.
     _name_the_device()
-    kept = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
-    kept |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
-    kept |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
-    kept |= {
+    allowed = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    allowed |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
+    allowed |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
+    allowed |= {
         "CudaError",
         "cudart",
         "max_memory_cached",
@@ -135,7 +135,7 @@ def answer_cuda() -> None:
     # of the driver's, and far better than a wrong answer.
     for name in torch.cuda.__all__:
         value = getattr(torch.cuda, name, None)
-        if name in device_module.FUNCTIONS or name in kept or name.endswith(("Tensor", "Storage")):
+        if name in device_module.FUNCTIONS or name in allowed or name.endswith(("Tensor", "Storage")):
             continue
         if callable(value):
             put(torch.cuda, name, _refusal(name))
@@ -147,8 +147,8 @@ def _name_the_device() -> None:
     """Inside `torch.func` a tensor is wrapped by C++, which knows the device by its inner name alone."""
 
     def device(self: torch.Tensor) -> torch.device:
-        found: torch.device = TensorBase.device.__get__(self)
-        return the_machine().public(found)
+        inner: torch.device = TensorBase.device.__get__(self)
+        return the_machine().public(inner)
 
     def is_cuda(self: torch.Tensor) -> bool:
         return self.device.type == "cuda"
@@ -212,8 +212,8 @@ def _refusal(name: str) -> Any:
     return refuse
 
 
-def hide_others(kept: str = "") -> None:
-    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does; `kept` is the simulated one."""
+def hide_others(but: str = "") -> None:
+    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does, apart from the simulated one."""
 
     def no() -> bool:
         return False
@@ -222,7 +222,7 @@ def hide_others(kept: str = "") -> None:
         return 0
 
     # `_lazy_init` is what PyTorch calls before the first tensor is put on a device; there `.cuda()` has to fail.
-    for name in {"cuda", "xpu", "mtia"} - {kept}:
+    for name in {"cuda", "xpu", "mtia"} - {but}:
         owner = getattr(torch, name, None)
         if owner is None:
             continue
@@ -231,7 +231,7 @@ def hide_others(kept: str = "") -> None:
                 put(owner, function, answer)
     put(torch.backends.mps, "is_available", no)
     # With one that is simulated, `torch.accelerator` must answer for that one.
-    if kept:
+    if but:
         return
 
     def no_accelerator(check_available: bool = False) -> None:

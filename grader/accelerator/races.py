@@ -163,17 +163,17 @@ class Races:
         """A queue is given work that uses memory. Raises, or warns, if other work may be doing so at the same time."""
         number = self._given[queue] = self._given.get(queue, 0) + 1
         self._last = this = (queue, number, name, site_of_program())
-        found = self._conflict(this, reads, writes) if self.several else ""
+        conflict = self._conflict(this, reads, writes) if self.several else ""
         for block in reads:
             block.reads[queue] = this
         for block in writes:
             block.written = this
             block.reads = {queue: this}
-        if found:
-            self._tell(f"{name} on {queue_text(queue)} {found}")
+        if conflict:
+            self._tell(f"{name} on {queue_text(queue)} {conflict}")
 
     def _conflict(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
-        found: list[tuple[str, Access]] = []
+        conflicts: list[tuple[str, Access]] = []
         queue = this[0]
         # Autograd runs backward on the streams of forward and lets them wait for each other. Here it runs on one.
         backward = torch._C._current_graph_task_id() >= 0
@@ -181,17 +181,17 @@ class Races:
             if backward and block.home != queue:
                 self.meet(queue, block.home)
             if block.written is not None and not self._is_done(block.written, queue):
-                found.append((_OLD, block.written))
+                conflicts.append((_OLD, block.written))
             if block.written is None and block.born:
-                found += [(_REUSED, access) for access in self._reused(block, queue)]
+                conflicts += [(_REUSED, access) for access in self._reused(block, queue)]
         for block in writes:
-            found += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
-        for _, (other, *_rest) in found:
+            conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
+        for _, (other, *_rest) in conflicts:
             # One that is missing is told once, and not by all that comes after it.
             self.meet(queue, other)
-        if not found or backward:
+        if not conflicts or backward:
             return ""
-        text, (other, _, name, site) = found[0]
+        text, (other, _, name, site) = conflicts[0]
         return text.format(name=name, queue=queue_text(other), site=site_text(site)) + _advice(text, queue, other)
 
     def _is_done(self, access: Access, queue: Queue) -> bool:
@@ -223,8 +223,8 @@ class Races:
         return [access for _, access in fitting[:1]]
 
 
-def _fits(asked: int, free: int) -> bool:
-    return 0 < asked <= free and (asked <= _SMALL) == (free <= _SMALL)
+def _fits(wanted: int, free: int) -> bool:
+    return 0 < wanted <= free and (wanted <= _SMALL) == (free <= _SMALL)
 
 
 def queue_text(queue: Queue) -> str:

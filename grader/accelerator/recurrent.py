@@ -76,10 +76,10 @@ def gru_cell(
 
 
 def gru_cell_backward(
-    grad: torch.Tensor, kept: torch.Tensor, has_bias: bool
+    grad: torch.Tensor, workspace: torch.Tensor, has_bias: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, _Maybe, _Maybe]:
     """The gradients of both sets of gates, of the old hidden state and of both biases."""
-    reset, take, new, hidden, from_hidden = kept.chunk(5, 1)
+    reset, take, new, hidden, from_hidden = workspace.chunk(5, 1)
     by_take = _through_sigmoid(grad * (hidden - new), take)
     by_new = _through_tanh(grad - grad * take, new)
     by_reset = _through_sigmoid(by_new * from_hidden, reset)

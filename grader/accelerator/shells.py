@@ -39,13 +39,13 @@ def shells_of(
 
 
 def _known_block(machine: Machine, out: torch.Tensor) -> Block | None:
-    found = None
+    existing = None
     for part in parts_of(out):
         known = machine.blocks.get(part.untyped_storage()._cdata)
-        found = known() if known is not None else None
-        if found is None:
+        existing = known() if known is not None else None
+        if existing is None:
             return None
-    return found
+    return existing
 
 
 def follow(shell: SimTensor) -> None:

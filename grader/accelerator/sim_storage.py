@@ -32,9 +32,9 @@ class SimStorage(torch.UntypedStorage):
         return plain_copy(self)
 
     def __getitem__(self, index: Any) -> Any:
-        found: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
+        item: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
         # A slice looks at the same memory; Python has made it of our class, and without a place.
-        return as_storage(found, self._place) if isinstance(found, torch.UntypedStorage) else found
+        return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
 
     def resize_(self, size: int) -> SimStorage:
         """Another number of bytes; what is no longer needed is free at once."""

@@ -127,18 +127,18 @@ def trace_events(spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
     A span with another place than "host" or a number has a row above all others: what ran meanwhile.
     """
     tracks = _Tracks()
-    told: list[dict[str, Any]] = []
+    made: list[dict[str, Any]] = []
     launch: tuple[Span, dict[str, int]] | None = None
     for number, span in enumerate(spans):
         at = tracks.of(span)
-        told.append(_complete(span, at))
+        made.append(_complete(span, at))
         # The clock notes a launch, and then the work that it hands over; of a copy between devices there are two.
         if span.place == _HOST:
             launch = (span, at) if span.name.startswith("launch ") else None
         elif launch is not None and launch[0].name == f"launch {span.name}":
-            told += _arrow(number, launch, span, at)
+            made += _arrow(number, launch, span, at)
     yield from tracks.names()
-    yield from told
+    yield from made
 
 
 class _Tracks:
@@ -188,9 +188,9 @@ def _kind(span: Span) -> str:
 
 def _complete(span: Span, at: dict[str, int]) -> dict[str, Any]:
     event = {"ph": "X", "name": span.name, "cat": _kind(span), **at}
-    told = {"shapes": [list(shape) for shape in span.shapes], "bytes": span.nbytes}
-    told = {name: value for name, value in told.items() if value}
-    return event | {"ts": _micro(span.start), "dur": _micro(span.end - span.start)} | ({"args": told} if told else {})
+    made = {"shapes": [list(shape) for shape in span.shapes], "bytes": span.nbytes}
+    made = {name: value for name, value in made.items() if value}
+    return event | {"ts": _micro(span.start), "dur": _micro(span.end - span.start)} | ({"args": made} if made else {})
 
 
 def _arrow(

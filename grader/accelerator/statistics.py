@@ -74,19 +74,19 @@ class Statistics:
 
     def by_name(self) -> dict[str, int]:
         """The names and order of `torch.cuda.memory_stats`."""
-        found: dict[str, int] = {}
+        rows: dict[str, int] = {}
         for name, pool in self.pools.items():
             parts = {"allocation": pool.blocks, "segment": pool.blocks, "active": pool.blocks}
             parts |= {"allocated_bytes": pool.nbytes, "reserved_bytes": pool.nbytes, "active_bytes": pool.nbytes}
             # Nothing is split, since nothing is kept that could be.
             parts |= {"requested_bytes": pool.requested, "inactive_split": Count(), "inactive_split_bytes": Count()}
             for part, count in parts.items():
-                found |= _told(f"{part}.{name}", count)
+                rows |= _told(f"{part}.{name}", count)
         blocks = self.pools["all"].blocks
-        found |= _told("oversize_allocations", Count()) | _told("oversize_segments", Count())
-        found |= {"max_split_size": -1, "num_alloc_retries": 0, "num_ooms": self.full, "num_sync_all_streams": 0}
-        found |= {"num_device_alloc": blocks.allocated, "num_device_free": blocks.freed}
-        return dict(sorted(found.items()))
+        rows |= _told("oversize_allocations", Count()) | _told("oversize_segments", Count())
+        rows |= {"max_split_size": -1, "num_alloc_retries": 0, "num_ooms": self.full, "num_sync_all_streams": 0}
+        rows |= {"num_device_alloc": blocks.allocated, "num_device_free": blocks.freed}
+        return dict(sorted(rows.items()))
 
 
 def _told(name: str, count: Count) -> dict[str, int]:

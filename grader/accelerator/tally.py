@@ -21,15 +21,15 @@ class Tally:
 
     def by_name(self) -> dict[str, Any]:
         """As plain numbers and dicts."""
-        found: dict[str, Any] = {"launches": self.launches}
+        counts: dict[str, Any] = {"launches": self.launches}
         for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
             name = direction.replace(" ", "_")
-            found[name] = self.transfers.get(direction, 0)
-            found[f"{name}_bytes"] = self.transferred.get(direction, 0)
-        found["transfers"] = sum(self.transfers.values())
-        found["transferred_bytes"] = sum(self.transferred.values())
-        found["scalars_read"] = self.scalars_read
-        found["collectives"] = self.collectives
-        found["syncs"] = sum(self.syncs.values())
-        found["syncs_for"] = dict(self.syncs)
-        return found
+            counts[name] = self.transfers.get(direction, 0)
+            counts[f"{name}_bytes"] = self.transferred.get(direction, 0)
+        counts["transfers"] = sum(self.transfers.values())
+        counts["transferred_bytes"] = sum(self.transferred.values())
+        counts["scalars_read"] = self.scalars_read
+        counts["collectives"] = self.collectives
+        counts["syncs"] = sum(self.syncs.values())
+        counts["syncs_for"] = dict(self.syncs)
+        return counts

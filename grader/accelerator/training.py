@@ -96,11 +96,11 @@ def check_gradients(machine: Machine) -> None:
             source, number = edges.pop(0)
             if i < len(given) and isinstance(given[i], torch.Tensor) and given[i].dim():
                 wanted = machine.public(source._input_metadata[number].device)
-                found = machine.public(given[i].device)
-                if (machine.is_ours(wanted) or machine.is_ours(found)) and wanted != found:
+                given_device = machine.public(given[i].device)
+                if (machine.is_ours(wanted) or machine.is_ours(given_device)) and wanted != given_device:
                     raise RuntimeError(
                         f"Function {self.name()} returned an invalid gradient at index {i} - expected device {wanted} "
-                        f"but got {found}"
+                        f"but got {given_device}"
                     )
         return grads
 

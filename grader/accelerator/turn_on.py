@@ -115,7 +115,7 @@ def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) ->
 def _replace_functions(machine: Machine, mode: Mode) -> None:
     # C++ cannot be taught another name for the device, nor to answer for one that does not exist. So functions of torch
     # are replaced.
-    queries.hide_others(kept=mode)
+    queries.hide_others(but=mode)
     queries.answer_accelerator(machine)
     autocast.answer_autocast(machine)
     if mode == "cuda":

@@ -32,19 +32,19 @@ def tell_at_the_caller() -> None:
     shown: Any = warnings
     original = shown._showwarnmsg
 
-    def show(told: warnings.WarningMessage) -> None:
-        frame = _caller(sys._getframe(1), told.filename) if told.filename.startswith(_OURS) else None
+    def show(message_shown: warnings.WarningMessage) -> None:
+        frame = _caller(sys._getframe(1), message_shown.filename) if message_shown.filename.startswith(_OURS) else None
         if frame is None:
-            original(told)
+            original(message_shown)
             return
         warnings.warn_explicit(
-            told.message,
-            told.category,
+            message_shown.message,
+            message_shown.category,
             frame.f_code.co_filename,
             frame.f_lineno,
             frame.f_globals.get("__name__"),
             frame.f_globals.setdefault("__warningregistry__", {}),
-            source=told.source,
+            source=message_shown.source,
         )
 
     shown._showwarnmsg = show

@@ -22,8 +22,8 @@ _KERNEL = re.compile(r'^"(\w+)" not implemented for')
 def in_cudas_words(error: Exception) -> Exception:
     """The same error as CUDA tells it: the name of the kernel that is missing, and types of the device."""
     text = str(error)
-    if found := _KERNEL.match(text):
-        name = found.group(1)
+    if named := _KERNEL.match(text):
+        name = named.group(1)
         text = text.replace(name, _OTHER.get(name, re.sub(r"_cpu$", "_cuda", name)), 1)
     text = text.replace("expected m1 and m2 to have the same dtype", "expected mat1 and mat2 to have the same dtype")
     text = re.sub(r"(but got torch\.)(?=\w+Tensor instead)", r"\1cuda.", text)

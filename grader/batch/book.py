@@ -75,8 +75,8 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     called = {one: rules.names(one) for one in noted}
     meant = {row.author for row in rules.overrides}
     named = [one for one in noted if called[one] & meant]
-    found = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
-    yield from unused(rules.overrides, found)
+    pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
+    yield from unused(rules.overrides, pairs)
     yield from rules.unknown(frozenset().union(*called.values()))
     if (people := rules.people) is None:
         return

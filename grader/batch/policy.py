@@ -134,7 +134,7 @@ class Rules:
         if (handin := self.handin) is not None:
             typed = {"extensions": handin.extensions, "late_days": handin.late_days}
             for key, name in ((key, name) for key, own in typed.items() for name in own if folded(name) not in known):
-                yield f"{COURSE_FILE}: handins.{handin.id}.{key}: nobody is called {name}"
+                yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
         """The same with all members of a team of Moodle's as its authors, if the roster has the team's name."""

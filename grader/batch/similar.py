@@ -58,7 +58,7 @@ class Similar:
     of: int = 0
 
     @property
-    def found(self) -> str:
+    def in_words(self) -> str:
         """What was found, in words."""
         if self.why_not:
             return f"left out, {self.why_not}"

@@ -60,7 +60,7 @@ def read_class(path: Path, server: str) -> list[Repository]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} cannot be read: {error}; it lists the repositories of the class") from None
-    found, problems = dict[str, Repository](), list[str]()
+    by_folder, problems = dict[str, Repository](), list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         if not (words := line.strip()) or words.startswith("#"):
             continue
@@ -70,12 +70,12 @@ def read_class(path: Path, server: str) -> list[Repository]:
         host = parsed["host"] or parsed["ssh"]
         at = server if host in (None, urlsplit(server).netloc) else f"https://{host}"
         one = Repository(at, parsed["path"].removeprefix(f"{urlsplit(server).netloc}/"))
-        found.setdefault(one.folder.lower(), one)
-    if not found and not problems:
+        by_folder.setdefault(one.folder.lower(), one)
+    if not by_folder and not problems:
         problems = [f"{path} has no repository; write one on each line, such as OWNER/NAME"]
     if problems:
         raise CourseError(*problems)
-    return list(found.values())
+    return list(by_folder.values())
 
 
 def moment(text: str) -> datetime:

@@ -116,7 +116,7 @@ def package_here() -> str:
         CourseError: it was installed from a folder of this machine.
     """
     # In a checkout there may be a second description of the package, which does not say where it came from.
-    texts = (found.read_text("direct_url.json") for found in metadata.distributions(name="tensorgrade"))
+    texts = (installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade"))
     origin = json.loads(next(filter(None, texts), "{}"))
     url = origin.get("url")
     if url is None:

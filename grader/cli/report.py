@@ -182,7 +182,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
         items = list(similar_in(course, journal, pace))
         path = Out(out).write_page(similar_page(course.title, items, journal.names() if names else {}), file=SIMILAR)
     for item in items:
-        say.prose(f"{item.exercise.number:>6}  {item.found} ({counted(item.compared, 'submission')})")
+        say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
 
 
@@ -206,16 +206,16 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
         noted = {one.author: one for one in journal.submissions()}
         # Of who handed in nothing that can be read, there is a name alone.
         noted = {**{key: Noted(key, (), "", "", late=False) for key in names}, **noted}
-        found = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
-        if not found:
+        same_name = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
+        if not same_name:
             near = difflib.get_close_matches(author, [*noted, *names.values()], n=1, cutoff=0.6)
             raise CourseError(f"{out} has nothing of {author!r}" + (f"; did you mean {near[0]}?" if near else ""))
-        if len(found) > 1:
-            raise CourseError(f"{author!r} may be {', '.join(one.author for one in found)}; name one of them")
-        key = found[0].author
-        if author != key and (others := [member for member in found[0].members if member not in (author, key)]):
+        if len(same_name) > 1:
+            raise CourseError(f"{author!r} may be {', '.join(one.author for one in same_name)}; name one of them")
+        key = same_name[0].author
+        if author != key and (others := [member for member in same_name[0].members if member not in (author, key)]):
             raise CourseError(f"{author} handed in with {', '.join(others)}; to forget all of them, name {key}")
-        Out(out).forget(found[0], Rules.read(out, course, journal.handin(), names))
+        Out(out).forget(same_name[0], Rules.read(out, course, journal.handin(), names))
         journal.forget_author(key)
     Say().prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
 

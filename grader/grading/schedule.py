@@ -139,7 +139,7 @@ def schedule(
                 while run.is_full():
                     yield from run.arrived()
                 run.give_out(place, work)
-        while run.away:
+        while run.submitted:
             yield from run.arrived()
         yield from run.repeated()
     finally:
@@ -164,7 +164,7 @@ class _Run:
     """The state of one call of `schedule`."""
 
     def __init__(self, engine: Engine, store: Store | None, on_wait: Callable[[], None]) -> None:
-        self.away: dict[Future[Result], tuple[int, Work]] = {}
+        self.submitted: dict[Future[Result], tuple[int, Work]] = {}
         self._engine = engine
         self._store = store
         self._on_wait = on_wait
@@ -173,18 +173,18 @@ class _Run:
 
     def is_full(self) -> bool:
         """Whether enough work is under way."""
-        return len(self.away) >= _AHEAD * self._engine.slots
+        return len(self.submitted) >= _AHEAD * self._engine.slots
 
     def give_out(self, place: int, work: Work) -> None:
         """Have a work graded."""
-        self.away[self._engine.submit(work)] = place, work
+        self.submitted[self._engine.submit(work)] = place, work
 
     def arrived(self) -> Iterator[Finished]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
-        done, _ = wait(self.away, _LOOK_S, FIRST_COMPLETED)
+        done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._on_wait()
-        for future in [future for future in self.away if future in done]:
-            place, work = self.away.pop(future)
+        for future in [future for future in self.submitted if future in done]:
+            place, work = self.submitted.pop(future)
             result = future.result()
             # One that is late is no result yet.
             one = Finished(work, result) if self._is_late(result) else self.saved(work, result)
@@ -231,5 +231,5 @@ class _Run:
 
     def cancel(self) -> None:
         """Nobody waits for what is still under way."""
-        for future in self.away:
+        for future in self.submitted:
             future.cancel()

@@ -129,10 +129,10 @@ def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
     return 2 * sum(map(fits, items)) > len(items)
 
 
-def grouped(found: Sequence[Handed], others: Sequence[str] = ()) -> list[Handed]:
+def grouped(all_parts: Sequence[Handed], others: Sequence[str] = ()) -> list[Handed]:
     """Parts by whose they are; `others` have nothing that can be read, and still get a row."""
     owned: dict[str, list[Handed]] = {key: [] for key in others}
-    for one in found:
+    for one in all_parts:
         owned.setdefault(one.key, []).append(one)
     handed = []
     for key, own in owned.items():

@@ -76,8 +76,8 @@ def hold_back(
     # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
     lost = [row for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
-    found = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
-    cap, rule = min(found, default=(0, None))
+    lowered = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
+    cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
         return list(rows), None
     return _up_to(cap, rows), rule

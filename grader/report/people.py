@@ -168,7 +168,7 @@ def people_in(path: Path) -> People:
     """
     people = People(Table(path))
     if not people.persons:
-        raise CourseError(f"{path} names nobody; expected a line with titles, then a line for each person")
+        raise CourseError(f"{path} has no row for a person; expected a line with titles, then a line for each person")
     return people
 
 

@@ -99,15 +99,15 @@ def _split(text: str, delimiter: str, path: Path) -> tuple[list[list[str]], list
         row: list[str] = []
         lines.append(line)
         while True:
-            found = cell.match(text, place)
-            assert found is not None  # it may be empty
-            raw = found[0].removeprefix("\ufeff")
+            matched = cell.match(text, place)
+            assert matched is not None  # it may be empty
+            raw = matched[0].removeprefix("\ufeff")
             if raw.startswith('"') and not re.match(_QUOTED, raw):
                 raise CourseError(f"{path}: line {line}: a quote is opened and never closed; export the file again")
-            end = _END.match(text, found.end())
-            row += [found[0], end[0] if end else delimiter]
-            place = found.end() + len(row[-1])
-            line += len(found[0].splitlines()) - 1 if found[0] else 0
+            end = _END.match(text, matched.end())
+            row += [matched[0], end[0] if end else delimiter]
+            place = matched.end() + len(row[-1])
+            line += len(matched[0].splitlines()) - 1 if matched[0] else 0
             if end:
                 break
         line += 1

@@ -44,11 +44,11 @@ class Finding:
 
     Attributes:
         promise: what was tried.
-        found: why it does not hold, or "".
+        why_not: why it does not hold, or "".
     """
 
     promise: Promise
-    found: str
+    why_not: str
 
 
 _NAMESPACES = (
@@ -86,15 +86,15 @@ PROMISES = (
 )
 
 
-def findings(found: Mapping[str, str]) -> list[Finding]:
+def findings(results: Mapping[str, str]) -> list[Finding]:
     """What probes found, by name, in the order of the promises. A probe that said nothing has not shown anything."""
-    return [Finding(promise, found.get(promise.name, "its probe did not answer")) for promise in PROMISES]
+    return [Finding(promise, results.get(promise.name, "its probe did not answer")) for promise in PROMISES]
 
 
 def reached(rows: Sequence[Finding]) -> Level:
     """The highest level whose promises all hold, and those of the levels below."""
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
-    broken = [row.promise.level for row in rows if row.found]
+    broken = [row.promise.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
 
 
@@ -140,11 +140,11 @@ class Reached:
 
     def missing(self, level: Level) -> list[str]:
         """What keeps this machine from a level: for each cause a sentence with what to do."""
-        broken = [row for row in self.findings if row.found and row.promise.level <= level]
+        broken = [row for row in self.findings if row.why_not and row.promise.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []
         for remedy in dict.fromkeys(row.promise.remedy for row in broken):
-            names = "; ".join(f"{row.promise.name} ({row.found})" for row in broken if row.promise.remedy == remedy)
+            names = "; ".join(f"{row.promise.name} ({row.why_not})" for row in broken if row.promise.remedy == remedy)
             lines += [f"not so: {names}", f"what to do: {remedy}"]
         return lines
 

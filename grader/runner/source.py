@@ -158,7 +158,7 @@ class WorkerServer:
 
         def ask(targets: TryOut) -> Mapping[str, str]:
             send(self._socket, targets)
-            return self._answer(messages.Found).found
+            return self._answer(messages.Found).results
 
         self._reached = try_out(self._plan, refused, ask)
         # Reports have named the level by now; a successor must not be worse.

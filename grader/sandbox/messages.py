@@ -129,7 +129,7 @@ class Ready(Message):
 class Found(Message):
     """What each probe found, by name; "" where its promise holds."""
 
-    found: Mapping[str, str]
+    results: Mapping[str, str]
 
 
 @dataclass(frozen=True)

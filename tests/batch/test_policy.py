@@ -112,7 +112,7 @@ def test_who_is_on_the_roster(pretend: PretendClass) -> None:
     pretend.course = load_course(pretend.course.root)
     notes = pretend.grade([pretend.course.exercises[0]], handin="week1").notes
     assert notes == [
-        "course.yaml: handins.week1.extensions: nobody is called cyy@x.org",
+        "course.yaml: handins.week1.extensions: no author is called cyy@x.org",
         "1 of 5 persons on the roster handed in nothing.",
         "1 author of submissions cannot be found on the roster: 99",
     ]

@@ -38,7 +38,7 @@ def test_doctor() -> None:
         "facts": {"processors": 2},
         "confinement": "reduced",
         "tried": [
-            {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.found, "found": row.found}
+            {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.why_not, "found": row.why_not}
             for row in (holds, fails)
         ],
         "missing": reached.missing(Level.FULL),
