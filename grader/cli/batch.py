@@ -82,7 +82,7 @@ def batch_command(
     The same command continues an interrupted run, and grades only what changed.
     """
     say, details = Say(), Say(quiet=quiet)
-    details(for_terminal(f"Grading {folder} into {out}", one_line=True))  # it is not wrapped: names may be long
+    details.meanwhile(what := f"Grading {folder} into {out}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan
@@ -99,7 +99,7 @@ def batch_command(
     named = _named(course, only, [exercise.id for exercise in exercises], handin)
     plan = RunPlan(course, exercises, setup, handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
-        details(intake.title())
+        details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
         order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)

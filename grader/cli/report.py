@@ -166,7 +166,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     It gives no verdict. It needs copydetect: pip install 'tensorgrade[similarity]'
     """
     say = Say()
-    say(for_terminal(f"Comparing the submissions of {out}", one_line=True))
+    say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
     from grader.report.overview import similar_page
@@ -179,6 +179,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
         ) from None
     course, pace = options.course_here(course_folder), Pace(say)
     with open_journal(out, new=False) as journal:
+        say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, pace))
         path = Out(out).write_page(similar_page(course.title, items, journal.names() if names else {}), file=SIMILAR)
     for item in items:

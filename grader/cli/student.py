@@ -198,10 +198,11 @@ def reset_command(name: str, checks: bool) -> None:
 def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, workers: options.Workers) -> None:
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
-    say("Watching; Ctrl-C ends.")
+    say.meanwhile("Watching ...")
     from grader.student.watch import Screen, Watch
 
     course, exercise = options.exercise_or_next(name)
+    say("Watching; Ctrl-C ends.")
     # A screen reader would read the whole screen again, so nothing is cleared for it.
     clear = (lambda: None) if plain else click.clear
     screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)
