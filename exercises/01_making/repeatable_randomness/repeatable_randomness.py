@@ -4,24 +4,24 @@ To repeat a training, its random weights and the random split of its data must f
 a stop, one must know the state of its generator. `torch.manual_seed(5)` changes the generator that the whole program
 draws from. One of your own, `torch.Generator().manual_seed(5)`, disturbs nobody: pass it on as `generator=`.
 
-    split(5, 3, seed=1)  gives  (tensor([0, 4, 2]), tensor([3, 1])), three places of five, and the other two
+    split(5, 3, seed=1)  may give  (tensor([0, 4, 2]), tensor([3, 1])), three places of five, and the other two
 
 C1  `weights(shapes, seed)` returns a list with a float32 tensor for each shape, a tuple of any number of sizes. Its
     numbers are normal with mean 0 and standard deviation 0.02.
 C2  `split(n, k, seed)` returns a tuple of two int64 vectors, in random order: k of the numbers from 0 to n - 1, and all
     others, each exactly once.
 C3  `noisy(t, seed)` returns t plus numbers uniform in [0, 1), a new one for each element, in the shape of t. The result
-    has the dtype of t if that is a floating-point one of 16 bits or more, else float32.
+    has the dtype of t if that is a floating-point one, else float32.
 C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbers uniform in [0, 1), and returns t.
-C5  `carry_on(state, k)` returns a tuple: the k numbers that `torch.rand` draws next from a generator in this state,
-    which `get_state()` of a generator returned, and the state of the generator after that.
+C5  `carry_on(state, k)`: state is what `get_state()` of some generator returned. Return a tuple: the k numbers that
+    `torch.rand` draws next from there, and the state of the generator after that.
 C6  Equal arguments give equal results, and another seed gives other ones. The tensors of one list differ, too.
 C7  The global generators are as before, PyTorch's and those of Python and NumPy. If you break this rule or C6, you get
     at most 4 points, and at most 6 for most other mistakes.
 C8  shapes and state stay as they are, and so does t in `noisy`.
 
-Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, and no two elements of t in C4 share
-memory.
+Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, floats have 16 bits or more, and no
+two elements of t in C4 share memory.
 """
 
 import torch
