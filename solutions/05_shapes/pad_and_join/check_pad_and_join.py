@@ -150,7 +150,7 @@ def check_own_memory(student, rng, name):
 def check_copies_once(student, reference, rng):
     """Copies each part once"""
     parts = lambda n: ([rng.uniform(10_000) for _ in range(n)],)  # noqa: E731
-    as_fast_as(student.collect, reference.collect, parts, size=100, at_most=8)
+    as_fast_as(student.collect, reference.collect, parts, size=400, at_most=8)
 
 
 @check("C6", category="dtype", share=1, try_this=TYPES)
