@@ -99,7 +99,8 @@ def check_layer_norm(student, rng):
         return rng.normal(*shape) + 20 * torch.arange(shape[-1])
 
     inputs = [spread(*shape) for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1))]
-    inputs += [spread(b, a, d).transpose(0, 1), spread(a, 2 * d)[:, ::2], spread(b, a, d).mT.contiguous().mT]
+    turned = spread(b, a, d).permute(2, 1, 0).contiguous().permute(2, 1, 0)
+    inputs += [spread(b, a, d).transpose(0, 1), spread(a, 2 * d)[:, ::2], turned]
     for x in inputs:
         rows = [row - row.mean() for row in x.double().reshape(-1, x.shape[-1])]
         expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(x.shape).float()

@@ -35,6 +35,14 @@ def all_weights(rng):
     return [w.detach().requires_grad_() if number % 2 else w for number, w in enumerate(made)]
 
 
+def all_pairs(rng):
+    """Two tensors of one shape and dtype, of several shapes, dtypes and strides."""
+    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
+    pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
+    pairs += [(rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)) for dtype in (torch.float64, torch.bfloat16)]
+    return pairs
+
+
 def looks_like(yours, w):
     is_tensor(yours)
     same_shape(yours, w)
@@ -79,11 +87,8 @@ def check_peek(student, rng):
 @check("C4", category="memory", share=3, try_this=BACK)
 def check_restore(student, probe, rng):
     """Restores weights that require a gradient, in their own memory"""
-    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
-    pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
-    pairs += [(rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)) for dtype in (torch.float64, torch.bfloat16)]
-    pairs.append((torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)))
-    for numbers, saved in pairs:
+    special = torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)
+    for numbers, saved in [*all_pairs(rng), special]:
         expected = saved.clone()
         now, found, _ = probe.after_restoring(student.restore_, numbers, saved)
         none, same, requires, leaf, fresh, place = found
@@ -107,11 +112,8 @@ def check_saved_stays(student, probe, rng):
 @check("C6", category="memory", share=3, try_this=BLEND)
 def check_blend(student, probe, rng):
     """Averages weights, in the memory of the average"""
-    pairs = [(rng.normal(*shape), rng.normal(*shape)) for shape in ((), (5,), (3, 4), (3, 0))]
-    pairs += [(rng.normal(4, 3).T, rng.normal(3, 4)), (rng.normal(3, 8)[:, ::2], rng.normal(4, 3).T)]
-    pairs += [(rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)) for dtype in (torch.float64, torch.bfloat16)]
     decays = 0.0, 0.25 + rng.uniform(1).item() / 2, 1.0
-    for (average, w), decay, graph in itertools.product(pairs, decays, ("none", "leaf", "result")):
+    for (average, w), decay, graph in itertools.product(all_pairs(rng), decays, ("none", "leaf", "result")):
         expected = decay * average.double() + (1 - decay) * w.double()
         now, found = probe.after_blending(student.blend_, average.clone(), w, decay, graph)
         none, same, place, recorded, kept = found
