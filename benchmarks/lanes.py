@@ -54,7 +54,7 @@ def hand_in(course: Course, handin: str, folder: Path, authors: int) -> set[tupl
         for exercise in (item for item in course.exercises if item.id in asked):
             if luck.random() < RIGHT:
                 assert exercise.reference is not None
-                text = luck.choice([exercise.reference, *exercise.right]).read_bytes()
+                text = read_answer(exercise, luck.choice([exercise.reference, *exercise.right])).source
                 right.add((own.name, exercise.id))
             else:
                 text = read_answer(exercise, luck.choice(exercise.wrong)).source

@@ -151,7 +151,7 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
     if exercise.starter.is_file():
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
     if not exercise.right:
-        where = Places.of(exercise).right.as_posix()
+        where = Places.of(exercise).right_entries.as_posix()
         problems.append(f"{where}: there is no other right answer; write at least 1")
     for path in ([exercise.reference] if exercise.reference else []) + list(exercise.right):
         kind = "reference" if path == exercise.reference else "right"
@@ -161,7 +161,8 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
     places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:
-        problems.append(f"{places.wrong.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
+        where = places.wrong_entries.as_posix()
+        problems.append(f"{where}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
     for path in exercise.wrong:
         try:
             answer = read_answer(exercise, path)
@@ -169,7 +170,7 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
             folder = places.staff if is_entry(path) else places.wrong
             problems += [f"{folder.as_posix()}/{problem}" for problem in error.problems]
             continue
-        where = places.wrong_answer(path.name)
+        where = places.known_answer("wrong", path.name)
         if not answer.caught_by or not answer.sentence:
             problems.append(
                 f"{where}: its docstring must end with  caught by: <check>  and begin with the sentence that a student "

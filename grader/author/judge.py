@@ -220,9 +220,9 @@ def _named(case: Case, rows: Sequence[GradedCheck]) -> Outcome:
 
 def _place(case: Case) -> str:
     places = Places.of(case.exercise)
-    folders = {"starter": places.shown, "reference": places.staff, "right": places.right}
-    if case.kind == "wrong":
-        return places.wrong_answer(case.answer.path.name)
+    folders = {"starter": places.shown, "reference": places.staff}
+    if case.kind in ("wrong", "right"):
+        return places.known_answer(case.kind, case.answer.path.name)
     if case.kind in folders:
         return (folders[case.kind] / case.answer.path.name).as_posix()
     return f"{places.staff.as_posix()}: {case.answer.path.name}"
@@ -355,7 +355,7 @@ def _loss(runs: Runs) -> Loss:
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
     """Wrong answers that lose much on rules which they keep, and those that say wrongly what they break."""
     for loss in losses:
-        where = Places.of(exercise).wrong_answer(loss.name)
+        where = Places.of(exercise).known_answer("wrong", loss.name)
         for rule in loss.breaks:
             if rule not in exercise.contract:
                 yield f"{where}: breaks: there is no rule {rule}; the rules are {', '.join(exercise.contract)}"
@@ -383,7 +383,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     for (name, check), seeds in seen.items():
         if len(seeds) > 1:
             yield (
-                f"{Places.of(exercise).wrong_answer(name)}: it passes check_{check} with --seed {seeds[True]} "
+                f"{Places.of(exercise).known_answer('wrong', name)}: it passes check_{check} with --seed {seeds[True]} "
                 f"and not with --seed {seeds[False]}, so that luck decides what it earns; draw inputs that always "
                 "show the mistake, or never"
             )

@@ -16,7 +16,8 @@ A wrong answer that differs little from the reference is an entry in `wrong.yaml
         return out.squeeze(0): return out.detach().squeeze(0)
 
 `replace` has texts of the reference, each of which stands there once, with what stands there instead. `code` has whole
-definitions in place of the reference's of the same names.
+definitions in place of the reference's of the same names. An entry of `right.yaml`, for other right answers, has the
+same keys, but names no check and no rules.
 
 The reference's docstring may have a line for us, too:
 
@@ -38,8 +39,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.course.files import WrongEntry, parse_yaml, validated
-from grader.course.layout import EXERCISE_FILE, SHARED, WRONG_FILE, is_entry
+from grader.course.files import RightEntry, WrongEntry, parse_yaml, validated
+from grader.course.layout import EXERCISE_FILE, RIGHT_FILE, SHARED, is_entry
 from grader.model import Exercise, Submission
 from grader.model.errors import CourseError
 
@@ -56,7 +57,8 @@ class Answer:
     Attributes:
         path: its file.
         source: the whole of it.
-        sentence: what a student reads whose submission behaves like it; "" if none is written.
+        sentence: what a student reads whose submission behaves like a wrong one, or what a right one does; "" if none
+            is written.
         caught_by: the check that must catch it, or "".
         breaks: the rules that it says it breaks, besides that check's own.
         fine: of a reference: the unusual answers that no rule forbids.
@@ -133,20 +135,24 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
 
 
 def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
-    """An answer of `wrong.yaml`: the reference with what the entry has in its place."""
-    where = f"{WRONG_FILE}: {path.name}"
-    data, entry_problems = _entries(content)
+    """An answer of `wrong.yaml` or `right.yaml`: the reference with what the entry has in its place."""
+    file = path.parent.name
+    where = f"{file}: {path.name}"
+    data, entry_problems = _entries(content, file)
     problems = list(entry_problems)
-    entry = validated(data.get(path.name), where, WrongEntry, problems) if data else None
+    type_ = RightEntry if file == RIGHT_FILE else WrongEntry
+    entry = validated(data.get(path.name), where, type_, problems) if data else None
     if entry is None:
         raise CourseError("; ".join(problems))
     if reference is None:
         raise CourseError(f"{where}: there is no reference to change")
     text = reference
-    for old, new in entry.replace.items():
-        if (count := text.count(old)) != 1:
+    # From the end, so that no text that is replaced moves another.
+    for old, new in sorted(entry.replace.items(), key=lambda pair: -reference.find(pair[0])):
+        if (count := reference.count(old)) != 1:
             raise CourseError(f"{where}: replace: the reference has {old!r} {count} times; it must be there once")
-        text = text.replace(old, new)
+        place = reference.index(old)
+        text = f"{text[:place]}{new}{text[place + len(old) :]}"
     try:
         text = _with_definitions(text, entry.code)
         ast.parse(text)
@@ -155,14 +161,15 @@ def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
     # A NameError is caught by any check, so it would look like the mistake that is meant.
     if unknown := sorted(names_of(text)[0]):
         raise CourseError(f"{where}: nothing is called {', '.join(unknown)}")
-    return Answer(path, text.encode(), entry.says.strip(), entry.caught_by, tuple(entry.breaks))
+    caught_by, breaks = (entry.caught_by, tuple(entry.breaks)) if isinstance(entry, WrongEntry) else ("", ())
+    return Answer(path, text.encode(), entry.says.strip(), caught_by, breaks)
 
 
 @functools.lru_cache(maxsize=64)
-def _entries(content: bytes) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The content of a `wrong.yaml` as a mapping, with its problems."""
+def _entries(content: bytes, name: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The content of a file of entries as a mapping, with its problems."""
     problems: list[str] = []
-    return parse_yaml(content, WRONG_FILE, problems), tuple(problems)
+    return parse_yaml(content, name, problems), tuple(problems)
 
 
 def _with_definitions(text: str, code: str) -> str:

@@ -221,20 +221,25 @@ class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     """topics.yaml: a name or an entry for each id."""
 
 
-class WrongEntry(Strict):
-    """One wrong answer in wrong.yaml: it has either key of the last two, or both."""
+class RightEntry(Strict):
+    """One right answer in right.yaml: it has either key of the last two, or both."""
 
     says: Annotated[str, Field(min_length=1)]
-    caught_by: Annotated[CheckName, Field(alias="caught by")]
-    breaks: list[RuleName] = []
     replace: dict[str, str] = {}
     code: str = ""
 
     @model_validator(mode="after")
-    def _differs(self) -> WrongEntry:
+    def _differs(self) -> RightEntry:
         if not self.replace and not self.code:
             raise ValueError("it does not differ from the reference; write `replace` or `code`")
         return self
+
+
+class WrongEntry(RightEntry):
+    """One wrong answer in wrong.yaml."""
+
+    caught_by: Annotated[CheckName, Field(alias="caught by")]
+    breaks: list[RuleName] = []
 
 
 def schemas() -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 
+from grader.course.answers import read_answer
 from grader.model import Exercise
 from grader.model.score import counted
 
@@ -61,7 +62,7 @@ def par_problem(exercise: Exercise) -> str:
     counts = []
     for path in (exercise.reference, *exercise.right):
         with suppress(SyntaxError, ValueError):  # which is reported where the answer is run
-            counts += [operations(path.read_bytes())] if path is not None else []
+            counts += [operations(read_answer(exercise, path).source)] if path is not None else []
     least = min(counts, default=exercise.par)
     if exercise.par == least:
         return ""

@@ -41,8 +41,8 @@ BUNDLED = "bundled"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWN, _STAFF = "exercises", "solutions"
-WRONG_FILE = "wrong.yaml"
-"""Wrong answers, written as what they replace in the reference."""
+WRONG_FILE, RIGHT_FILE = "wrong.yaml", "right.yaml"
+"""Known answers, written as what they replace in the reference."""
 
 _NOTEBOOKS = "notebooks"
 _CHECKS, _PROBES = "check_", "probe_"
@@ -66,8 +66,9 @@ class Places:
         mistakes: in a released copy: known mistakes, sealed.
         reference: the reference solution.
         wrong: the folder of known wrong answers.
-        wrong_entries: the file of those that are written as what they replace in the reference.
         right: the folder of other right answers.
+        wrong_entries: the file of wrong answers that are written as what they replace in the reference.
+        right_entries: the file of right ones that are.
     """
 
     def __init__(self, module: str, id: str) -> None:
@@ -82,17 +83,19 @@ class Places:
         self.mistakes = self.shown / MISTAKES
         self.reference = self.staff / f"{id}.py"
         self.wrong = self.staff / "wrong"
-        self.wrong_entries = self.staff / WRONG_FILE
         self.right = self.staff / "right"
+        self.wrong_entries = self.staff / WRONG_FILE
+        self.right_entries = self.staff / RIGHT_FILE
 
     @classmethod
     def of(cls, exercise: Exercise) -> Places:
         """Those of an exercise that was loaded."""
         return cls(exercise.module, exercise.id)
 
-    def wrong_answer(self, name: str) -> str:
-        """Where the wrong answer of a path with this name is written, for messages."""
-        return (self.wrong / name).as_posix() if name.endswith(".py") else f"{self.wrong_entries.as_posix()}: {name}"
+    def known_answer(self, kind: str, name: str) -> str:
+        """Where the "wrong" or "right" answer of a path with this name is written, for messages."""
+        folder = (self.staff / kind).as_posix()
+        return f"{folder}/{name}" if name.endswith(".py") else f"{folder}.yaml: {name}"
 
 
 def page_of(module: str) -> Path:
@@ -267,7 +270,7 @@ def _staffs_files(course: Course) -> Iterator[Path]:
     for exercise in course.exercises:
         places = Places.of(exercise)
         yield from (places.reference, places.hidden_checks, places.probes[1], places.mistakes)
-        yield places.wrong_entries
+        yield from (places.wrong_entries, places.right_entries)
         yield from (path.relative_to(course.root) for path in (*exercise.wrong, *exercise.right) if not is_entry(path))
 
 
@@ -299,7 +302,7 @@ def answers(folder: Path) -> tuple[Path, ...]:
 
 
 def entries(file: Path) -> tuple[Path, ...]:
-    """The wrong answers in a file, each with the path FILE/NAME; none if there is no such file.
+    """The answers in a file, each with the path FILE/NAME; none if there is no such file.
 
     Only names are read here, since whoever loads a course waits for it.
     """
@@ -308,8 +311,8 @@ def entries(file: Path) -> tuple[Path, ...]:
 
 
 def is_entry(path: Path) -> bool:
-    """Whether the path of a wrong answer is that of an entry in a file."""
-    return path.parent.name == WRONG_FILE
+    """Whether the path of a known answer is that of an entry in a file."""
+    return path.parent.name in (WRONG_FILE, RIGHT_FILE)
 
 
 def kept_folder(root: Path) -> Path:

@@ -107,7 +107,7 @@ def _load_exercise(
         probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
         reference=_there(staff / places.reference),
         wrong=(*layout.answers(staff / places.wrong), *layout.entries(staff / places.wrong_entries)),
-        right=layout.answers(staff / places.right),
+        right=(*layout.answers(staff / places.right), *layout.entries(staff / places.right_entries)),
         contract=_contract(root, places, problems),
         limits=_limits(limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),

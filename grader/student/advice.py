@@ -14,6 +14,7 @@ import click
 
 from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
+from grader.course.layout import is_entry
 from grader.course.topics import read_topics
 from grader.grading.lanes import open_lanes
 from grader.model import Check, Course, Exercise, Picture, Report
@@ -193,7 +194,10 @@ def solution_lines(exercise: Exercise) -> Iterator[str]:
     """The code of the reference, and of the other right solutions."""
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
-        text = for_terminal(public_text(path.read_text(encoding="utf-8"))).strip("\n")
+        answer = read_answer(exercise, path)
+        text = for_terminal(public_text(answer.source.decode("utf-8"))).strip("\n")
+        if is_entry(path):
+            text = f"# {answer.sentence}\n{text}"
         title = "The reference" if number == 0 else f"Another right solution: {path.stem}"
         yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
 

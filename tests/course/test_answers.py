@@ -114,6 +114,20 @@ def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp
     assert copies == changed + "\n\ndef helper():\n    pass\n"
 
 
+def test_a_right_entry_needs_no_check(exercise: Exercise, tmp_path: Path) -> None:
+    """An entry of right.yaml says what it does; where one text comes out of another, both are looked for before."""
+    file = tmp_path / "right.yaml"
+    file.write_text(
+        "adds:\n  says: It adds.\n  replace:\n    import os, sys: import math\n    import math: import cmath, math\n"
+    )
+    adds = read_answer(exercise, file / "adds")
+    assert adds.sentence == "It adds."
+    changed = REFERENCE.replace("import math", "import cmath, math").replace("import os, sys", "import math")
+    assert adds.source.decode() == changed
+    file.write_text("adds:\n  says: It adds.\n  caught by: small\n  code: |\n    FACTOR = 2\n")
+    assert "right.yaml: adds: caught by" in refusal(exercise, file / "adds")
+
+
 def test_an_entry_says_what_is_wrong_with_it(exercise: Exercise, tmp_path: Path) -> None:
     """A text that is not there once, an entry that changes nothing, a file that is not YAML."""
     file = tmp_path / "wrong.yaml"

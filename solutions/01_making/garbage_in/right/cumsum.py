@@ -1,5 +1,0 @@
-"""One operation along the hours."""
-
-
-def running_totals(rain):
-    return rain.cumsum(0, dtype=rain.dtype)
