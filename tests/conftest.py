@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -28,6 +29,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     del config
     return (os.cpu_count() or 1) + 1
 
+
+# A shell ignores the interrupt in what it starts in the background, and all that the tests start would do so, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LANES_OF_ONE = 16
 """Lanes that a pool of the tests has at the most."""
