@@ -104,11 +104,10 @@ def _example(places: Places) -> dict[Path, str]:
         places.shown_checks: "shown_checks",
         places.reference: "reference",
         places.hidden_checks: "hidden_checks",
-        places.wrong / "changes_argument.py": "changes_argument",
-        places.wrong / "makes_floats.py": "makes_floats",
-        places.right / "adds_twice.py": "adds_twice",
     }
-    return {path: _template(f"{name}.py.txt") for path, name in files.items()}
+    entries = {places.wrong_entries: "wrong", places.right_entries: "right"}
+    texts = {path: _template(f"{name}.py.txt") for path, name in files.items()}
+    return texts | {path: _template(f"{name}.yaml.txt") for path, name in entries.items()}
 
 
 def _template(name: str) -> str:
