@@ -12,14 +12,28 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, SPAWN, Function, Grade, SharedServer, WarmGrade, functions, grader_of, open_starter
+from support import (
+    COURSES,
+    FORK,
+    ROOT,
+    SPAWN,
+    Function,
+    Grade,
+    SharedServer,
+    Shelf,
+    WarmGrade,
+    functions,
+    grader_of,
+    open_starter,
+)
 
 from grader.connection.starting import Starter
+from grader.course.layout import closed_folders
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.messages import Level, Start
 from grader.runner.confinement import SandboxPlan
-from grader.runner.lane import Lane
+from grader.runner.lane import Lane, _folders_of
 from grader.runner.pool import open_lane
 from grader.runner.source import Source, WorkerServer, open_source
 
@@ -38,8 +52,11 @@ _LANES_OF_ONE = 16
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_server() -> Iterator[None]:
-    """Forked workers of all lanes of this process come from one server, which imports torch once; see `own_server`."""
+def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Lanes of this process share a server for forked workers, and check processes stay for the next; see `own_server`.
+
+    So torch is imported a few times in a process of tests.
+    """
     numbers = itertools.count(step=_LANES_OF_ONE)
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan()))))
@@ -51,14 +68,19 @@ def one_server() -> Iterator[None]:
                 return open_source(start, plan)
             return SharedServer(start_server(), next(numbers))
 
+        shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
         patch.setattr("grader.runner.pool.open_source", source)
+        patch.setattr("grader.runner.pool.Lane", shelf.open)
+        patch.setattr("grader.runner.lane._folders_of", lambda exercises: shelf.folders | _folders_of(exercises))
         yield
 
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lanes of this test have a server of their own, as those of a command have: for tests of its start or its end."""
+    """Lanes of this test have processes of their own, as those of a command have: for tests of a start or an end."""
     monkeypatch.setattr("grader.runner.pool.open_source", open_source)
+    monkeypatch.setattr("grader.runner.pool.Lane", Lane)
+    monkeypatch.setattr("grader.runner.lane._folders_of", _folders_of)
 
 
 @pytest.fixture(scope="session")

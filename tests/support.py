@@ -31,9 +31,10 @@ from grader.model.messages import Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
 from grader.runner.pool import Pool, open_lane, open_pool
-from grader.runner.source import Supply, WorkerServer, open_source
+from grader.runner.source import Source, Supply, WorkerServer, open_source
 
-COURSES = Path(__file__).parent / "courses"
+ROOT = Path(__file__).resolve().parents[1]
+COURSES = ROOT / "tests" / "courses"
 
 FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
 
@@ -144,6 +145,61 @@ class SharedServer:
 
     def close(self) -> None:
         """The server serves others; the workers end with their lane."""
+
+
+class Shelf:
+    """Lanes whose check processes stay for the next test that opens one with this process's worker server.
+
+    Each check process may read what any test may grade, so that it reads the checks of another course as it reads those
+    of a file that was changed.
+
+    Args:
+        folders: what they may read.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = {folder.resolve() for folder in folders}
+        self._free: list[Lane] = []
+
+    def open(
+        self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
+    ) -> Any:
+        """A lane in place of `Lane(...)`."""
+        if not isinstance(source, SharedServer) or accelerator is not Device.SIM:
+            return Lane(exercises, source, number, accelerator)
+        try:
+            lane = self._free.pop()
+        except IndexError:
+            return _FromShelf(Lane(exercises, source, number), self)
+        lane.collect_anew(exercises)
+        return _FromShelf(lane, self)
+
+    def put_back(self, lane: Lane) -> None:
+        """Keep a lane that has nothing to do; end any other."""
+        if lane._busy or lane._process is None or lane._process.poll() is not None:
+            lane.close()
+            return
+        lane.watch = lambda what, seconds: None
+        lane.was_late = False
+        self._free.append(lane)
+
+    def close(self) -> None:
+        """End those that wait."""
+        for lane in self._free:
+            lane.close()
+
+
+class _FromShelf:
+    """A lane that goes back when it is closed; everything else is the lane's."""
+
+    def __init__(self, lane: Lane, shelf: Shelf) -> None:
+        vars(self).update(lane=lane, close=lambda: shelf.put_back(lane))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["lane"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(vars(self)["lane"], name, value)
 
 
 class WarmPool:

@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "too few wrong answers": (
         remove(f"{STAFF}/wrong/triples.py"),
-        f"{STAFF}/wrong: there are 1 wrong answers; write at least 2",
+        f"{STAFF}/wrong.yaml: there are 1 wrong answers; write at least 2",
     ),
     "hidden check without a contract line": (
         change(f"{STAFF}/check_double.py", '@check("C2", ', "@check("),
