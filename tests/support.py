@@ -167,12 +167,11 @@ class Shelf:
         """A lane in place of `Lane(...)`."""
         if not isinstance(source, SharedServer) or accelerator is not Device.SIM:
             return Lane(exercises, source, number, accelerator)
-        try:
-            lane = self._free.pop()
-        except IndexError:
-            return _FromShelf(Lane(exercises, source, number), self)
+        if not self._free:
+            return _FromShelf(self, Lane(exercises, source, number))
+        lane = self._free.pop()
         lane.collect_anew(exercises)
-        return _FromShelf(lane, self)
+        return _FromShelf(self, lane)
 
     def put_back(self, lane: Lane) -> None:
         """Keep a lane that has nothing to do; end any other."""
@@ -192,7 +191,7 @@ class Shelf:
 class _FromShelf:
     """A lane that goes back when it is closed; everything else is the lane's."""
 
-    def __init__(self, lane: Lane, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, lane: Lane) -> None:
         vars(self).update(lane=lane, close=lambda: shelf.put_back(lane))
 
     def __getattr__(self, name: str) -> Any:
@@ -200,6 +199,9 @@ class _FromShelf:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(vars(self)["lane"], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(vars(self)["lane"], name)
 
 
 class WarmPool:
