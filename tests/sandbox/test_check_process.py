@@ -56,6 +56,7 @@ def check_group(student):
 '''
 
 
+@pytest.mark.usefixtures("own_server")
 def test_what_a_check_process_cannot_do(tmp_path: Path) -> None:
     """A check reads its own course, and neither another folder nor the network; it is in a group of its own."""
     if not landlock.abi():
