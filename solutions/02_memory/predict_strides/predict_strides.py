@@ -7,9 +7,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def transposed(
-    shape: tuple[int, ...], strides: tuple[int, ...], a: int, b: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def transposed(shape: tuple[int, ...], strides: tuple[int, ...], a: int, b: int) -> tuple[tuple[int, ...], ...]:
     sizes, steps = list(shape), list(strides)
     sizes[a], sizes[b] = sizes[b], sizes[a]
     steps[a], steps[b] = steps[b], steps[a]
