@@ -22,5 +22,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     raise NotImplementedError  # TODO
 
 
-def transposed(shape: tuple[int, ...], strides: tuple[int, ...], a: int, b: int) -> tuple[tuple[int, ...], ...]:
+def transposed(
+    shape: tuple[int, ...], strides: tuple[int, ...], a: int, b: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     raise NotImplementedError  # TODO

@@ -93,5 +93,4 @@ def check_out_of_range(student):
     """A dim that does not exist raises IndexError"""
     for n in (1, 2, 4):
         for dims in ((n, 0), (0, n), (-n - 1, 0), (0, -n - 1), (n, n), (-n - 1, -n - 1), (n, -n - 1), (0, 3 * n)):
-            case = (5,) * n, (1,) * n, *dims
-            raises(student.transposed, *case, error=IndexError, case="a dim that does not exist")
+            raises(student.transposed, (5,) * n, (1,) * n, *dims, error=IndexError, case="a dim that does not exist")
