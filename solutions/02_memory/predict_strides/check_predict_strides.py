@@ -77,7 +77,7 @@ def check_any_strides(student, rng):
 @check("C4", share=2, try_this="transposed((2, 3, 4), (12, 4, 1), -1, -3)")
 def check_negative(student, rng):
     """Negative dims count from the end"""
-    for shape, strides, a, b in (*contiguous_cases(rng, 2, 4), ((5,), (1,), 0, 0)):
+    for shape, strides, a, b in (*(next(contiguous_cases(rng, rank)) for rank in (2, 3, 4, 5)), ((5,), (1,), 0, 0)):
         c, d = a - len(shape), b - len(shape)
         swap, none = (asks(student.transposed, shape, strides, a, other) for other in (b, a))
         for dims in ((c, b), (a, d), (c, d)):
