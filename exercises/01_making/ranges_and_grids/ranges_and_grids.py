@@ -3,34 +3,29 @@
 `arange(start, stop, step)` counts in steps and leaves the stop out. `linspace(lo, hi, n)` has n numbers and both ends.
 You search for a learning rate in powers of ten, which `logspace` gives.
 
-    >>> evens(4), table(2, 3)
-    (tensor([0, 2, 4, 6]), tensor([[0, 1, 2],
-            [3, 4, 5]]))
+    >>> evens(2, 3)
+    tensor([[ 0,  2,  4],
+            [ 6,  8, 10]])
     >>> grid(0.0, 1.0, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     >>> ladder(-3, 1)
     tensor([1.0000e-03, 1.0000e-02, 1.0000e-01, 1.0000e+00, 1.0000e+01])
 
-C1  `evens(n)` returns the first n even numbers, from 0 on, as int64.
-C2  `table(n, m)` returns 0, 1, 2 and so on in n rows of m, row by row, as int64.
-C3  `grid(lo, hi, n)` returns n float32 numbers at equal distances, from lo to hi, both included; n is at least 2.
-C4  `ladder(a, b)` returns the powers of ten from 10**a to 10**b, for ints a <= b, as float32.
-C5  `filled(n, m, value)` returns n rows of m entries that all are value: int64 for an int, float32 for a float.
-C6  `scaled_identity(n, c)` returns n rows of n float32 numbers: c on the diagonal, 0 elsewhere.
+C1  `evens(n, m)` returns the even numbers 0, 2, 4 and so on in n rows of m, row by row, as int64.
+C2  `grid(lo, hi, n)` returns n float32 numbers at equal distances, from lo to hi, both included; n is at least 2.
+C3  `ladder(a, b)` returns the powers of ten from 10**a to 10**b, for ints a <= b, as float32.
+C4  `filled(n, m, value)` returns n rows of m entries that all are value: int64 for an int, float32 for a float.
+C5  `scaled_identity(n, c)` returns n rows of n float32 numbers: c on the diagonal, 0 elsewhere.
 
-n and m may be 0, but for n in C3. Powers and c are finite in float32, and no value is a bool. If a number or a shape is
+n and m may be 0, but for n in C2. Powers and c are finite in float32, and no value is a bool. If a number or a shape is
 wrong, you get at most 6 points.
 """
 
 import torch
 
 
-def evens(n: int) -> torch.Tensor:
-    raise NotImplementedError  # TODO: 0, 2, 4, ...
-
-
-def table(n: int, m: int) -> torch.Tensor:
-    raise NotImplementedError  # TODO: 0, 1, 2, ... in n rows
+def evens(n: int, m: int) -> torch.Tensor:
+    raise NotImplementedError  # TODO: 0, 2, 4, ... in n rows
 
 
 def grid(lo: float, hi: float, n: int) -> torch.Tensor:

@@ -52,14 +52,6 @@ def check_repeats(student):
     same_values(second, first, "the weight of a second call", rtol=0.0, atol=0.0)
 
 
-@check("C6", share=2)
-def check_two_of_one_shape(student):
-    """Two weights of one shape differ"""
-    made = student.weights([(2, 3), (2, 3)], 1)
-    require(len(made) == 2, "there is not one tensor for each shape")
-    require(not torch.equal(*made), "weights of one shape are equal; is there a new generator for each shape?")
-
-
 @check("C7", share=2)
 def check_generator(student, probe):
     """Leaves the global generator alone"""

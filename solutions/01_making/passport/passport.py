@@ -17,10 +17,5 @@ def brackets(t):
 
 
 def shown(t):
-    silent = (torch.float32, torch.int64, torch.bool) if t.numel() else (torch.float32,)
-    facts = {
-        "dtype": t.dtype not in silent,
-        "device": t.device.type != "cpu",
-        "size": t.numel() == 0 and t.dim() != 1,
-    }
+    facts = {"dtype": t.dtype not in (torch.float32, torch.int64, torch.bool), "device": t.device.type != "cpu"}
     return {name for name, fact in facts.items() if fact}

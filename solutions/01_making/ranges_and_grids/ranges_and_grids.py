@@ -3,12 +3,8 @@
 import torch
 
 
-def evens(n):
-    return torch.arange(0, 2 * n, 2)
-
-
-def table(n, m):
-    return torch.arange(n * m).reshape(n, m)
+def evens(n, m):
+    return torch.arange(0, 2 * n * m, 2).reshape(n, m)
 
 
 def grid(lo, hi, n):

@@ -8,35 +8,35 @@ from grader.check import (
     is_tensor,
     keeps_arguments,
     require,
+    same,
     same_dtype,
     same_shape,
     same_values,
     unchanged,
 )
 
-MANY = "w = weights([(100, 100)], 1)[0]; w.mean(), w.std(), w.abs().max()"
-SHAPES = "[w.shape for w in weights([(), (0, 3), (1, 2, 1, 2, 1)], 1)]"
-NOISE = "t = torch.zeros(1000); (noisy(t, 1) - t).min(), noisy(t, 1).max(), noisy(t, 1).unique().numel()"
-KINDS = "noisy(torch.ones(2).double(), 1).dtype, noisy(torch.tensor([True]), 1).dtype"
-FILL = "t = torch.zeros(3, 4); refill_(t[:, ::2], 1); print(t)"
-GLOBAL = "torch.manual_seed(0); split(5, 2, 1); torch.rand(1), next to torch.rand(1) without split"
-AGAIN = "weights([(2,), (2,)], 1), weights([(2,), (2,)], 2), weights([(2,), (2,)], 1)"
 STEPS = (0, 1, 2, 100, 256, 1000, 1024, 4096, 10_000, 65_536, 10**6, 2**20, 2**24, 2**31)
 FUNCTIONS = ["weights", "split", "noisy", "refill_"]
-NEXT = "a, state = carry_on(state, 3); b, state = carry_on(state, 2); next to carry_on of the first state, 5"
+
+
+def is_made(tensor, shape, dtype, what):
+    is_tensor(tensor, what)
+    same_shape(tensor, shape, what)
+    same_dtype(tensor, dtype, what)
+
+
+def arguments(name):
+    """What a function gets beside the seed."""
+    t = torch.zeros(5, 6)
+    return {"weights": ([(3, 4), (5,)],), "split": (40, 20), "noisy": (t,), "refill_": (t,)}[name]
 
 
 def drawn(student, name, seed):
     """All that one call gives, as one vector."""
-    arguments = {
-        "weights": ([(3, 4), (5,)], seed),
-        "split": (40, 20, seed),
-        "noisy": (torch.zeros(30), seed),
-        "refill_": (torch.zeros(5, 6), seed),
-    }[name]
-    result = getattr(student, name)(*arguments)
+    given = arguments(name)
+    result = getattr(student, name)(*given, seed)
     if name == "refill_" and result is None:  # what it returns is for another check
-        result = changed(arguments[0])
+        result = changed(given[0])
     tensors = result if isinstance(result, (list, tuple)) else [result]
     require(len(tensors) > 0, "the result is empty")
     for tensor in tensors:
@@ -52,7 +52,7 @@ def looks_uniform(numbers, what):
     require(numbers.unique().numel() > 0.9 * numbers.numel(), f"{what} repeats numbers; each element has its own")
 
 
-@check("C1", share=17, try_this=MANY)
+@check("C1", share=17, try_this="w = weights([(100, 100)], 1)[0]; w.mean(), w.std(), w.abs().max()")
 def check_normal(student, rng):
     """Normal numbers of the right spread"""
     seed = rng.integer(0, 10**6)
@@ -62,21 +62,19 @@ def check_normal(student, rng):
     # Of 6,000 numbers: the limits are more than five standard errors away.
     require(abs(z.mean().item()) < 0.07, "the mean of a large weight is not near 0")
     require(abs(z.std().item() - 1) < 0.05, "the standard deviation of a large weight is not near 0.02")
-    shares = [(z.abs() > limit).float().mean().item() for limit in (1.0, 2.0)]
-    normal = abs(shares[0] - 0.317) < 0.035 and abs(shares[1] - 0.0455) < 0.016
+    some, few = ((z.abs() > limit).float().mean().item() for limit in (1.0, 2.0))
+    normal = abs(some - 0.317) < 0.035 and abs(few - 0.0455) < 0.016
     require(normal, "the numbers of a large weight are not normal: too many, or too few, are far from 0")
 
 
-@check("C1", category="shape", share=4, try_this=SHAPES)
+@check("C1", category="shape", share=4, try_this="[w.shape for w in weights([(), (0, 3), (1, 2, 1)], 1)]")
 def check_shapes(student, rng):
     """Weights of many dims, of one number, and of none"""
     shapes = [rng.sizes(2), (), (0, 3), (2, 1, 3, 1, 2, 2), (1,), rng.sizes(4, 1, 4)]
     made = student.weights(list(shapes), 3)
     require(len(made) == len(shapes), "there is not one tensor for each shape")
     for w, shape in zip(made, shapes, strict=True):
-        is_tensor(w, "a weight")
-        same_shape(w, shape, "a weight")
-        same_dtype(w, torch.float32, "a weight")
+        is_made(w, shape, torch.float32, "a weight")
     require(len(student.weights([], 3)) == 0, "an empty list of shapes does not give an empty list")
 
 
@@ -88,9 +86,7 @@ def check_split(student, rng):
         parts = student.split(size, k, rng.integer(0, 10**6))
         require(len(parts) == 2, "`split` does not give two parts")
         for part, length in zip(parts, (k, size - k), strict=True):
-            is_tensor(part, "a part")
-            same_shape(part, (length,), "a part")
-            same_dtype(part, torch.int64, "a part")
+            is_made(part, (length,), torch.int64, "a part")
         same_values(torch.cat(tuple(parts)).sort().values, torch.arange(size), "both parts together, sorted,")
 
 
@@ -107,7 +103,7 @@ def check_random_order(student, rng):
     require(bool(((places / 30 - 19.5).abs() < 4).all()), "small numbers are in one part more often than in the other")
 
 
-@check("C3", share=17, try_this=NOISE)
+@check("C3", share=17, try_this="t = torch.zeros(1000); (noisy(t, 1) - t).min(), noisy(t, 1).unique().numel()")
 def check_noise(student, rng):
     """Adds another uniform number to each element"""
     for t in (torch.zeros(50, 80), torch.zeros(80, 50, dtype=torch.int64).T, torch.zeros(4_000, dtype=torch.bool)):
@@ -115,62 +111,46 @@ def check_noise(student, rng):
         is_tensor(result, "the result of `noisy`")
         same_shape(result, t, "the result of `noisy`")
         looks_uniform(result.flatten().double(), "the noise")
-    t = rng.whole(-50, 50, 3, 4, dtype=torch.float64)
-    noise = student.noisy(t, 8) - t
-    require(bool(((noise >= 0) & (noise < 1)).all()), "the result is not t plus noise in [0, 1)")
-    large = t + 2.0**40
-    noise = student.noisy(large, 8) - large
-    require(bool(((noise >= 0) & (noise < 1)).all()), "the result for large float64 numbers is rounded on the way")
+    for least, case in ((0.0, "float64 numbers"), (2.0**40, "large float64 numbers")):
+        t = rng.whole(-50, 50, 3, 4, dtype=torch.float64) + least
+        noise = student.noisy(t, 8) - t
+        require(bool(((noise >= 0) & (noise < 1)).all()), f"the result for {case} is not t plus noise in [0, 1)")
 
 
-@check("C3", category="dtype", share=4, try_this=KINDS)
+@check("C3", category="dtype", share=4, try_this="noisy(torch.ones(2).double(), 1).dtype, noisy(torch.tensor([7]), 1)")
 def check_dtypes(student):
     """Keeps float dtypes, and makes float32 of others"""
     floats = torch.float16, torch.bfloat16, torch.float32, torch.float64
     for dtype in (*floats, torch.int64, torch.uint8, torch.bool):
-        expected = dtype if dtype in floats else torch.float32
         for shape in ((2, 3), (), (0,)):
             result = student.noisy(torch.ones(shape, dtype=dtype), 4)
-            is_tensor(result, "the result of `noisy`")
-            same_shape(result, shape, "the result of `noisy`")
-            same_dtype(result, expected, "the result of `noisy`")
+            is_made(result, shape, dtype if dtype in floats else torch.float32, "the result of `noisy`")
 
 
-@check("C4", category="memory", share=17, try_this=FILL)
+@check("C4", category="memory", share=17, try_this="t = torch.zeros(3, 4); refill_(t[:, ::2], 1); print(t)")
 def check_refill(student, rng):
     """Overwrites tensors of any strides in place"""
-    for base, t in [
-        ((b := torch.full((50, 80), 9.0)), b),
-        ((b := torch.full((50, 160), 9.0)), b[:, ::2]),
-        ((b := torch.full((80, 50), 9.0, dtype=torch.float64)), b.T),
-        ((b := torch.full((70, 100), 9.0)), b[10:60, 10:90]),
-    ]:
+    whole, wide, large = torch.full((50, 80), 9.0), torch.full((50, 160), 9.0), torch.full((70, 100), 9.0)
+    turned = torch.full((80, 50), 9.0, dtype=torch.float64)
+    for base, t in ((whole, whole), (wide, wide[:, ::2]), (turned, turned.T), (large, large[10:60, 10:90])):
         in_place(student.refill_(t, rng.integer(0, 10**6)), t)
         looks_uniform(changed(t).flatten().double(), "t, afterwards,")
         require(int((base == 9).sum()) == base.numel() - t.numel(), "numbers beside t, in the same memory, changed")
 
 
-@check("C6", share=1, try_this=AGAIN)
+@check("C6", share=2, try_this="weights([(2,), (2,)], 1), weights([(2,), (2,)], 2), weights([(2,), (2,)], 1)")
 @pytest.mark.parametrize("name", FUNCTIONS)
-def check_same_seed(student, rng, name):
-    """Equal seeds give equal numbers"""
+def check_seeds(student, rng, name):
+    """Equal seeds give equal numbers, and others other ones"""
     for seed in (0, rng.integer(1, 10**6), 2**32 - 1 - rng.integer(0, 9)):
         first, second = drawn(student, name, seed), drawn(student, name, seed)
         same_values(second, first, "what a second call gives", rtol=0.0, atol=0.0)
-
-
-@check("C6", share=1, try_this=AGAIN)
-@pytest.mark.parametrize("name", FUNCTIONS)
-def check_other_seed(student, rng, name):
-    """Other seeds give other numbers"""
     seed = rng.integer(0, 10**6)
-    others = [drawn(student, name, seed + step) for step in STEPS]
-    for i, one in enumerate(others):
-        for other in others[:i]:
-            require(not torch.equal(one, other), "two seeds give the same numbers")
+    others = {tuple(drawn(student, name, seed + step).tolist()) for step in STEPS}
+    require(len(others) == len(STEPS), "two seeds give the same numbers")
 
 
-@check("C5", share=17, try_this=NEXT)
+@check("C5", share=17, try_this="a, state = carry_on(state, 3); b, state = carry_on(state, 2); and carry_on(first, 5)")
 def check_goes_on(student, rng):
     """Goes on from any state, again and again"""
     generator = torch.Generator().manual_seed(rng.integer(0, 10**6))
@@ -179,16 +159,12 @@ def check_goes_on(student, rng):
         state = generator.get_state()
         for _ in range(2):
             numbers, state = student.carry_on(state, k)
-            is_tensor(numbers, "the vector of numbers")
-            expected = torch.rand(k, generator=generator)
-            same_shape(numbers, expected, "the vector of numbers")
-            same_dtype(numbers, torch.float32, "the vector of numbers")
-            same_values(numbers, expected, "the vector of numbers", rtol=0.0, atol=0.0)
+            same(numbers, torch.rand(k, generator=generator), "the vector of numbers", rtol=0.0, atol=0.0)
             is_tensor(state, "the state afterwards")
             require(torch.equal(state, generator.get_state()), "the state afterwards is not the generator's")
 
 
-@check("C6", share=2, try_this="weights([(3,), (3,)], 1)")
+@check("C6", share=4, try_this="weights([(3,), (3,)], 1)")
 def check_list_differs(student, rng):
     """The tensors of one list differ"""
     made = student.weights([(4, 5)] * 3, rng.integer(0, 10**6))
@@ -198,12 +174,12 @@ def check_list_differs(student, rng):
             require(not torch.equal(one, other), "two tensors of one list have the same numbers")
 
 
-@check("C7", share=1, try_this=GLOBAL)
+@check("C7", share=1, try_this="torch.manual_seed(0); split(5, 2, 1); torch.rand(1), and without split")
 @pytest.mark.parametrize("name", [*FUNCTIONS, "carry_on"])
 def check_global_generator(student, probe, name):
     """The global generator is as before"""
-    arguments = {"weights": ([(2, 3), (4,)], 7), "split": (9, 4, 7), "carry_on": (torch.Generator().get_state(), 4)}
-    kept = probe.leaves_generators(getattr(student, name), *arguments.get(name, (torch.ones(3), 7)))
+    given = (torch.Generator().get_state(), 4) if name == "carry_on" else (*arguments(name), 7)
+    kept = probe.leaves_generators(getattr(student, name), *given)
     require(kept is True, "a global generator is in another state after the call")
 
 
@@ -211,9 +187,6 @@ def check_global_generator(student, probe, name):
 def check_arguments_stay(student, rng):
     """Leaves t and shapes as they are"""
     keeps_arguments(student.noisy, rng.normal(3, 4), 5, what="t")
-    shapes = [(2, 3), (4,)]
-    with unchanged(shapes, what="shapes"):
-        student.weights(shapes, 5)
-    state = torch.Generator().get_state()
-    with unchanged(state, what="state"):
-        student.carry_on(state, 3)
+    for function, given in ((student.weights, [(2, 3), (4,)]), (student.carry_on, torch.Generator().get_state())):
+        with unchanged(given, what="shapes or state"):
+            function(given, 3)

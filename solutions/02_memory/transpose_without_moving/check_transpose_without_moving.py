@@ -18,8 +18,6 @@ from grader.check import (
     uses_only,
 )
 
-WINDOW = "t = torch.zeros(4, 6)[1:, ::2]; swap(t, 0, 1).storage_offset()"
-
 
 def tensors(rng):
     """Contiguous tensors and windows, of sizes that all differ."""
@@ -28,27 +26,15 @@ def tensors(rng):
     return x, x.permute(2, 0, 3, 1), y[1:, ::2], y[2], x[1:, 2:, :, 1].mT, y[:1].expand(3, 9)
 
 
-@check("C1", share=3, try_this="swap(torch.zeros(2, 3, 4, 5), -1, 1).stride()")
+@check("C1", share=5, try_this="t = torch.zeros(4, 6, 2)[1:, ::2]; swap(t, -1, 1).stride(), t.storage_offset()")
 def check_swap(student, rng):
-    """Exchanges any two dims of any tensor"""
-    for t in tensors(rng)[:2]:
-        a, b = rng.integer(0, t.ndim - 1), rng.integer(-t.ndim, -1)
-        asked = t.transpose(a, b)
-        yours = student.swap(t, a, b)
-        same_layout(yours, asked, "the view")
-        same_values(yours, asked, "the view")
-    asked = t[...]
-    same_layout(student.swap(t, 1, 1), asked, "the view, where both dims are the same")
-
-
-@check("C1", share=2, try_this=WINDOW)
-def check_swap_windows(student, rng):
-    """Exchanges dims of windows, with their offset"""
-    for t in tensors(rng)[2:]:
-        asked = t.transpose(0, -1)
-        yours = student.swap(t, 0, -1)
-        same_values(yours, asked, "the view of a window")
-        same_layout(yours, asked, "the view of a window")
+    """Exchanges any two dims of any tensor or window"""
+    for t in tensors(rng):
+        for a, b in ((rng.integer(0, t.ndim - 1), rng.integer(-t.ndim, -1)), (0, -1), (-1, -1)):
+            asked = t.transpose(a, b)
+            yours = student.swap(t, a, b)
+            same_layout(yours, asked, "the view")
+            same_values(yours, asked, "the view")
 
 
 @check("C1", category="performance", share=1, try_this="swap(torch.zeros(2, 3), 0, 1), without `transpose`")
@@ -58,25 +44,16 @@ def check_as_strided(student, rng):
     is_tensor(student.swap(rng.normal(3, 5, 2), 0, 2), "the view")
 
 
-@check("C2", share=2, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape")
+@check("C2", share=4, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape, flip_last(torch.zeros(3))")
 def check_flip(student, rng):
-    """Swaps the last two dims, with any dims before them"""
+    """Swaps the last two dims, if there are two, without a warning"""
     x, turned, window, *_ = tensors(rng)
-    for t in (window, x, turned):  # first one of two dims
-        asked = t.transpose(-1, -2)
-        yours = student.flip_last(t)
-        same_layout(yours, asked, "the view")
-        same_values(yours, asked, "the view")
-
-
-@check("C2", share=2, try_this="flip_last(torch.zeros(3)), and flip_last(torch.tensor(1.0))")
-def check_flip_few_dims(student, rng):
-    """Gives vectors and 0-dim tensors as they are, without a warning"""
-    for t in (rng.normal(rng.integer(3, 6)), rng.normal()):
-        asked = t.clone()
+    for t in (window, x, turned, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
+        asked = t.mT if t.ndim > 1 else t[...]
+        what = "the view" if t.ndim > 1 else "the result for a tensor with fewer than two dims"
         yours = no_warning(student.flip_last, t)
-        same_layout(yours, asked, "the result for a tensor with fewer than two dims")
-        same_values(yours, asked, "the result for a tensor with fewer than two dims")
+        same_layout(yours, asked, what)
+        same_values(yours, asked, what)
 
 
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
@@ -91,26 +68,17 @@ def check_packed(student, rng):
         shares_nothing(yours, t, "the copy", "t")
 
 
-@check("C4", category="memory", share=1, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
+@check("C4", category="memory", share=2, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
 def check_no_memory(student, rng):
-    """Views make no new memory"""
-    for function, more, name in ((student.swap, (0, 1), "swap"), (student.flip_last, (), "flip_last")):
-        t = rng.normal(4, 6)
-        asked, twin = t.t(), t.clone()
-        yours = function(t, *more)
+    """Views make no new memory, also of a vector and of a 0-dim tensor"""
+    cases = (student.swap, (4, 6), (0, 1)), (student.flip_last, (4, 6), ()), (student.flip_last, (5,), ())
+    for function, sizes, dims in (*cases, (student.flip_last, (), ())):
+        t = rng.normal(*sizes)
+        asked, twin = t.mT.clone() if sizes == (4, 6) else t.clone(), t.clone()
+        yours = function(t, *dims)
         if agrees(yours, asked):  # wrong numbers are for other checks
-            is_view_of(yours, changed(t), f"the result of {name}", "t")
-            no_new_storage(function, twin, *more)
-
-
-@check("C4", category="memory", share=1, try_this="t = torch.zeros(3); flip_last(t).fill_(7.0); print(t)")
-def check_no_copy_of_few_dims(student, rng):
-    """No copy of a vector or a 0-dim tensor"""
-    for t in (rng.normal(5), rng.normal()):
-        asked = t.clone()
-        yours = student.flip_last(t)
-        if agrees(yours, asked):
-            is_view_of(yours, t, "the result of flip_last for fewer than two dims", "t")
+            is_view_of(yours, changed(t), "the result of `swap` or `flip_last`", "t")
+            no_new_storage(function, twin, *dims)
 
 
 @check("C5", category="memory", share=1, try_this="t = torch.zeros(2, 3); packed(t); print(t.shape)")
