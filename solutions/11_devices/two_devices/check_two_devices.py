@@ -134,7 +134,7 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     x, *others = weights(rng)[:4]
     stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
-    keeps_arguments(student.affine, x, *others)
+    keeps_arguments(student.affine, x, *others, what="x, W, b or scale")
     keeps_arguments(student.pipeline, x, stages, what="x or a stage")
     keeps_arguments(student.causal_mask, rng.normal(4, 4), what="scores")
     keeps_arguments(student.lies_on, x, "cpu", what="t")
