@@ -28,7 +28,7 @@ def check_one_call(student, probe):
 
 @check("C7", share=1)
 def check_words(student, probe):
-    """Says up, down or flat for each entry"""
+    """Says up, down or flat for 2 x² - x⁴ at 0.5, 2, 0, 1 and -0.5"""
     f = probe.function("2 * x**2 - x**4")  # its gradient is 4 x - 4 x³
     words = student.steeper(f, torch.tensor([0.5, 2.0, 0.0, 1.0, -0.5]))
     same_values(words, ["up", "down", "flat", "flat", "down"], "the list")
