@@ -4,7 +4,7 @@ import torch
 
 
 def of_others(function, device):
-    """What becomes of a parameter, and whether an object that is no tensor, though it has a method `to`, stays."""
+    """What becomes of a parameter, and whether an object stays that only has a method `to`."""
     batch = {"weights": torch.nn.Parameter(torch.ones(3)), "record": mock.Mock()}
     result = function(batch, device)
     return result["weights"], result.get("record") is batch["record"]
