@@ -15,7 +15,7 @@ from grader.check.calls import gradcheck, gradients
 from grader.check.declare import Rng
 from grader.check.properties import is_tensor, require, same_dtype
 from grader.check.sharing import unchanged
-from grader.connection.connection import Proxy
+from grader.connection.connection import Proxy, is_proxy
 from grader.connection.student import own_probe
 from grader.model.public import say
 
@@ -76,12 +76,12 @@ def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requ
         what: their name in messages, such as "pred or target".
         requiring: whether tensors may require a gradient; False where the task excludes it.
     """
-    with unchanged(*args, what=what):
+    with unchanged(*_sent(args), what=what):
         result = function(*args)
     require(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
     windows = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
-    with unchanged(*bases, what=say("what lies around {} in memory, or {} itself,", what, what)):
+    with unchanged(*_sent(bases), what=say("what lies around {} in memory, or {} itself,", what, what)):
         function(*windows)
     if requiring:
         unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
@@ -121,6 +121,11 @@ def lets_gradients_through(function: Proxy, *args: Any, names: Sequence[str] = (
 
 def _floats(arg: Any) -> bool:
     return isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point
+
+
+def _sent(args: Sequence[Any]) -> list[Any]:
+    """Without what stays in the worker, such as a function that is an argument."""
+    return [arg for arg in args if not is_proxy(arg)]
 
 
 def _around(arg: torch.Tensor) -> torch.Tensor:

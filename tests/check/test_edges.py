@@ -85,8 +85,10 @@ def test_changed_arguments_fail(function: Function, body: str, text: str) -> Non
 
 
 def test_kept_arguments_give_the_result(function: Function) -> None:
-    """A function that changes nothing passes, one that cannot take a gradient where the task excludes them."""
+    """A function that changes nothing passes, also with a function as argument, or without gradients where excluded."""
     assert keeps_arguments(function("def total(x, n):\n    return x * n\n"), X.clone(), 2).equal(2 * X)
+    twice = function("def total(x, f=None):\n    return 2 * x if f is None else f(x)\n")
+    assert keeps_arguments(twice, X.clone(), twice).equal(2 * X)
     numpy = function("def total(x):\n    return torch.tensor(x.numpy())\n")
     assert keeps_arguments(numpy, X.clone(), requiring=False).equal(X)
 

@@ -6,9 +6,8 @@ weight grows a little. PyTorch computes it from the operations that ran, so you 
     f(x, y) = x² · y² at (3, 2):   grad_of(f, tensor(3.), tensor(2.))  gives  (tensor(24.), tensor(36.))
 
 C1  `grad_of(f, *xs)` returns a tuple: for each tensor of xs the gradient of f(*xs), in its shape and dtype.
-    f takes these tensors and returns a 0-dim tensor. Each of xs holds floating-point numbers or integers. A tensor may
-    be given twice: each place has its own gradient.
-C2  Integer tensors are converted to float32 before f gets them; their gradients are float32.
+    f returns a 0-dim tensor. A tensor may be given twice: each place has its own gradient.
+C2  Tensors of integers are converted to float32 before f gets them; their gradients are float32.
 C3  If f does not use one of xs, its gradient is 0 everywhere. f uses at least one of them.
 C4  f is called once. So nothing is estimated from small steps.
 C5  The tensors xs and x are as before: `requires_grad` and `grad` too. A second call returns the same again.

@@ -8,9 +8,9 @@ from grader.check import (
     as_fast_as,
     check,
     count_ops,
-    gradients,
     is_tensor,
     keeps_arguments,
+    lets_gradients_through,
     no_loop,
     raises,
     require,
@@ -105,12 +105,9 @@ def check_unchanged(student, rng):
 @check("C7", category="gradient", try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn")
 def check_gradients(student, rng):
     """Gradients reach A and b"""
-    A, b, D, E = (_matrix(rng, 3) for _ in range(4))
+    A, b = _matrix(rng, 3), _matrix(rng, 3)
     for args in ((A.float(), b), (A, b.float()), (A, b)):
-        to_A, to_b = gradients(student.solve, *args)
-        require(to_A is not None and to_b is not None, f"no gradient reaches {'A' if to_A is None else 'b'}")
-    change = student.solve(A + 1e-3 * D, b + 1e-3 * E) - student.solve(A - 1e-3 * D, b - 1e-3 * E)
-    same_values((to_A * D + to_b * E).sum(), change.sum() / 2e-3, "what the gradients tell", rtol=2e-3, atol=2e-3)
+        lets_gradients_through(student.solve, *args, names=("A", "b"))
 
 
 @check("C8", category="performance", share=2, try_this="solve(torch.eye(200), torch.ones(200, 200)), timed")

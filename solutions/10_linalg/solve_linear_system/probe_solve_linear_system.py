@@ -3,9 +3,8 @@ import torch
 
 def with_default_dtype(function, dtype, *args):
     """Call the function while another dtype is the default."""
-    before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
         return function(*args)
     finally:
-        torch.set_default_dtype(before)
+        torch.set_default_dtype(torch.float32)

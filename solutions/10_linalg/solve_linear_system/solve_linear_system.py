@@ -1,10 +1,7 @@
-"""The reference."""
-
 import torch
-from torch import Tensor
 
 
-def solve(A: Tensor, b: Tensor) -> Tensor:
+def solve(A, b):
     refuse_misfits(A, b)
     A, b = promoted(A, b)
     try:
@@ -13,14 +10,14 @@ def solve(A: Tensor, b: Tensor) -> Tensor:
         raise ValueError("A is singular") from error
 
 
-def refuse_misfits(A: Tensor, b: Tensor) -> None:
+def refuse_misfits(A, b):
     if A.dim() != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"expected a square matrix, got an A of shape {tuple(A.shape)}")
     if b.dim() not in (1, 2) or b.shape[0] != A.shape[0]:
         raise ValueError(f"b has shape {tuple(b.shape)}, which does not fit A of shape {tuple(A.shape)}")
 
 
-def promoted(A: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def promoted(A, b):
     dtype = torch.promote_types(A.dtype, b.dtype)
     if not dtype.is_floating_point:
         dtype = torch.get_default_dtype()

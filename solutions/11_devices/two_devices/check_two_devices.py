@@ -1,26 +1,19 @@
-from contextlib import ExitStack
+from itertools import product
 
-import pytest
 import torch
 
 from grader.check import (
     answers,
     check,
-    is_tensor,
+    keeps_arguments,
     on_device,
     require,
+    same,
     same_dtype,
-    same_shape,
     same_values,
-    unchanged,
     uses_at_most,
 )
 
-LOCAL = "affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))"
-MOVES = 'count calls of .to that change the device, for x on "cuda:0", W on "cuda:1", and b on the CPU'
-STAGES = "pipeline(torch.ones(1, 2), []), pipeline(torch.ones(1, 2), [(torch.eye(2), torch.tensor([-3.0, 1.0]))])"
-MASK = "causal_mask(torch.zeros(4, 2, 3, 3)), causal_mask(torch.zeros(1, 1)), causal_mask(torch.zeros(0, 0)).shape"
-NAMES = 'lies_on(torch.ones(2), torch.device("cpu")), lies_on(torch.ones(2), "meta"), lies_on(torch.ones(2), "cpu")'
 PLACES = ["cpu", 0, 1]
 
 
@@ -39,21 +32,18 @@ def weights(rng, rows=5):
     return x, W, b, scale, (x @ W + b) * scale
 
 
-@check("C1", category="device", share=3, device="sim", try_this=LOCAL)
-@pytest.mark.parametrize("place", PLACES, ids=["on the CPU", "on the first device", "on the second device"])
-def check_affine(student, accelerator, rng, place):
+@check("C1", category="device", share=9, device="sim", try_this="x = torch.ones(2, 2); affine(x, x, x[0], x[0, 0])")
+def check_affine(student, accelerator, rng):
     """The result lies where x lies, for weights on any device"""
-    for first in PLACES:
-        for second in PLACES:
-            x, W, b, scale, expected = weights(rng)
-            there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
-            y = student.affine(*there, scale)
-            is_tensor(y, "the result of `affine`")
-            same_values(y, expected, "the result of `affine`", rtol=1e-4, atol=1e-5)
-            on_device(y, name_of(accelerator, place), "the result of `affine`")
+    for place, first, second in product(PLACES, repeat=3):
+        x, W, b, scale, expected = weights(rng)
+        there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
+        y = student.affine(*there, scale)
+        same_values(y, expected, "the result of `affine`", rtol=1e-4, atol=1e-5)
+        on_device(y, name_of(accelerator, place), "the result of `affine`")
 
 
-@check("C2", category="performance", share=3, device="sim", try_this=MOVES)
+@check("C2", category="performance", share=3, device="sim", try_this='count copies for x on "cuda:0", W on "cuda:1"')
 def check_copies(student, accelerator, rng):
     """Copies no more than W and b"""
     for place in PLACES:
@@ -81,14 +71,13 @@ def stages_of(rng, accelerator, x, places):
     return stages, x
 
 
-@check("C3", category="device", share=4, device="sim", try_this=STAGES)
+@check("C3", category="device", share=4, device="sim", try_this="x = torch.eye(2); pipeline(x, [(x, -x[0])])")
 def check_pipeline(student, accelerator, rng):
     """Goes through stages on any devices"""
     for start, places in (("cpu", (0, 1)), (1, (0,)), (0, (1, 1, "cpu")), (1, ("cpu", 0, 1, 0)), ("cpu", ("cpu",))):
         x = rng.normal(3, 4)
         stages, expected = stages_of(rng, accelerator, x, places)
         y = student.pipeline(put(accelerator, x, start), stages)
-        is_tensor(y, "the result of `pipeline`")
         same_values(y, expected, "the result of `pipeline`", rtol=1e-4, atol=1e-4)
         on_device(y, name_of(accelerator, places[-1]), "the result of `pipeline`")
     for place in PLACES:
@@ -108,18 +97,13 @@ def check_one_copy_each(student, accelerator, rng):
         require(copied(counts) <= copies + 1, "something is copied although it lies where the stage is")
 
 
-@check("C5", share=3, try_this=MASK)
+@check("C5", share=3, try_this="causal_mask(torch.zeros(4, 2, 3, 3)), causal_mask(torch.zeros(0, 0)).shape")
 def check_mask(student, rng):
     """Masks of several sizes, and for scores with batches"""
     for front in ((), (2,), (3, 1), (0,), (2, 0)):
         for n in (0, 1, rng.integer(2, 7)):
-            rows = [[column > row for column in range(n)] for row in range(n)]
-            expected = torch.tensor(rows, dtype=torch.bool).reshape(n, n)
-            mask = student.causal_mask(rng.normal(*front, n, n))
-            is_tensor(mask, "the mask")
-            same_shape(mask, (n, n), "the mask")
-            same_values(mask, expected, "the mask")
-            same_dtype(mask, torch.bool, "the mask")
+            expected = torch.ones(n, n, dtype=torch.bool).triu(1)
+            same(student.causal_mask(rng.normal(*front, n, n)), expected, "the mask")
 
 
 @check("C5", category="device", share=4, device="sim", try_this='causal_mask(torch.zeros(2, 2, device="meta")).device')
@@ -131,7 +115,7 @@ def check_mask_there(student, accelerator, rng):
         uses_at_most(student.causal_mask, (scores,), transfers=0)
 
 
-@check("C6", category="device", share=4, device="sim", try_this=NAMES)
+@check("C6", category="device", share=4, device="sim", try_this='lies_on(torch.ones(2), "meta")')
 def check_lies_on(student, accelerator, rng):
     """Knows devices by kind and by index"""
     for place in PLACES:
@@ -148,17 +132,12 @@ def check_lies_on(student, accelerator, rng):
 @check("C7", category="memory", share=1, try_this="W = torch.ones(2, 2); affine(torch.ones(2, 2), W, W[0], W[0, 0]); W")
 def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
-    x, W, b, scale, _ = weights(rng)
+    x, *others = weights(rng)[:4]
     stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
-    scores = rng.normal(4, 4)
-    given = {"x": x, "W": W, "b": b, "scale": scale, "scores": scores}
-    with ExitStack() as stack:
-        for what, value in given.items():
-            stack.enter_context(unchanged(value, what=what))
-        stack.enter_context(unchanged(*stages[0], *stages[1], what="a stage"))
-        results = student.affine(x, W, b, scale), student.pipeline(x, stages), student.causal_mask(scores)
-        student.lies_on(scores, "cpu")
-    require(None not in results, "a result is None (is a `return` missing?)")
+    keeps_arguments(student.affine, x, *others, what="x, W, b or scale")
+    keeps_arguments(student.pipeline, x, stages, what="x or a stage")
+    keeps_arguments(student.causal_mask, rng.normal(4, 4), what="scores")
+    keeps_arguments(student.lies_on, x, "cpu", what="t")
 
 
 @check("C7", category="dtype", share=1, try_this="x = torch.ones(2, 2).double(); affine(x, x, x[0], x[0, 0]).dtype")

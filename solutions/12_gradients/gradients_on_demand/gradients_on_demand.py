@@ -1,7 +1,4 @@
-"""The reference.
-
-also right: detached
-"""
+"""also right: detached"""
 
 import torch
 

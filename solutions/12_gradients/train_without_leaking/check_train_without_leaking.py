@@ -4,14 +4,7 @@ from grader.check import check, is_instance, number, plain, require, same_values
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 LR, EPOCHS = 0.025, 12
-STEPS = "net = torch.nn.Linear(1, 1); fit(net, mse, [(x, y)], [(x, y)], 0.1, 3), next to torch.optim.SGD"
-PLACE = (
-    "w = net.weight; p = w.data_ptr(); fit(net, mse, [(x, y)], [(x, y)], 0.1, 1); net.weight is w, p == w.data_ptr()"
-)
-MEANS = "fit(net, mse, [(torch.ones(1, 1), torch.zeros(1)), (torch.ones(3, 1), torch.ones(3))], batches, 0.0, 1)"
-MODES = "print self.training and torch.is_grad_enabled() in the forward of a model of your own"
 BEST = "print(net.state_dict()) after each epoch, and after fit, with a large lr"
-GRAPHS = "fit with 1000 batches, and with 10: how much memory does the process take?"
 
 
 def pairs(rng, weight, sizes):
@@ -49,33 +42,18 @@ def column(run, place):
     return tuple(float(number(row[place], "a loss")) for row in rows)
 
 
-def rows_of(run, training):
-    return [row for row in run["runs"] if row[0] is training]
-
-
-@check("C1", share=3, try_this=STEPS)
+@check("C1", share=4, try_this="fit(net, mse, [(x, y)], [(x, y)], 0.1, 3), next to torch.optim.SGD")
 def check_steps(student, reference, probe, rng):
-    """Steps like gradient descent, with several batches"""
+    """Steps like gradient descent, with several batches, and ignores what was in grad before"""
     start, batches, _, lr, _ = case(rng)
-    for times in (1, 2):  # one epoch, so that which one is best does not matter
-        arguments = start, batches * times, batches, lr, 1
-        got, expected = (probe.trained(f, *arguments) for f in (student.fit, reference.fit))
+    for times, stale in ((1, False), (2, False), (1, True)):
+        arguments = start, batches * times, batches, lr, 1  # one epoch, so that which one is best does not matter
+        got, expected = (probe.trained(f, *arguments, stale)["after"] for f in (student.fit, reference.fit))
         for name in ("weight", "bias"):
-            same_values(got["after"][name], expected["after"][name], f"the {name} afterwards", **CLOSE)
+            same_values(got[name], expected[name], f"the {name} afterwards", **CLOSE)
 
 
-@check("C1", share=1, try_this="net.weight.grad = torch.ones(1, 1), before fit")
-def check_stale(student, reference, probe, rng):
-    """Ignores what was in grad before"""
-    start, batches, _, lr, _ = case(rng)
-    got, expected = (
-        probe.trained(f, start, batches, batches, lr, 1, stale=True)["after"] for f in (student.fit, reference.fit)
-    )
-    for name in ("weight", "bias"):
-        same_values(got[name], expected[name], f"the {name} afterwards", **CLOSE)
-
-
-@check("C2", category="memory", share=2, try_this=PLACE)
+@check("C2", category="memory", share=2, try_this="w = net.weight; fit(net, ...); w is net.weight, w.data_ptr()")
 def check_in_place(student, probe, rng):
     """Writes into the parameters, and leaves frozen ones alone"""
     start, *rest = case(rng)
@@ -88,38 +66,26 @@ def check_in_place(student, probe, rng):
         same_values(after["scale"], frozen, "the frozen parameter", rtol=0.0, atol=0.0)
 
 
-@check("C3", share=2, try_this=MEANS)
-def check_training_loss(student, reference, probe, rng):
-    """The mean training loss of batches of different sizes"""
-    got, expected = (column(run, 0) for run in both(student, reference, probe, rng))
-    same_values(got, expected, "the list of training losses", **CLOSE)
+@check("C3", share=4, try_this="fit(net, mse, [(torch.ones(1, 1), torch.zeros(1)), (x, y)], [(x, y)], 0.0, 1)")
+def check_losses(student, reference, probe, rng):
+    """The mean losses of batches of different sizes"""
+    runs = both(student, reference, probe, rng)
+    for place, what in enumerate(("training", "validation")):
+        got, expected = (column(run, place) for run in runs)
+        same_values(got, expected, f"the list of {what} losses", **CLOSE)
 
 
-@check("C3", share=2, try_this=MEANS)
-def check_validation_loss(student, reference, probe, rng):
-    """The mean validation loss of batches of different sizes"""
-    got, expected = (column(run, 1) for run in both(student, reference, probe, rng))
-    same_values(got, expected, "the list of validation losses", **CLOSE)
-
-
-@check("C4", category="gradient", share=2, try_this=MODES)
-def check_training_mode(student, probe, rng):
-    """Trains in training mode, validates in evaluation mode, and stays there"""
+@check("C4", category="gradient", share=4, try_this="print self.training in the forward of a model of your own")
+def check_modes(student, probe, rng):
+    """Trains in training mode; validates in evaluation mode and without a graph, and stays there"""
     run = probe.trained(student.fit, *case(rng))
-    training, validation = len(rows_of(run, True)), len(rows_of(run, False))
-    require(validation > 0, "no batch runs in evaluation mode")
-    require(training >= 4 * EPOCHS, "a training batch runs in evaluation mode")
-    require(training <= 4 * EPOCHS, "a validation batch runs in training mode")
+    modes = [training for training, _, _ in run["runs"]]
+    require(False in modes, "no batch runs in evaluation mode")
+    require(modes.count(True) >= 4 * EPOCHS, "a training batch runs in evaluation mode")
+    require(modes.count(True) <= 4 * EPOCHS, "a validation batch runs in training mode")
     require(run["training"] is False, "the model is in training mode after the call")
-
-
-@check("C4", category="gradient", share=2, try_this=MODES)
-def check_no_graph_in_validation(student, probe, rng):
-    """Records no graph in validation"""
-    runs = probe.trained(student.fit, *case(rng))["runs"]
-    require(len(runs) == 7 * EPOCHS, "the model does not run once for each batch")
-    validation = [row for i, row in enumerate(runs) if i % 7 > 3]
-    require(not any(row[1] for row in validation), "a graph is recorded in validation; switch gradients off")
+    graphs = [graph for training, graph, _ in run["runs"] if not training]
+    require(not any(graphs), "a graph is recorded in validation; switch gradients off")
 
 
 @check("C5", share=4, try_this=BEST)
@@ -142,7 +108,7 @@ def check_buffers(student, probe, rng):
         same_values(run["after"]["batches"], torch.tensor(float(counted)), f"the buffer that counts batches, {what}")
 
 
-@check("C6", category="memory", share=3, try_this=GRAPHS)
+@check("C6", category="memory", share=3, try_this="fit with 1000 batches, and with 10: how much memory does it take?")
 def check_graphs(student, probe, rng):
     """Keeps no graph of many batches"""
     start, batches, validation, _, _ = case(rng)
