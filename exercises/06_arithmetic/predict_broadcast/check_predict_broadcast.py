@@ -14,11 +14,7 @@ def check_tuple(student):
 @check("C3", share=1)
 def check_stretched(student):
     """Stretches a column, a row, and both"""
-    for a, b, asked in [
-        ((4, 3, 2), (1, 3, 1), (4, 3, 2)),
-        ((1, 5), (2, 5), (2, 5)),
-        ((3, 1), (1, 4), (3, 4)),
-    ]:
+    for a, b, asked in [((4, 3, 2), (1, 3, 1), (4, 3, 2)), ((1, 5), (2, 5), (2, 5)), ((3, 1), (1, 4), (3, 4))]:
         same_values(plain(student.broadcast(a, b)), asked, f"broadcast({a}, {b})")
 
 
