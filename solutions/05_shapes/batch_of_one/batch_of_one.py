@@ -11,9 +11,5 @@ def unbatch(out: torch.Tensor) -> torch.Tensor:
     return out.squeeze(0)
 
 
-def column(v: torch.Tensor) -> torch.Tensor:
-    return v.unsqueeze(1)
-
-
 def as_batch_(img: torch.Tensor) -> torch.Tensor:
     return img.unsqueeze_(0)
