@@ -1,23 +1,22 @@
 """Transpose is not reshape
 
 A camera gives a picture as (height, width, channel). A model wants (channel, height, width), and its last layer takes
-one row of numbers for each item of a batch. The code below gives the picture the right shape and the wrong order,
-because `view` cuts the same numbers in other places. And it makes one single row of the whole batch.
+one row of numbers for each item of a batch. The code below gives the right shape and the wrong order, because `view`
+cuts the same numbers in other places. And it makes one row of the whole batch.
 
     >>> img = torch.tensor([[[1, 2, 3], [4, 5, 6]]])  # one row of two pixels
     >>> hwc_to_chw(img).tolist()  # each channel by itself
     [[[1, 4]], [[2, 5]], [[3, 6]]]
 
-C1  `hwc_to_chw(img)` returns a tensor of shape (C, H, W) for one of shape (H, W, C) and any dtype, which stays. Entry
-    [c, h, w] is entry [h, w, c] of img.
-C2  `hwc_to_chw` copies nothing: it returns a view, so that a write to it shows in img.
-C3  `flatten_items(x)` returns a tensor of shape (N, C * H * W) for one of shape (N, C, H, W) and any dtype, which
-    stays. Row i holds the numbers of item i in reading order: channel by channel, and row by row in each.
+C1  `hwc_to_chw(img)` makes (C, H, W) of (H, W, C) and keeps the dtype. Entry [c, h, w] is entry [h, w, c] of img.
+C2  It copies nothing: it returns a view of img.
+C3  `flatten_items(x)` makes (N, C * H * W) of (N, C, H, W) and keeps the dtype. Row i holds item i in reading order.
 C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
-C5  If x is contiguous, `flatten_items` copies nothing: it returns a view of x. Otherwise it may copy.
-C6  An empty batch has N = 0 and gives shape (0, C * H * W). All other sizes are 1 or more.
-C7  Gradients flow from both results back to img and to x. If you break a rule but C6, you get at most 6 points, and at
-    most 4 if a shown check of C1 or C3 fails.
+C5  If x is contiguous, `flatten_items` returns a view of x.
+C6  An empty batch gives shape (0, C * H * W). All other sizes are 1 or more.
+C7  Gradients flow back to img and to x.
+
+If you break a rule but C6, you get at most 6 points, and at most 4 if a shown check of C1 or C3 fails.
 """
 
 import torch
