@@ -1,8 +1,8 @@
 """Transpose is not reshape
 
-A camera gives a picture as (height, width, channel). A model wants (channel, height, width), and its last layer takes
-one row of numbers for each item of a batch. The code below gives the right shape and the wrong order, because `view`
-cuts the same numbers in other places. And it makes one row of the whole batch.
+A camera gives a picture as (height, width, channel). A model wants (channel, height, width), and its last layer one row
+of numbers for each item of a batch. The code below gives the right shape and the wrong order, because `view` cuts the
+same numbers in other places. And it makes one row of the whole batch.
 
     >>> img = torch.tensor([[[1, 2, 3], [4, 5, 6]]])  # one row of two pixels
     >>> hwc_to_chw(img).tolist()  # each channel by itself
@@ -10,7 +10,8 @@ cuts the same numbers in other places. And it makes one row of the whole batch.
 
 C1  `hwc_to_chw(img)` makes (C, H, W) of (H, W, C) and keeps the dtype. Entry [c, h, w] is entry [h, w, c] of img.
 C2  It copies nothing: it returns a view of img.
-C3  `flatten_items(x)` makes (N, C * H * W) of (N, C, H, W) and keeps the dtype. Row i holds item i in reading order.
+C3  `flatten_items(x)` makes (N, C * H * W) of (N, C, H, W) and keeps the dtype. Row i holds item i, channel by
+    channel, and row by row in each.
 C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
 C5  If x is contiguous, `flatten_items` returns a view of x.
 C6  An empty batch gives shape (0, C * H * W). All other sizes are 1 or more.

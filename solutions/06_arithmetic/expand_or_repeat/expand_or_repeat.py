@@ -9,11 +9,6 @@ def own_rows(v, n):
     return v.repeat(n, 1)
 
 
-def add_bias_(batch, bias):
-    batch += bias
-    return batch
-
-
 def add_to_columns_(batch, values):
     batch += values[:, None]
     return batch
