@@ -8,7 +8,6 @@ def check_two_and_two(student):
     """Interleaves two numbers with two others"""
     result = student.interleave(torch.tensor([1, 3]), torch.tensor([2, 4]))
     is_tensor(result)
-    same_shape(result, (4,))
     same_values(result, torch.tensor([1, 2, 3, 4]))
 
 
@@ -17,7 +16,6 @@ def check_two_columns(student):
     """Makes columns of two vectors"""
     result = student.columns([torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0, 6.0])])
     is_tensor(result)
-    same_shape(result, (3, 2))
     same_values(result, torch.tensor([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]))
 
 
@@ -32,11 +30,10 @@ def check_two_sentences(student):
     """Pads the shorter of two sentences"""
     batch, _ = pair(student.collate([torch.tensor([5, 6, 7]), torch.tensor([8])], 0))
     is_tensor(batch, "the batch")
-    same_shape(batch, (2, 3), "the batch")
     same_values(batch, torch.tensor([[5, 6, 7], [8, 0, 0]]), "the batch")
 
 
-@check("C4", share=1)
+@check("C4", share=2)
 def check_mask_of_two(student):
     """Says where the two sentences are, also where they hold a 0"""
     _, mask = pair(student.collate([torch.tensor([5, 0, 7]), torch.tensor([8])], 0))
@@ -51,5 +48,5 @@ def check_collects_once(student):
     parts = [torch.full((3, 5), float(i)) for i in range(200)]
     result = student.collect(list(parts))
     same_shape(result, (600, 5))
-    same_values(result[::3, 0], torch.arange(200.0))
+    same_values(result, torch.cat(parts))
     uses_at_most(student.collect, (list(parts),), bytes=2 * 600 * 5 * 4)
