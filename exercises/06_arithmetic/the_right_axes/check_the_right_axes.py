@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, is_tensor, require, same_shape, same_values
+from grader.check import check, is_instance, is_tensor, require, same_values
 
 
 def pictures():
@@ -18,7 +18,6 @@ def check_two_means(student):
     """Takes the means of two channels"""
     mean, _ = pair(student.channel_stats(pictures()))
     is_tensor(mean, "the mean")
-    same_shape(mean, (2,), "the mean")
     same_values(mean, torch.tensor([4.0, 15.0]), "the mean")
 
 
@@ -27,7 +26,6 @@ def check_two_deviations(student):
     """Takes the standard deviations of two channels"""
     _, std = pair(student.channel_stats(pictures()))
     is_tensor(std, "the std")
-    same_shape(std, (2,), "the std")
     same_values(std, torch.tensor([5.0, 75.0]).sqrt(), "the std")
 
 
@@ -36,7 +34,6 @@ def check_standardize_two(student):
     """Standardizes two pictures"""
     result = student.standardize(pictures(), torch.tensor([4.0, 15.0]), torch.tensor([2.0, 5.0]))
     is_tensor(result)
-    same_shape(result, (2, 2, 1, 2))
     expected = [[[[-1.5, -0.5]], [[-1.0, -1.0]]], [[[0.5, 1.5]], [[-1.0, 3.0]]]]
     same_values(result, torch.tensor(expected))
 
@@ -46,5 +43,4 @@ def check_norm_of_two(student):
     """Normalizes two vectors"""
     result = student.layer_norm(torch.tensor([[1.0, 3.0], [5.0, 5.0]]))
     is_tensor(result)
-    same_shape(result, (2, 2))
     same_values(result, torch.tensor([[-1.0, 1.0], [0.0, 0.0]]), rtol=1e-4, atol=1e-5)

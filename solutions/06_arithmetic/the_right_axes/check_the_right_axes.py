@@ -3,14 +3,12 @@ import torch
 from grader.check import (
     agrees,
     check,
-    gradcheck,
-    gradients,
     is_tensor,
     keeps_arguments,
+    lets_gradients_through,
     no_loop,
     require,
     same_dtype,
-    same_shape,
     same_values,
 )
 
@@ -20,16 +18,15 @@ NORM = "layer_norm(torch.tensor([1.0, 2.0, 6.0])), layer_norm(torch.zeros(2, 3, 
 TYPES = "channel_stats(torch.ones(1, 1, 2, 2).byte())[0].dtype, layer_norm(torch.ones(3).double()).dtype"
 
 
-def pair(result):
+def stats(student, images):
+    result = student.channel_stats(images)
     right = isinstance(result, (tuple, list)) and len(result) == 2
     require(right, "the result of `channel_stats` is not a tuple (mean, std)")
     return result
 
 
-def has_values(yours, expected, what):
-    is_tensor(yours, what)
-    same_shape(yours, expected, what)
-    same_values(yours, expected, what, rtol=1e-4, atol=1e-4)
+def has_values(yours, expected, what, rtol=1e-4, atol=1e-4):
+    same_values(yours, expected, what, rtol=rtol, atol=atol)
 
 
 def all_pictures(rng):
@@ -41,53 +38,51 @@ def all_pictures(rng):
     yield rng.whole(0, 255, n, h, w, 3, dtype=torch.uint8).permute(0, 3, 1, 2)
 
 
-def numbers_of(images, channel):
-    return images[:, channel].double().flatten()
+def deviations(images):
+    return images.double().std((0, 2, 3), correction=0)
+
+
+def standardized(images, mean, std):
+    return (images.double() - mean.double()[:, None, None]) / std.double()[:, None, None]
+
+
+def normed(x):
+    centred = x.double() - x.double().mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
 
 
 @check("C1", share=3, try_this=STATS)
 def check_mean(student, rng):
     """Takes the mean of each channel over all pictures"""
     for images in all_pictures(rng):
-        expected = [numbers_of(images, channel).mean().item() for channel in range(images.shape[1])]
-        has_values(pair(student.channel_stats(images))[0], torch.tensor(expected), "the mean")
+        expected = images.double().mean((0, 2, 3))
+        has_values(stats(student, images)[0], expected, "the mean")
 
 
 @check("C2", share=3, try_this=STATS)
 def check_std(student, rng):
     """Takes the standard deviation of each channel over all pictures"""
-    for images in all_pictures(rng):
-        channels = [numbers_of(images, channel) for channel in range(images.shape[1])]
-        expected = [((numbers - numbers.mean()) ** 2).mean().sqrt().item() for numbers in channels]
-        has_values(pair(student.channel_stats(images))[1], torch.tensor(expected), "the std")
-    images = torch.full((2, 2, 3, 4), 7.0)  # of one colour
-    has_values(pair(student.channel_stats(images))[1], torch.zeros(2), "the std of a channel of equal numbers")
+    for images in (*all_pictures(rng), torch.full((2, 2, 3, 4), 7.0)):
+        expected = deviations(images)
+        has_values(stats(student, images)[1], expected, "the std")
 
 
 @check("C2", share=1, try_this="channel_stats(torch.tensor([500.0, 500.1]).reshape(1, 1, 1, 2))")
 def check_close_numbers(student, rng):
     """Takes the standard deviation of numbers that lie close together, far from 0"""
     images = rng.normal(4, 3, 5, 6) * 0.05 + 500
-    channels = [numbers_of(images, channel) for channel in range(3)]
-    expected = [((numbers - numbers.mean()) ** 2).mean().sqrt().item() for numbers in channels]
-    yours = pair(student.channel_stats(images))[1]
-    is_tensor(yours, "the std")
-    same_shape(yours, (3,), "the std")
-    same_values(yours, torch.tensor(expected), "the std", rtol=0.02, atol=0.0)
+    expected = deviations(images)
+    has_values(stats(student, images)[1], expected, "the std", rtol=0.02, atol=0.0)
 
 
 @check("C3", share=3, try_this=SQUARE)
 def check_standardize(student, rng):
-    """Standardizes each channel by its own numbers"""
+    """Standardizes each channel by its own numbers, also by small ones"""
     for images in all_pictures(rng):
-        channels = images.shape[1]
-        mean, std = rng.normal(channels), rng.uniform(channels) + 0.5
-        parts = [(images[:, i].double() - mean[i].item()) / std[i].item() for i in range(channels)]
-        expected = torch.stack(parts, 1).float()
-        has_values(student.standardize(images, mean, std), expected, "the result of `standardize`")
-    images, mean, std = rng.normal(2, 3, 4, 5) + 9, rng.uniform(3), (rng.uniform(3) + 0.5) * 1e-4
-    expected = (images.double() - mean.double()[:, None, None]) / std.double()[:, None, None]
-    has_values(student.standardize(images, mean, std), expected.float(), "the result of `standardize`")
+        for scale in (1, 1e-4):
+            mean, std = rng.normal(images.shape[1]), (rng.uniform(images.shape[1]) + 0.5) * scale
+            expected = standardized(images, mean, std)
+            has_values(student.standardize(images, mean, std), expected, "the result of `standardize`")
 
 
 @check("C4", share=3, try_this=NORM)
@@ -100,10 +95,8 @@ def check_layer_norm(student, rng):
 
     inputs = [spread(*shape) for shape in ((d,), (a, d), (d, d), (a, b, d), (2, a, b, d), (a, 1))]
     turned = spread(b, a, d).permute(2, 1, 0).contiguous().permute(2, 1, 0)
-    inputs += [spread(b, a, d).transpose(0, 1), spread(a, 2 * d)[:, ::2], turned]
-    for x in inputs:
-        rows = [row - row.mean() for row in x.double().reshape(-1, x.shape[-1])]
-        expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).reshape(x.shape).float()
+    for x in (*inputs, spread(b, a, d).transpose(0, 1), spread(a, 2 * d)[:, ::2], turned):
+        expected = normed(x)
         has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
 
 
@@ -111,8 +104,7 @@ def check_layer_norm(student, rng):
 def check_small_variance(student, rng):
     """Adds 1e-5 to the variance, under the root"""
     x = rng.normal(4, 6) * 2e-3
-    rows = [row - row.mean() for row in x.double()]
-    expected = torch.stack([row / (row.square().mean() + 1e-5).sqrt() for row in rows]).float()
+    expected = normed(x)
     has_values(student.layer_norm(x), expected, "the result of `layer_norm`")
 
 
@@ -120,51 +112,39 @@ def check_small_variance(student, rng):
 def check_dtype(student, rng):
     """Gives float32, and float64 for float64"""
     for given, expected in ((torch.uint8, torch.float32), (torch.float32,) * 2, (torch.float64,) * 2):
-        images = rng.whole(0, 9, 2, 3, 4, 5, dtype=given)
-        mean, std = (torch.ones(3, dtype=expected) for _ in range(2))
-        found = (*pair(student.channel_stats(images)), student.standardize(images, mean, std))
-        for result in found:
+        images, numbers = rng.whole(0, 9, 2, 3, 4, 5, dtype=given), torch.ones(3, dtype=expected)
+        for result in (*stats(student, images), student.standardize(images, numbers, numbers)):
             is_tensor(result, "a result")
             same_dtype(result, expected, "a result")
-    for dtype in (torch.float32, torch.float64):
-        same_dtype(student.layer_norm(rng.normal(3, 4, dtype=dtype)), dtype, "the result of `layer_norm`")
+        same_dtype(student.layer_norm(rng.normal(3, 4, dtype=expected)), expected, "the result of `layer_norm`")
 
 
-@check("C5", category="dtype", share=1, try_this="x = torch.rand(2, 3).double(); layer_norm(x) - layer_norm(x.float())")
+@check("C5", category="dtype", share=1, try_this="x = torch.rand(1, 1, 2, 3).double(); channel_stats(x)[1] - x.std()")
 def check_precise(student, rng):
     """Computes in float64 where the result is float64"""
-    images, x = rng.normal(2, 3, 4, 5, dtype=torch.float64) + 9, rng.normal(3, 4, dtype=torch.float64) + 7
-    mean, std = images.mean((0, 2, 3)), images.std((0, 2, 3), correction=0)
-    rows = x - x.mean(1, keepdim=True)
-    cases = (
-        (pair(student.channel_stats(images))[0], mean, "the mean"),
-        (pair(student.channel_stats(images))[1], std, "the std"),
-        (student.standardize(images, mean, std), (images - mean[:, None, None]) / std[:, None, None], "`standardize`"),
-        (student.layer_norm(x), rows / (rows.square().mean(1, keepdim=True) + 1e-5).sqrt(), "`layer_norm`"),
-    )
-    for yours, expected, name in cases:
-        if agrees(yours, expected, rtol=1e-3, atol=1e-3):  # other numbers are for other rules
-            exact = agrees(yours, expected, rtol=1e-10, atol=1e-10)
+    images = rng.normal(2, 3, 4, 5, dtype=torch.float64) / 200 + 9
+    mean, std = images.mean((0, 2, 3)), deviations(images)
+    found = (*stats(student, images), student.standardize(images, mean, std))
+    expected = (mean, std, standardized(images, mean, std))
+    for yours, asked, name in zip(found, expected, ("the mean", "the std", "`standardize`"), strict=True):
+        if agrees(yours, asked, rtol=1e-3, atol=1e-3):  # other numbers are for other rules
+            exact = agrees(yours, asked, rtol=1e-10, atol=1e-10)
             require(exact, f"{name} for float64 is rounded to float32 on the way")
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.tensor([1.0, 3.0]); layer_norm(x); print(x)")
 def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
-    images, x = rng.normal(2, 3, 4, 5), rng.normal(3, 4)
-    mean, std = rng.normal(3), rng.uniform(3) + 0.5
+    images, mean, std = rng.normal(2, 3, 4, 5), rng.normal(3), rng.uniform(3) + 0.5
     keeps_arguments(student.channel_stats, images, what="images", requiring=False)
     keeps_arguments(student.standardize, images, mean, std, what="images, mean or std", requiring=False)
-    keeps_arguments(student.layer_norm, x, what="x")
+    keeps_arguments(student.layer_norm, rng.normal(3, 4), what="x")
 
 
 @check("C6", category="gradient", share=1, try_this="layer_norm(torch.rand(3, requires_grad=True)).requires_grad")
 def check_gradient(student, rng):
     """Lets gradients through layer_norm"""
-    gradient = gradients(student.layer_norm, rng.normal(3, 3))[0]
-    text = "no gradient reaches x: the result is cut off from it, as by `detach`, `.data`, a list or NumPy"
-    require(gradient is not None, text)
-    gradcheck(student.layer_norm, rng.normal(3, 4, dtype=torch.float64))
+    lets_gradients_through(student.layer_norm, rng.normal(3, 4), names=("x",))
 
 
 @check("C6", category="performance", share=1, try_this="look for a `for` over pictures, channels or vectors")

@@ -3,17 +3,13 @@
 import torch
 
 
-def floats(t):
-    return t if t.is_floating_point() else t.float()
-
-
 def channel_stats(images):
-    images = floats(images)
+    images = images.to(torch.promote_types(images.dtype, torch.float32))
     return images.mean((0, 2, 3)), images.std((0, 2, 3), correction=0)
 
 
 def standardize(images, mean, std):
-    return (floats(images) - mean[:, None, None]) / std[:, None, None]
+    return (images - mean[:, None, None]) / std[:, None, None]
 
 
 def layer_norm(x):
