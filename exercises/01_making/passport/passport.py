@@ -9,7 +9,7 @@ When a model fails, people print a line about each of its tensors. Write that li
     >>> brackets(torch.zeros(1, 2)), shown(torch.zeros(1, 2, dtype=torch.int16))
     (2, {'dtype'})
 
-C1  `passport(t)` returns a dict with these keys, in this order. "shape" is a plain tuple, "dims" and "numbers" are ints.
+C1  `passport(t)` returns a dict with these keys in this order. "shape" is a plain tuple, "dims" and "numbers" are ints.
 C2  "dtype" is the dtype of the numbers, and "device" a string such as "cpu" or "cuda:1".
 C3  "bytes" is an int: the bytes of all numbers of t, even if two share memory, and not of the rest of its storage.
 C4  `brackets(t)` returns how many "[" a print of t begins with. A t without numbers prints as `[]`.
