@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, raises, require, same_dtype, same_values
+from grader.check import check, is_tensor, raises, require, same, same_values
 
 
 @check("C1", share=1)
@@ -11,33 +11,31 @@ def check_three_rounded(student):
     same_values(result, torch.tensor([2, 2, -2]))
 
 
-@check("C2", category="error", share=1)
-def check_unknown_mode(student):
-    """Refuses a mode that is not known"""
-    raises(student.to_int, torch.tensor([1.5]), "up", error=ValueError, case='the mode "up"')
+@check("C2", category="error", share=2)
+def check_modes(student):
+    """Refuses all other modes"""
+    for mode in ("up", "Round", "", "nearest", " floor", "abs", "half"):
+        raises(student.to_int, torch.tensor([1.5]), mode, error=ValueError, case=f'the mode "{mode}"')
 
 
 @check("C3", share=1)
 def check_two_bytes(student):
     """Casts 0 and 255 to uint8"""
-    result = student.safe_cast(torch.tensor([0, 255]), torch.uint8)
-    is_tensor(result)
-    same_dtype(result, torch.uint8)
-    same_values(result, torch.tensor([0, 255]))
+    same(student.safe_cast(torch.tensor([0, 255]), torch.uint8), torch.tensor([0, 255], dtype=torch.uint8))
 
 
 @check("C4", category="error", share=1)
 def check_256(student):
     """Refuses 256 for uint8"""
-    case = "256, which does not fit into uint8"
-    raises(student.safe_cast, torch.tensor([256]), torch.uint8, error=OverflowError, case=case)
+    raises(student.safe_cast, torch.tensor([256]), torch.uint8, error=OverflowError, case="256, which does not fit")
 
 
-@check("C5", category="memory", share=1)
+@check("C5", category="memory", share=2)
 def check_same_dtype(student):
     """Returns x itself if it has the dtype"""
-    x = torch.tensor([1, 2])
-    require(student.safe_cast(x, torch.int64) is x, "the result is another tensor than x, which has the dtype already")
+    for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        x = torch.tensor([1, 2], dtype=dtype)
+        require(student.safe_cast(x, dtype) is x, "the result is another tensor than x, which has the dtype already")
 
 
 @check("C6", share=1)

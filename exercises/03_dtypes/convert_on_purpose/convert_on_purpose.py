@@ -2,10 +2,8 @@
 
 `x.to(torch.uint8)` raises nothing: what does not fit becomes another number. So clamp first, or check.
 
-    >>> to_int(torch.tensor([1.5, 2.5, -1.5]), "round"), to_int(torch.tensor([-1.5]), "floor")
-    (tensor([ 2,  2, -2]), tensor([-2]))
-    >>> safe_cast(torch.tensor([0, 255]), torch.uint8)
-    tensor([  0, 255], dtype=torch.uint8)
+    >>> to_int(torch.tensor([1.5, 2.5, -1.5]), "round"), safe_cast(torch.tensor([0, 255]), torch.uint8)
+    (tensor([ 2,  2, -2]), tensor([  0, 255], dtype=torch.uint8))
     >>> to_half(torch.tensor([1.5, 1e9]))
     tensor([1.5000e+00, 6.5504e+04], dtype=torch.float16)
 
@@ -15,8 +13,7 @@ C2  `to_int` raises ValueError for any other mode.
 C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
 C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
 C5  If x has that dtype already, `safe_cast` returns x itself.
-C6  `to_half(x)` returns x as float16. Numbers beyond the largest one of float16, 65504, become it, with their sign; NaN
-    stays NaN.
+C6  `to_half(x)` returns x as float16. Numbers beyond its largest one, 65504, become 65504 or -65504. NaN stays NaN.
 C7  The arguments stay as they are, and no function loops over the elements.
 
 x has any shape, of size 0 too, and any strides: float32 or float64 with |x| < 2**53 in `to_int`, an integer dtype in

@@ -1,39 +1,19 @@
 import torch
 
-from grader.check import (
-    check,
-    is_instance,
-    is_tensor,
-    keeps_graph,
-    no_loop,
-    number,
-    same_dtype,
-    same_shape,
-    same_values,
-)
+from grader.check import check, is_instance, keeps_graph, no_loop, number, same, same_values
 
 
-@check("C1", share=1)
+@check("C1", share=2)
 def check_goes_on(student):
-    """Goes on beyond 2048 in float16"""
-    total = student.accurate_sum(torch.ones(3000, dtype=torch.float16))
-    same_values(number(total), 3000.0, "the sum")
-
-
-@check("C1", share=1)
-def check_cancels(student):
-    """Keeps the ones where 1e8 and -1e8 cancel"""
-    total = student.accurate_sum(torch.tensor([1e8, 1.0, -1e8] * 1000))
-    same_values(number(total), 1000.0, "the sum")
+    """Goes on beyond 2048 in float16, and keeps the ones where 1e8 and -1e8 cancel"""
+    for x, expected in ((torch.ones(3000).half(), 3000.0), (torch.tensor([1e8, 1.0, -1e8] * 1000), 1000.0)):
+        same_values(number(student.accurate_sum(x)), expected, "the sum")
 
 
 @check("C2", category="dtype", share=1)
 def check_form(student):
     """Returns a 0-dim tensor of the dtype of x"""
-    total = student.accurate_sum(torch.tensor([0.5, 2.0], dtype=torch.float16))
-    is_tensor(total)
-    same_shape(total, ())
-    same_dtype(total, torch.float16)
+    same(student.accurate_sum(torch.tensor([0.5, 2.0]).half()), torch.tensor(2.5).half())
 
 
 @check("C3", category="performance", share=2)

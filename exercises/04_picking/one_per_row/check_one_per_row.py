@@ -1,16 +1,13 @@
 import torch
 
-from grader.check import agrees, check, is_instance, is_tensor, plain, require, same_shape, same_values, uses_at_most
+from grader.check import agrees, check, is_instance, plain, require, same, same_values, uses_at_most
 
 
 @check("C1", share=1)
 def check_four_pictures(student):
     """Picks the score of the right class for 4 pictures"""
     scores = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [10.0, 11.0, 12.0]])
-    picked = student.pick(scores, torch.tensor([2, 0, 0, 1]))
-    is_tensor(picked)
-    same_shape(picked, (4,))
-    same_values(picked, torch.tensor([3.0, 4.0, 7.0, 11.0]))
+    same(student.pick(scores, torch.tensor([2, 0, 0, 1])), torch.tensor([3.0, 4.0, 7.0, 11.0]))
 
 
 @check("C3", category="memory", share=1)

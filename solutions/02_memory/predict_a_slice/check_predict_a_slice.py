@@ -2,13 +2,6 @@ import torch
 
 from grader.check import check, is_instance, plain, raises, require, same_values
 
-INTS = "sliced((3, 4), (1, 3), 5, (-3,)), sliced((2, 3, 4), (12, 4, 1), 7, (1, 2, 3))"
-SLICES = "sliced((7,), (3,), 2, (slice(-5, -1, 2),)), sliced((7,), (3,), 2, (slice(-9, 99, 4),))"
-NOTHING = "sliced((7,), (3,), 0, (slice(5, 2),)), sliced((7,), (3,), 0, (slice(9, None),))"
-NEW = "sliced((2, 3), (3, 1), 0, (None, 1, None))[0], sliced((), (), 0, (None,))[0]"
-DOTS = "sliced((2, 3, 4), (12, 4, 1), 0, (..., 1)), sliced((2, 3), (3, 1), 0, (1, ..., 2))"
-ERRORS = "sliced((3,), (1,), 0, (3,)), sliced((3,), (1,), 0, (0, ..., 0)), sliced((3,), (1,), 0, (slice(0, 2, 0),))"
-
 
 def real(shape, strides, offset, key):
     """What PyTorch itself answers."""
@@ -51,13 +44,13 @@ def windows(rng, least=1):
         yield shape, rng.integers(0, 30, rank), rng.integer(1, 9)
 
 
-def ends(rng, size):
+def some_slice(rng, size):
     """A slice, most with a start or a stop that is negative, beyond the ends, or None."""
     choices = [None, *range(-size - 2, size + 3)]
     return slice(rng.choice(choices), rng.choice(choices), rng.choice([None, 1, 2, 3]))
 
 
-@check("C2", share=6, try_this=INTS)
+@check("C2", share=6, try_this="sliced((3, 4), (1, 3), 5, (-3,)), sliced((2, 3, 4), (12, 4, 1), 7, (1, 2, 3))")
 def check_ints(student, rng):
     """Picks entries by ints, also negative ones"""
     for shape, strides, offset in windows(rng):
@@ -67,36 +60,28 @@ def check_ints(student, rng):
         same_window(student, (shape, strides, offset, (-shape[0],)))
 
 
-@check("C3", share=9, try_this=SLICES)
+@check("C3", share=9, try_this="sliced((7,), (3,), 2, (slice(-5, -1, 2),)), sliced((7,), (3,), 2, (slice(-9, 99, 4),))")
 def check_slices(student, rng):
     """Slices with starts, stops and steps of all kinds"""
     for shape, strides, offset in windows(rng):
         for _ in range(6):
-            key = tuple(ends(rng, size) for size in shape[: rng.integer(1, len(shape))])
+            key = tuple(some_slice(rng, size) for size in shape[: rng.integer(1, len(shape))])
             if 0 not in real(shape, strides, offset, key)[0]:
                 same_window(student, (shape, strides, offset, key))
-    for key in ((slice(-5, -1, 2),), (slice(-9, 99, 4),), (slice(1, None, 3),), (slice(None, -2),), (slice(2, 3, 9),)):
-        same_window(student, ((7,), (3,), 2, key))
+    for ends in ((-5, -1, 2), (-9, 99, 4), (1, None, 3), (None, -2), (2, 3, 9)):
+        same_window(student, ((7,), (3,), 2, (slice(*ends),)))
 
 
-@check("C3", share=3, try_this=NOTHING)
+@check("C3", share=3, try_this="sliced((7,), (3,), 0, (slice(5, 2),)), sliced((7,), (3,), 0, (slice(9, None),))")
 def check_nothing(student, rng):
     """Slices that take nothing, and dims of size 0"""
-    for key in (
-        (slice(5, 2),),
-        (slice(9, None),),
-        (slice(2, 2),),
-        (slice(None, -9),),
-        (slice(-2, -5, 2),),
-        (slice(None, 0),),
-        (slice(3, 0),),
-    ):
-        same_window(student, ((7,), (3,), rng.integer(1, 9), key))
+    for ends in ((5, 2), (9, None), (2, 2), (None, -9), (-2, -5, 2), (None, 0), (3, 0)):
+        same_window(student, ((7,), (3,), rng.integer(1, 9), (slice(*ends),)))
     for shape, key in (((0,), (slice(None),)), ((2, 0, 3), (1, slice(1, 5))), ((3, 0), (slice(1, 3),))):
         same_window(student, (shape, torch.empty(shape).stride(), 4, key))
 
 
-@check("C4", share=5, try_this=NEW)
+@check("C4", share=5, try_this="sliced((2, 3), (3, 1), 0, (None, 1, None))[0], sliced((), (), 0, (None,))[0]")
 def check_none(student, rng):
     """New dims in all places"""
     for shape, strides, offset in windows(rng):
@@ -106,15 +91,14 @@ def check_none(student, rng):
     same_window(student, ((), (), 3, (None, None)))
 
 
-@check("C5", share=5, try_this=DOTS)
+@check("C5", share=5, try_this="sliced((2, 3, 4), (12, 4, 1), 0, (..., 1)), sliced((2, 3), (3, 1), 0, (1, ..., 2))")
 def check_ellipsis(student, rng):
     """... stands for any number of dims"""
     for shape, strides, offset in windows(rng, 2):
         first, last = rng.integer(0, shape[0] - 1), slice(1, None)
         full = tuple(rng.integer(0, size - 1) for size in shape)
-        for key in ((...,), (..., 0), (first, ...), (first, ..., last), (*full, ...), (*full[:1], ..., *full[1:])):
-            same_window(student, (shape, strides, offset, key))
-        for key in ((None, ..., None), (None, ..., 0), (first, None, ...)):  # None uses up no dim
+        keys = (...,), (..., 0), (first, ...), (first, ..., last), (*full, ...), (*full[:1], ..., *full[1:])
+        for key in (*keys, (None, ..., None), (None, ..., 0), (first, None, ...)):  # None uses up no dim
             same_window(student, (shape, strides, offset, key))
     same_window(student, ((), (), 3, (...,)))
 
@@ -128,9 +112,9 @@ def check_left_over(student, rng):
             same_window(student, (shape, strides, offset, (slice(1, None),)))
 
 
-@check("C6", category="error", share=4, try_this=ERRORS)
-def check_index_errors(student, rng):
-    """Refuses ints beyond the ends, and too many indices"""
+@check("C6", category="error", share=7, try_this="sliced((3,), (1,), 0, (3,)), sliced((3,), (1,), 0, (0, 0))")
+def check_errors(student, rng):
+    """Refuses ints beyond the ends, too many indices, and steps below 1"""
     for shape, strides, offset in windows(rng):
         n, whole = len(shape), slice(None)
         for index in (shape[-1], shape[-1] + 3, -shape[-1] - 1):
@@ -140,11 +124,6 @@ def check_index_errors(student, rng):
             raises(student.sliced, shape, strides, offset, key, error=IndexError, case="more indices than dims")
     raises(student.sliced, (), (), 0, (0,), error=IndexError, case="an int for 0 dims")
     raises(student.sliced, (0, 2), (2, 1), 0, (0,), error=IndexError, case="an int for a dim of size 0")
-
-
-@check("C6", category="error", share=3, try_this="sliced((3,), (1,), 0, (slice(None, None, -1),))")
-def check_steps(student, rng):
-    """Refuses steps below 1"""
     for step in (0, -1, -2):
         for key in ((slice(None, None, step),), (0, slice(1, 3, step))):
             raises(student.sliced, (4, 5), (5, 1), 0, key, error=ValueError, case="a step below 1")

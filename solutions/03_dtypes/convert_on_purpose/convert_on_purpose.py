@@ -7,7 +7,7 @@ MODES = {"trunc": torch.trunc, "round": torch.round, "floor": torch.floor, "ceil
 
 def to_int(x, mode):
     if mode not in MODES:
-        raise ValueError(f"mode is {mode!r}; expected one of {', '.join(MODES)}")
+        raise ValueError(f"there is no mode {mode!r}")
     return MODES[mode](x).to(torch.int64)
 
 

@@ -38,9 +38,8 @@ def really_fits(a, b, op):
 
 def same_as_real(student, probe, cases):
     """Each dtype is the one that PyTorch gives."""
-    for case, yours in zip(cases, probe.each(student.result_dtype, cases), strict=True):
-        a, b, op = case
-        same_values(yours, real(*case), f"the dtype for ({told(a)}) {op} ({told(b)})")
+    for (a, b, op), yours in zip(cases, probe.each(student.result_dtype, cases), strict=True):
+        same_values(yours, real(a, b, op), f"the dtype for ({told(a)}) {op} ({told(b)})")
 
 
 def known(student, probe, cases):
@@ -127,6 +126,5 @@ def check_all_in_place(student, probe, rng):
     """Operations in place of all kinds"""
     firsts, seconds = ([(dtype, rng.integer(low, low + 1)) for dtype in LEVEL] for low in (1, 0))
     cases = known(student, probe, [(a, b, op) for a in firsts for b in [*seconds, *LIKE] for op in ("+", "/")])
-    for case, yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
-        a, b, op = case
-        same_values(yours, really_fits(*case), f"the answer for ({told(a)}) {op}= ({told(b)})")
+    for (a, b, op), yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
+        same_values(yours, really_fits(a, b, op), f"the answer for ({told(a)}) {op}= ({told(b)})")

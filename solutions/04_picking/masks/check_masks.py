@@ -7,24 +7,14 @@ from grader.check import (
     changed,
     check,
     does_not_call,
-    gradients,
-    is_tensor,
     keeps_arguments,
+    keeps_dtypes,
+    keeps_graph,
     no_loop,
     require,
-    same_dtype,
-    same_shape,
     same_values,
     shares_nothing,
 )
-
-FUNCTIONS = ["between", "count_between", "replace_between_"]
-EDGES = "between(torch.tensor([2.0, 5.0, 1.9, 5.1]), 2.0, 5.0), between(torch.zeros(2, 2), 1, 3).shape"
-COUNTS = "count_between(torch.tensor(3), 2, 5), count_between(torch.zeros(0, 4), 0, 1)"
-WRITES = "x = torch.arange(6.0).reshape(2, 3); replace_between_(x.T, 1, 3, 0); print(x)"
-NAN = "x = torch.tensor([float('nan'), 1.0]); between(x, 0, 2), count_between(x, 0, 2), replace_between_(x, 0, 2, 7.0)"
-TABLES = "hide_future(torch.rand(2, 4, 4)), hide_future(torch.rand(1, 1)), hide_future(torch.rand(0, 0)).shape"
-KEPT = "s = torch.ones(2, 2).double(); hide_future(s).dtype, s"
 
 
 def inputs(rng):
@@ -47,28 +37,29 @@ def inside(x, lo, hi):
     return [number for number in x.flatten().tolist() if lo <= number <= hi]
 
 
-@check("C1", share=3, try_this=EDGES)
+@check(
+    "C1",
+    share=3,
+    try_this="between(torch.tensor([2.0, 5.0, 1.9]), 2.0, 5.0), between(torch.zeros(2, 2), 1, 3).shape",
+)
 def check_between(student, rng):
     """Picks from tensors of 0 to 3 dims, with the edges"""
+    what = "the result of `between`"
     close = torch.tensor([5.0 + 1e-9, 2.0, 2.0 - 1e-9, 5.0, 3.0], dtype=torch.float64)
-    same_shape(student.between(close, 2.0, 5.0), (3,), "the result of `between` for float64 numbers close to the edges")
+    same_values(student.between(close, 2.0, 5.0), close[[1, 3, 4]], f"{what} for float64 numbers close to the edges")
     for x in inputs(rng):
         for lo, hi in ranges(rng):
             expected = torch.tensor(inside(x, lo, hi), dtype=x.dtype)
-            yours = student.between(x.clone(memory_format=torch.preserve_format), lo, hi)
-            is_tensor(yours, "the result of `between`")
-            same_shape(yours, expected, "the result of `between`")
-            same_values(yours, expected, "the result of `between`")
+            same_values(student.between(x.clone(memory_format=torch.preserve_format), lo, hi), expected, what)
 
 
 @check("C1", category="dtype", share=1, try_this="between(torch.tensor([1, 2, 3]), 2, 3).dtype")
 def check_dtype(student, rng):
     """Keeps the dtype of x"""
-    for dtype in (torch.float64, torch.int32, torch.float16):
-        same_dtype(student.between(rng.whole(0, 9, 8, dtype=dtype), 2, 6), dtype, "the result of `between`")
+    keeps_dtypes(student.between, rng.normal(8), 0, 1, dtypes=(torch.float64, torch.int32, torch.float16))
 
 
-@check("C2", share=2, try_this=COUNTS)
+@check("C2", share=2, try_this="count_between(torch.tensor(3), 2, 5), count_between(torch.zeros(0, 4), 0, 1)")
 def check_count(student, rng):
     """Counts, in a Python int"""
     for x in inputs(rng):
@@ -78,47 +69,43 @@ def check_count(student, rng):
     same_values(student.count_between(many, 0, 2), 3001, "the result of `count_between` for 3001 float16 numbers")
 
 
-@check("C3", category="memory", share=3, try_this=WRITES)
+@check("C3", category="memory", share=3, try_this="x = torch.arange(6.0); replace_between_(x[::2], 1, 3, 0); print(x)")
 def check_replace(student, rng):
     """Replaces in x itself, also where x is a view"""
     for x in inputs(rng):
         for lo, hi in ranges(rng):
             mine = x.detach()[...]  # with the strides and the memory of x
             numbers = [99 if lo <= number <= hi else number for number in x.flatten().tolist()]
-            yours = student.replace_between_(mine, lo, hi, 99)
             expected = torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
+            result = student.replace_between_(mine, lo, hi, 99)
             same_values(mine, expected, "x, afterwards,")
-            is_tensor(yours, "the result of `replace_between_`")
-            require(yours is changed(mine), "the result is another tensor than x; change x itself, and return it")
-    x = torch.tensor([1.0, math.inf, 3.0])
-    student.replace_between_(x, 2.0, math.inf, -math.inf)
-    same_values(x, torch.tensor([1.0, -math.inf, -math.inf]), "x, afterwards, where the value is -inf,")
-    for dtype, value in ((torch.float64, 0.1), (torch.int64, 2**53 + 1)):  # float32 rounds the one, any float the other
-        x = torch.tensor([1, 5, 3], dtype=dtype)
-        expected = torch.tensor([1, value, value], dtype=dtype)
+            require(result is changed(mine), "the result is another tensor than x; change x itself, and return it")
+    # 0 times infinity is NaN; float32 rounds 0.1, and any float 2**53 + 1.
+    odd = ((torch.float32, math.inf, -math.inf), (torch.float64, 1, 0.1), (torch.int64, 1, 2**53 + 1))
+    for dtype, other, value in odd:
+        x, expected = torch.tensor([other, 5, 3], dtype=dtype), torch.tensor([other, value, value], dtype=dtype)
         student.replace_between_(x, 2, 6, value)
-        same_values(x, expected, "x, afterwards, for a value that float32 rounds,", rtol=0.0, atol=0.0)
+        same_values(x, expected, f"x, afterwards, for {dtype},", rtol=0.0, atol=0.0)
 
 
-@check("C4", share=1, try_this=NAN)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@check("C4", share=1, try_this="x = torch.tensor([float('nan'), 1.0]); between(x, 0, 2), count_between(x, 0, 2)")
+@pytest.mark.parametrize("name", ["between", "count_between", "replace_between_"])
 def check_nan(student, rng, name):
     """Leaves NaN out"""
     x = rng.whole(0, 9, 12, dtype=torch.float32)
     x[rng.permutation(12)[:5]] = math.nan
-    numbers, found = x.tolist(), torch.tensor(inside(x, 2.5, 7.5))
+    found = inside(x, 2.5, 7.5)
     if name == "between":
-        yours = student.between(x, 2.5, 7.5)
-        same_shape(yours, found, "the result")
-        same_values(yours, found, "the result")
+        same_values(student.between(x, 2.5, 7.5), torch.tensor(found), "the result")
     elif name == "count_between":
         same_values(student.count_between(x, 2.5, 7.5), len(found), "the result")
     else:
+        expected = torch.tensor([99.0 if number in found else number for number in x.tolist()])
         student.replace_between_(x, 2.5, 7.5, 99.0)
-        same_values(x, torch.tensor([99.0 if 2.5 <= number <= 7.5 else number for number in numbers]), "x, afterwards,")
+        same_values(x, expected, "x, afterwards,")
 
 
-@check("C5", share=2, try_this=TABLES)
+@check("C5", share=2, try_this="hide_future(torch.rand(2, 4, 4)), hide_future(torch.rand(0, 0)).shape")
 def check_hide_future(student, rng):
     """Hides the future in tables and in batches of them"""
     n, a, b = rng.sizes(3)
@@ -129,27 +116,18 @@ def check_hide_future(student, rng):
         expected = scores.clone()
         for i in range(shape[-1]):
             expected[..., i, i + 1 :] = -math.inf
-        yours = student.hide_future(scores)
-        is_tensor(yours, "the result of `hide_future`")
-        same_shape(yours, expected, "the result of `hide_future`")
-        same_values(yours, expected, "the result of `hide_future`")
+        same_values(student.hide_future(scores), expected, "the result of `hide_future`")
 
 
-@check("C5", category="memory", share=2, try_this=KEPT)
+@check("C5", category="memory", share=2, try_this="s = torch.ones(2, 2).double(); hide_future(s).dtype, s")
 def check_scores_stay(student, rng):
     """Leaves scores as they are, and keeps their dtype and gradient"""
-    for dtype in (torch.float64, torch.float16, torch.float32):
-        scores = rng.normal(4, 4, dtype=dtype)
-        yours = keeps_arguments(student.hide_future, scores, what="scores")
-        is_tensor(yours)
-        same_dtype(yours, dtype)
-        shares_nothing(yours, scores, base_name="scores")
-    for shape in ((1, 1), (3, 1, 1)):  # without a future, too
-        scores = rng.normal(*shape)
-        shares_nothing(student.hide_future(scores), scores, "the result for tables of one word", "scores")
-    gradient = gradients(student.hide_future, rng.normal(3, 3))[0]
-    text = "no gradient reaches scores: the result is cut off from them, as by `detach`, `.data`, a list or NumPy"
-    require(gradient is not None, text)
+    for shape in ((4, 4), (1, 1), (3, 1, 1)):  # without a future, too
+        for dtype in (torch.float32, torch.float64):
+            scores = rng.normal(*shape, dtype=dtype)
+            shares_nothing(keeps_arguments(student.hide_future, scores, what="scores"), scores, base_name="scores")
+    keeps_dtypes(student.hide_future, scores)
+    keeps_graph(student.hide_future, rng.normal(3, 3))
 
 
 @check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")
