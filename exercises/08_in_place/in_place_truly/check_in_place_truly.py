@@ -1,19 +1,9 @@
+import itertools
 import math
 
 import torch
 
-from grader.check import (
-    CannotJudge,
-    agrees,
-    changed,
-    check,
-    kind,
-    raises,
-    require,
-    same_values,
-    unchanged,
-    uses_at_most,
-)
+from grader.check import CannotJudge, agrees, changed, check, raises, require, same_values, unchanged, uses_at_most
 
 
 @check("C1", share=1)
@@ -25,7 +15,7 @@ def check_numbers(student):
         (student.reset_, (torch.tensor([4.0, math.inf]),), [0.0, 0.0]),
     ]:
         result, first = function(*args), changed(args[0])
-        if not agrees(result, torch.tensor(asked)):  # whether they are in the result or in the argument is asked below
+        if not agrees(result, torch.tensor(asked)):  # whether they are in the result or in the argument is for C2
             same_values(first, torch.tensor(asked), f"the first argument after `{function}`")
 
 
@@ -37,7 +27,7 @@ def check_row(student):
         row = state[1]
         result = function(row, *args)
         require(state[1, 0] != 4.0, f"after `{function}` of the row state[1], the state still has its old numbers")
-        got = "another tensor" if isinstance(result, torch.Tensor) else kind(result)
+        got = "None (is a `return` missing?)" if result is None else "another object"
         require(result is row, f"`{function}` must return its first argument itself, got {got}")
 
 
@@ -50,21 +40,22 @@ def check_no_product(student):
         raise CannotJudge("axpy_ changes nothing yet; what it needs for that is judged later")
 
 
-@check("C4", category="error", share=1)
+@check("C4", category="error", share=2)
 def check_no_growth(student):
-    """A row cannot become a table"""
-    y = torch.tensor([1.0, 2.0, 3.0])
+    """y cannot grow"""
+    y = torch.ones(3)
     student.axpy_(y, 1.0, torch.ones(3))
-    if (changed(y) == torch.tensor([1.0, 2.0, 3.0])).all():
+    if (changed(y) == 1.0).all():
         raise CannotJudge("axpy_ changes nothing yet; whether it lets y grow is judged later", about="memory")
-    row = torch.tensor([1.0, 2.0, 3.0])
-    raises(student.axpy_, row, 1.0, torch.ones(2, 3), error=RuntimeError, case="a y of shape (3,) and an x of (2, 3)")
-    same_values(row, torch.tensor([1.0, 2.0, 3.0]), "y after the error")
+    for (mine, other), a in itertools.product((((3,), (2, 3)), ((2, 1), (2, 3)), ((), (3,))), (1.0, 0.0)):
+        y, case = torch.ones(mine), f"a y of shape {mine} and an x of {other}"
+        raises(student.axpy_, y, a, torch.ones(other), error=RuntimeError, case=case)
+        same_values(y, torch.ones(mine), "y after the error")
 
 
-@check("C5", category="memory", share=1)
+@check("C5", category="memory", share=2)
 def check_x_kept(student):
     """axpy_ leaves x as it was"""
-    x = torch.tensor([4.0, 5.0])
-    with unchanged(x, what="x"):
-        student.axpy_(torch.tensor([1.0, 2.0]), 3.0, x)
+    for x in (torch.tensor([4.0, 5.0, 6.0]), torch.tensor([[4.0], [5.0]]), torch.tensor([4.0])):
+        with unchanged(x, what="x"):
+            student.axpy_(torch.ones_like(x), 0.3, x)

@@ -1,7 +1,7 @@
 """In place, truly
 
-The state of a simulation fills most of the memory, and its parts are views of it: a row is the wind, a column the
-coast. Each step must write into the state itself. There is no room for a second tensor of that size.
+The state of a simulation fills most of the memory, and its parts are views of it. There is no room for a second tensor
+of that size, so each step must write into the state itself.
 
     >>> state = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> axpy_(state[0], 2.0, torch.tensor([10.0, 20.0]))
@@ -12,11 +12,10 @@ coast. Each step must write into the state itself. There is no room for a second
 
 C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` replaces each entry of t by its sine, and `reset_(t)` sets each
     entry to 0, even if it was NaN or infinity. reset_ takes any dtype, the others floating-point tensors.
-C2  In place: the numbers change where they lie. If the argument is a row, a column or a transpose of a tensor, that
-    tensor shows the change. Each function returns its first argument itself, as PyTorch's own functions do.
-C3  No second tensor: at most 64 bytes of new memory in all, for any size of the argument. (`y += a * x` first makes
-    `a * x`; only its addition is in place.) The numbers go to no list, no NumPy and no `.item()`. If you break this
-    rule, you get at most 4 points.
+C2  If the argument is a row, a column or a transpose of a tensor, that tensor shows the change. Each function returns
+    its first argument itself, as PyTorch's own functions do.
+C3  No second tensor: at most 64 bytes of new memory, for any size of the argument, and no list, NumPy or `.item()`.
+    (`y += a * x` first makes `a * x`.) If you break this rule, you get at most 4 points.
 C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
 C5  axpy_ does not change x, not even temporarily.
 

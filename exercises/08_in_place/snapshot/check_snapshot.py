@@ -50,7 +50,7 @@ def check_restore_two(student):
     same_values(w.detach(), torch.tensor([5.0, 6.0]), "w, afterwards,")
 
 
-@check("C6", category="memory", share=1)
+@check("C5", category="memory", share=1)
 def check_blend_two(student):
     """Averages two weights with their average"""
     average = torch.tensor([3.0, 4.0])

@@ -11,12 +11,11 @@ gives memory of its own and stays in the graph of gradients. `w.detach()` leaves
 C1  `snapshot(w)` returns the numbers of w in memory of its own, without history: it requires no gradient.
 C2  `branch(w)` returns a copy in memory of its own that stays in the graph: gradients flow through it back to w.
 C3  `peek(w)` returns a view of w without history: it shares the memory of w and requires no gradient.
-C4  `restore_(w, saved)` writes the numbers of saved into the memory of w, and returns w. It works where w requires a
-    gradient; w still does so afterwards, and no new history is recorded.
-C5  saved keeps its own memory in `restore_`: what happens to w later does not change it.
-C6  `blend_(average, w, decay)` writes `decay * average + (1 - decay) * w` into the memory of average, which requires
+C4  `restore_(w, saved)` writes the numbers of saved into the memory of w, and returns w. w requires a gradient
+    afterwards if it did before, and no history is recorded. What happens to w later does not change saved.
+C5  `blend_(average, w, decay)` writes `decay * average + (1 - decay) * w` into the memory of average, which requires
     no gradient, and returns average. No history is recorded. w and average share no memory.
-C7  All but restore_ leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a
+C6  All but restore_ leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a
     gradient, where it does not, and where w is the result of a computation.
 
 w is a tensor of floats of 16 bits or more, of any shape and strides, but not expanded. saved and average have its shape

@@ -17,10 +17,6 @@ from grader.check import (
     unchanged,
 )
 
-CLOSE = {"rtol": 1e-4, "atol": 1e-4}
-KEYS = ("loop", "sum", "speedup")
-OF_TIMER = ("Timer", "timeit", "globals")
-
 
 def entries(rng, dtype=torch.float32):
     """Numbers to add up, all positive so that a running total tells how far it is."""
@@ -30,6 +26,12 @@ def entries(rng, dtype=torch.float32):
 def exact(x):
     """The total by plain Python, in float64."""
     return math.fsum(x.double().tolist())
+
+
+def measured(student, probe, x, loop_s=5.0, sum_s=0.5, times=1):
+    """What the probe gives. It has the times that are expected, so the text must not hide what it does."""
+    reads_openly(student.compare_sums, ("Timer", "timeit", "globals"))
+    return probe.measured(student.compare_sums, x, loop_s, sum_s, times)
 
 
 def totals_of(found):
@@ -53,22 +55,18 @@ def hides_sum(node):
 def check_other_seconds(student, probe, rng):
     """The times of one run, and their ratio the right way up"""
     x, loop_s, sum_s = entries(rng), rng.integer(50, 90) / 8, rng.integer(1, 30) / 64
-    asked = {"loop": loop_s, "sum": sum_s, "speedup": loop_s / sum_s}
-    reads_openly(student.compare_sums, OF_TIMER)  # the probe has the times that are expected
-    found, _ = probe.measured(student.compare_sums, x, loop_s, sum_s)
+    found, _ = measured(student, probe, x, loop_s, sum_s)
     is_instance(found, dict)
-    for key in KEYS:
+    for key, asked in {"loop": loop_s, "sum": sum_s, "speedup": loop_s / sum_s}.items():
         require(key in found, "the dict lacks a key that the rule names")
         is_instance(found[key], float, f'result["{key}"]')
-        same_values(found[key], asked[key], f'result["{key}"]', rtol=1e-6, atol=0.0)
+        same_values(found[key], asked, f'result["{key}"]', rtol=1e-6, atol=0.0)
 
 
 @check("C2", share=3, try_this="print the accumulator after each of three calls of what is timed")
 def check_same_runs(student, probe, rng):
     """Every run does the same"""
-    x = entries(rng)
-    reads_openly(student.compare_sums, OF_TIMER)
-    _, timers = probe.measured(student.compare_sums, x, 5.0, 0.5)
+    _, timers = measured(student, probe, entries(rng))
     require(timers, "nothing is timed with Timer")
     for _, runs, _ in timers:
         same = all(len(run[1]) == len(runs[0][1]) for run in runs)
@@ -78,35 +76,27 @@ def check_same_runs(student, probe, rng):
 
 @check("C3", category="performance", share=3, try_this="say for each operation in a timed statement why it is timed")
 def check_only_adding(student, probe, rng):
-    """Nothing but adding up is timed"""
+    """Each run of the loop adds each entry once, each run of the sum is one operation, and both give the total"""
     for x, where in ((entries(rng), ""), (entries(rng)[::2], " where x has gaps")):
-        reads_openly(student.compare_sums, OF_TIMER)
-        adds_only(exact(x), len(x), probe.measured(student.compare_sums, x, 5.0, 0.5)[1], where)
-
-
-def adds_only(asked, n, timers, where):
-    """Each run of the loop adds n entries, each run of the sum is one operation, and both give the total."""
-    loops = [runs for loop, runs, _ in timers if loop]
-    sums = [runs for loop, runs, _ in timers if not loop]
-    require(loops, "no timed statement adds the entries one by one, as tensors")
-    require(sums, "no timed statement adds up without a loop")
-    for runs in loops:
-        ops, numbers = runs[0]
-        adds = sum(op in ("add", "add_") for op in ops)
-        require(adds <= n and len(ops) - adds <= n + 4, "the loop does more than add each entry once")
-        require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the loop misses the total")
-    for runs in sums:
-        ops, numbers = runs[0]
-        require(ops, "what is timed as the sum runs no operation")
-        require(len(ops) == 1, f"what is timed as the sum does more than add up{where}")
-        require(any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers), "the sum misses the total")
+        asked, (_, timers) = exact(x), measured(student, probe, x)
+        loops = [loop for loop, _, _ in timers]
+        require(any(loops), "no timed statement adds the entries one by one, as tensors")
+        require(not all(loops), "no timed statement adds up without a loop")
+        for loop, ((ops, numbers), *_), _ in timers:
+            adds = sum(op in ("add", "add_") for op in ops)
+            slim = adds <= len(x) and len(ops) - adds <= len(x) + 4
+            require(slim or not loop, "the loop does more than add each entry once")
+            require(ops, "what is timed as the sum runs no operation")
+            require(len(ops) == 1 or loop, f"what is timed as the sum does more than add up{where}")
+            gives_total = any(math.isclose(number, asked, rel_tol=1e-4) for number in numbers)
+            require(gives_total, f"the {'loop' if loop else 'sum'} misses the total")
 
 
 @check("C4", share=1, try_this="look for every place where `sum` gets a value: =, +=, def, an argument, globals")
 def check_name(student, probe, rng):
     """Python's own sum can be called everywhere"""
     lines = [node.lineno for node in ast.walk(ast.parse(source(student))) if hides_sum(node)]
-    _, timers = probe.measured(student.compare_sums, entries(rng), 5.0, 0.5)
+    _, timers = measured(student, probe, entries(rng))
     if lines:
         raise CheckFailed(f"line {min(lines)} of your file gives the name `sum` to something else", from_text=True)
     require(not any(hides for _, _, hides in timers), "in a timed statement, `sum` is not Python's own")
@@ -116,7 +106,7 @@ def check_name(student, probe, rng):
 def check_dtype(student, probe, rng):
     """Totals are 0-dim tensors of the dtype of x"""
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-        for total in totals_of(probe.measured(student.compare_sums, entries(rng, dtype), 5.0, 0.5)[0]):
+        for total in totals_of(measured(student, probe, entries(rng, dtype))[0]):
             is_tensor(total, "a total")
             same_shape(total, (), "a total")
             same_dtype(total, dtype, f"a total for {str(dtype).removeprefix('torch.')}")
@@ -128,9 +118,9 @@ def check_again(student, probe, rng):
     for times in (1, 2):
         x = entries(rng)
         asked = exact(x)
-        for total in totals_of(probe.measured(student.compare_sums, x, 5.0, 0.5, times)[0]):
+        for total in totals_of(measured(student, probe, x, times=times)[0]):
             number = total.item() if isinstance(total, torch.Tensor) and total.numel() == 1 else total
-            same_values(number, asked, "a total", **CLOSE)
+            same_values(number, asked, "a total", rtol=1e-4, atol=1e-4)
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.rand(4); compare_sums(x, Timer); print(x)")
@@ -138,5 +128,5 @@ def check_kept(student, probe, rng):
     """Leaves x as it was"""
     x = entries(rng)
     with unchanged(x, what="x"):
-        found, _ = probe.measured(student.compare_sums, x, 5.0, 0.5)
+        found, _ = measured(student, probe, x)
     require(found is not None, "the result is None (is a `return` missing?)")

@@ -8,6 +8,7 @@ from grader.check import (
     facts,
     is_tensor,
     is_view_of,
+    lets_gradients_through,
     require,
     same_dtype,
     same_shape,
@@ -15,15 +16,7 @@ from grader.check import (
     shares_nothing,
 )
 
-OWN = "w = torch.ones(2, requires_grad=True); s = snapshot(w); s.requires_grad, s.data_ptr() == w.data_ptr()"
-THROUGH = "w = torch.ones(2, requires_grad=True); (3 * branch(w)).sum().backward(); print(w.grad)"
-SHARED = "w = torch.ones(2, requires_grad=True); p = peek(w); p.fill_(5.0); print(w)"
-BACK = "w = torch.ones(2, requires_grad=True); restore_(w, torch.zeros(2)); print(w, w.is_leaf)"
-BLEND = "a = torch.zeros(2); blend_(a, torch.ones(2, requires_grad=True), 0.5); print(a)"
-LATER = "s = torch.zeros(2); w = restore_(torch.ones(2), s); w.add_(1); print(s)"
-RESULT = "w = torch.ones(2, requires_grad=True) * 2; snapshot(w).requires_grad, branch(w).requires_grad"
-STAYS = "w = torch.ones(2, requires_grad=True); snapshot(w), branch(w), peek(w); print(w.requires_grad, w.grad)"
-FUNCTIONS = ["snapshot", "branch", "peek"]
+GRAPHS = "leaf", "result", "none"
 
 
 def all_weights(rng):
@@ -43,77 +36,65 @@ def all_pairs(rng):
     return pairs
 
 
-def looks_like(yours, w):
-    is_tensor(yours)
-    same_shape(yours, w)
-    same_values(yours.detach(), w.detach())
-    same_dtype(yours, w)
+def each(function, rng):
+    """What a function gives for all weights, and these. It has the kind, shape, numbers and dtype of w."""
+    for w in all_weights(rng):
+        result = function(w)
+        is_tensor(result)
+        same_shape(result, w)
+        same_values(result.detach(), w.detach())
+        same_dtype(result, w)
+        yield result, w
 
 
-@check("C1", category="memory", share=3, try_this=OWN)
+@check("C1", category="memory", share=3, try_this="s = snapshot(torch.ones(2, requires_grad=True)); s.requires_grad")
 def check_snapshot(student, rng):
     """Takes snapshots of weights of any shape"""
-    for w in all_weights(rng):
-        saved = student.snapshot(w)
-        looks_like(saved, w)
+    for saved, w in each(student.snapshot, rng):
         shares_nothing(saved, w, base_name="w")
         require(not facts(saved).requires_grad, "the snapshot requires a gradient; detach it from the graph")
 
 
-@check("C2", category="gradient", share=3, try_this=THROUGH)
-def check_branch(student, probe, rng):
+@check("C2", category="gradient", share=3, try_this="(3 * branch(w)).sum().backward(); print(w.grad)")
+def check_branch(student, rng):
     """Copies weights, and lets gradients through"""
-    for w in all_weights(rng):
-        copy = student.branch(w)
-        looks_like(copy, w)
+    for copy, w in each(student.branch, rng):
         shares_nothing(copy, w, base_name="w")
-    numbers, factor = rng.normal(4), rng.normal(4)
-    gradient = probe.gradient_through(student.branch, numbers, factor)
-    require(gradient is not None, "no gradient flows back to w")
-    same_values(gradient, factor, "the gradient of w")
+    lets_gradients_through(student.branch, rng.normal(4), names=("w",))
 
 
-@check("C3", category="memory", share=3, try_this=SHARED)
+@check("C3", category="memory", share=3, try_this="w = torch.ones(2, requires_grad=True); peek(w).fill_(5.0); print(w)")
 def check_peek(student, rng):
     """Looks at weights without a copy"""
-    for w in all_weights(rng):
-        view = student.peek(w)
-        looks_like(view, w)
+    for view, w in each(student.peek, rng):
         if w.numel():
             is_view_of(view, w, base_name="w")
         require(not facts(view).requires_grad, "the view requires a gradient; detach it from the graph")
 
 
-@check("C4", category="memory", share=3, try_this=BACK)
+@check("C4", category="memory", share=5, try_this="s = torch.zeros(2); restore_(w, s); print(w, w.is_leaf, s)")
 def check_restore(student, probe, rng):
-    """Restores weights that require a gradient, in their own memory"""
+    """Restores weights in their own memory, and leaves saved alone, also later"""
     special = torch.tensor([torch.nan, torch.inf, 1e30]), rng.normal(3)
-    for numbers, saved in [*all_pairs(rng), special]:
+    for (numbers, saved), graph in itertools.product([*all_pairs(rng), special], GRAPHS):
         expected = saved.clone()
-        now, found, _ = probe.after_restoring(student.restore_, numbers, saved)
-        none, same, requires, leaf, fresh, place = found
+        now, found, later = probe.after_restoring(student.restore_, numbers, saved, graph)
+        none, same, place, requires, unrecorded = found
         require(not none, "`restore_` returned None (is a `return` missing?)")
         require(same, "the result is another tensor than w; write into w itself, and return it")
         same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
         require(place, "w has other memory than before the call; write into the memory that it has")
-        require(requires, "w requires no gradient any more")
-        require(leaf and fresh, "the write was recorded in the graph; write without gradients")
+        require(requires or graph == "none", "w requires no gradient any more")
+        require(not requires or graph != "none", "w requires a gradient after the call, and required none before")
+        require(unrecorded, "the write was recorded in the graph; write without gradients")
+        same_values(later, expected, "saved, after a change of w,")
 
 
-@check("C5", category="memory", share=1, try_this=LATER)
-def check_saved_stays(student, probe, rng):
-    """Leaves saved alone, also later"""
-    numbers, saved = rng.normal(4), rng.normal(4)
-    expected = saved.clone()
-    _, _, later = probe.after_restoring(student.restore_, numbers, saved)
-    same_values(later, expected, "saved, after a change of w,")
-
-
-@check("C6", category="memory", share=3, try_this=BLEND)
+@check("C5", category="memory", share=4, try_this="table = torch.ones(2, 2); blend_(table[:, 0], w, 0.5); print(table)")
 def check_blend(student, probe, rng):
     """Averages weights, in the memory of the average"""
     decays = 0.0, 0.25 + rng.uniform(1).item() / 2, 1.0
-    for (average, w), decay, graph in itertools.product(all_pairs(rng), decays, ("none", "leaf", "result")):
+    for (average, w), decay, graph in itertools.product(all_pairs(rng), decays, GRAPHS):
         expected = decay * average.double() + (1 - decay) * w.double()
         now, found = probe.after_blending(student.blend_, average.clone(), w, decay, graph)
         none, same, place, recorded, kept = found
@@ -125,11 +106,6 @@ def check_blend(student, probe, rng):
         same_values(now, expected, "average, afterwards,", rtol=close, atol=close)
         require(not recorded, "the average became a part of the graph; write without gradients")
         require(kept, "w has other numbers, another `requires_grad` or another `.grad` after the call")
-
-
-@check("C6", category="memory", share=1, try_this="table = torch.ones(2, 2); blend_(table[:, 0], w, 0.5); print(table)")
-def check_blend_a_column(student, rng):
-    """Averages a column of a table"""
     table, w = rng.normal(4, 3), rng.normal(4)
     expected = table.clone()
     expected[:, 1] = (table[:, 1] + w) / 2
@@ -137,40 +113,18 @@ def check_blend_a_column(student, rng):
     same_values(table, expected, "the table whose column is the average", rtol=1e-5, atol=1e-6)
 
 
-@check("C7", category="gradient", share=1, try_this=RESULT)
-@pytest.mark.parametrize("name", FUNCTIONS)
-def check_of_a_result(student, probe, rng, name):
-    """Works for the result of a computation"""
-    numbers = rng.normal(3, 2)
-    found, requires, shared = probe.of_a_result(getattr(student, name), numbers)
-    same_values(found, numbers)
-    if name == "branch":
-        require(requires is True, "the result of `branch` requires no gradient; it must stay in the graph")
-    else:
-        require(requires is False, f"the result of `{name}` requires a gradient; detach it")
-    if name == "peek":
-        require(shared is True, "the result of `peek` is a copy; it must share memory with w")
-    else:
-        require(shared is False, f"the result of `{name}` shares memory with w; it must have its own")
-
-
-@check("C7", category="gradient", share=1, try_this=STAYS)
-@pytest.mark.parametrize("name", FUNCTIONS)
-def check_w_stays(student, probe, rng, name):
-    """Leaves w, its requires_grad and its grad as they are"""
-    numbers, requires, grad = probe.stays(getattr(student, name), rng.normal(3, 2))
-    require(numbers is True, "w has other numbers after the call")
-    require(requires is True, "w has another `requires_grad` after the call")
-    require(grad is True, "w has another `.grad` after the call")
-
-
-@check("C7", category="gradient", share=1, try_this="w = restore_(torch.ones(2), torch.zeros(2)); w.requires_grad")
-def check_restore_others(student, probe, rng):
-    """Restores what requires no gradient, and the result of a computation"""
-    saved = rng.normal(3, 2)
-    expected = saved.clone()
-    plain, requires, result, same_graph = probe.after_restoring_others(student.restore_, rng.normal(3, 2), saved)
-    same_values(plain, expected, "w, afterwards,", rtol=0.0, atol=0.0)
-    require(requires is False, "w requires a gradient after the call, and required none before")
-    same_values(result, expected, "w, afterwards,", rtol=0.0, atol=0.0)
-    require(same_graph is True, "the write was recorded in the graph; write without gradients")
+@check("C6", category="gradient", share=2, try_this="snapshot(w), branch(w), peek(w); print(w.requires_grad, w.grad)")
+@pytest.mark.parametrize("name", ["snapshot", "branch", "peek"])
+def check_any_w(student, probe, rng, name):
+    """Works in and out of a graph, and leaves w, its requires_grad and its grad as they are"""
+    for graph in GRAPHS:
+        numbers = rng.normal(3, 2)
+        found, requires, shared, (same, still, grad) = probe.of_w(getattr(student, name), numbers, graph)
+        require(same is True, "w has other numbers after the call")
+        require(still is True, "w has another `requires_grad` after the call")
+        require(grad is True, "w has another `.grad` after the call")
+        same_values(found, numbers)
+        text = f"the result of `{name}` is in the graph and must not be, or the other way round"
+        require(requires is (name == "branch" and graph != "none"), text)
+        text = f"the result of `{name}` shares memory with w and must not, or the other way round"
+        require(shared is (name == "peek"), text)

@@ -3,7 +3,7 @@ import torch
 
 from grader.check import check, is_instance, require
 
-CHANGES = {
+CHANGES = {  # lines that are to change a, with what there is to know about them
     "a.add_(1)": "the underscore says that `add_` writes where a lies, and b is a name of the same tensor",
     "a.add(1)": "`add` without the underscore makes a new tensor, and here nobody gives it a name",
     "a = a.mul_(2)": "`mul_` writes where a lies and returns a itself, so that the assignment changes nothing",
@@ -12,9 +12,8 @@ CHANGES = {
     "a[0][1] = 7": "`a[0]` with an int is a view, so the write goes through it to the numbers of a",
     "a[[0]][0, 1] = 7": "`a[[0]]` with a list is a copy; the write goes there, and the copy is dropped",
 }
-"""Lines that are to change a, with what there is to know about them."""
 
-COPIES = {
+COPIES = {  # lines that make b, likewise
     "b = a.detach()": "`detach` leaves the history behind, and not the memory: both tensors lie in the same place",
     "b = a.detach().clone()": "`detach` shares memory with a, and `clone` then copies it",
     "b = a[:, 1]": "a slice with an int is a view: another shape on the same memory",
@@ -23,7 +22,6 @@ COPIES = {
     "b = a.to(torch.float64)": "numbers of 8 bytes do not fit where those of 4 lie, so another dtype is a copy",
     "b = a * 1": "the result of arithmetic is a new tensor, also if its numbers are equal",
 }
-"""Lines that make b, likewise."""
 
 # Lines count together that get different answers, so that one answer for all of them has no points.
 
