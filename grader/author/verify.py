@@ -187,8 +187,9 @@ def _stays_slow(case: Case, graded: GradedExercise) -> bool:
 @contextmanager
 def _busy_cores(count: int) -> Iterator[None]:
     """Keep every core busy with processes that do nothing else."""
-    # Processes, as threads would wait for each other's lock and keep one core busy.
-    spin = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+    # Processes, as threads would wait for each other's lock and keep one core busy. They end if this one was killed.
+    program = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100_000))"
+    spin = [sys.executable, "-I", "-S", "-c", program]
     spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
     try:
         yield

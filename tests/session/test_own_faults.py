@@ -278,3 +278,21 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
         time.sleep(0.1)
     assert not alive(started)
     assert not [path for path in folders if path.exists()]
+
+
+def test_processes_that_keep_cores_busy_end_with_the_one_that_was_killed() -> None:
+    """`grade verify` runs half of its seeds beside such processes."""
+    program = (
+        "import time; from grader.author.verify import _busy_cores\n"
+        "with _busy_cores(1): print(flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        started = descendants(process.pid)
+        process.kill()
+    assert started
+    until = time.monotonic() + 20
+    while alive(started) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not alive(started)
