@@ -6,6 +6,7 @@ submission is graded. What an earlier command ran is not run again, as long as n
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -188,7 +189,8 @@ def _stays_slow(case: Case, graded: GradedExercise) -> bool:
 def _busy_cores(count: int) -> Iterator[None]:
     """Keep every core busy with processes that do nothing else."""
     # Processes, as threads would wait for each other's lock and keep one core busy. They end if this one was killed.
-    program = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100_000))"
+    parent = "os.getppid()" if sys.platform == "win32" else os.getpid()  # there, Python of a venv starts another one
+    program = f"import os\nwhile os.getppid() == {parent}:\n    sum(range(100_000))"
     spin = [sys.executable, "-I", "-S", "-c", program]
     spinners = [subprocess.Popen(spin, stdin=subprocess.DEVNULL) for _ in range(count)]
     try:
