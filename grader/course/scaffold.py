@@ -100,14 +100,14 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
 def _example(places: Places) -> dict[Path, str]:
     """An exercise about a function that doubles."""
     files = {
-        places.starter: "starter",
-        places.shown_checks: "shown_checks",
-        places.reference: "reference",
-        places.hidden_checks: "hidden_checks",
+        places.starter: "starter.py",
+        places.shown_checks: "shown_checks.py",
+        places.reference: "reference.py",
+        places.hidden_checks: "hidden_checks.py",
+        places.wrong_entries: "wrong.yaml",
+        places.right_entries: "right.yaml",
     }
-    entries = {places.wrong_entries: "wrong", places.right_entries: "right"}
-    texts = {path: _template(f"{name}.py.txt") for path, name in files.items()}
-    return texts | {path: _template(f"{name}.yaml.txt") for path, name in entries.items()}
+    return {path: _template(f"{name}.txt") for path, name in files.items()}
 
 
 def _template(name: str) -> str:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -244,6 +244,18 @@ def alive(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
     return found
 
 
+def left_of(
+    processes: set[tuple[int, str]], folders: Iterable[Path] = (), seconds: float = 60
+) -> set[tuple[int, str] | Path]:
+    """Those processes and folders that are still there after a while."""
+    until = time.monotonic() + seconds
+    while left := alive(processes) | {path for path in folders if path.exists()}:
+        if time.monotonic() > until:
+            break
+        time.sleep(0.1)
+    return left
+
+
 def has_printed(place: Path) -> bool:
     """Whether a worker has printed anything; the output of one that has ended goes while this looks."""
     for path in place.glob("grade-*/w*.out"):
@@ -274,10 +286,7 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path: Path, end: signal.S
     host.send_signal(end)
     _, told = host.communicate(timeout=60)
     assert told == ("grade: interrupted\n" if end == signal.SIGINT else "")
-    while (alive(started) or any(path.exists() for path in folders)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not alive(started)
-    assert not [path for path in folders if path.exists()]
+    assert not left_of(started, folders)
 
 
 def test_processes_that_keep_cores_busy_end_with_the_one_that_was_killed() -> None:
@@ -292,7 +301,4 @@ def test_processes_that_keep_cores_busy_end_with_the_one_that_was_killed() -> No
         started = descendants(process.pid)
         process.kill()
     assert started
-    until = time.monotonic() + 20
-    while alive(started) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not alive(started)
+    assert not left_of(started)
