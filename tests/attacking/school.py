@@ -20,7 +20,7 @@ EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "to
 CONTROL = "last"
 """The exercise that attackers do honestly: they must get its points."""
 
-_ATTACKS_BETWEEN = 8
+_ATTACKS_BETWEEN = 16
 _HONEST: tuple[Mapping[str, str], ...] = (
     {},
     {"double": "wrong/triples", "total": "wrong/loop", "window": "wrong/copy"},
