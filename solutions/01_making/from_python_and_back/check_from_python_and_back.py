@@ -30,9 +30,10 @@ def check_places(student, rng):
         ((rows, 0), "a table of empty rows"),
         # Last: who makes a list of every number is told apart from who flattens a table.
         ((), "a number"),
+        ((), "the number 0"),  # which is false, as an empty list is
     ]
     for sizes, case in cases:
-        readings = table(rng, *sizes)
+        readings = 0 if case == "the number 0" else table(rng, *sizes)
         asked = torch.tensor(leaves(readings)).reshape(sizes)
         t = student.to_tensor(readings)
         is_tensor(t, f"the result for {case}")
@@ -72,6 +73,7 @@ def check_back_nested(student, rng):
         (3, 2): "a matrix",
         (2, 1, 4): "a tensor of 3 dims",
         (0,): "an empty vector",
+        (2, 0): "a matrix of empty rows",
     }
     for sizes, case in cases.items():
         what = f"the result for {case}"
