@@ -14,7 +14,7 @@ C2  "dtype" is the dtype of the numbers, and "device" a string such as "cpu" or 
 C3  "bytes" is an int: the bytes of all numbers of t, even if two share memory, and not of the rest of its storage.
 C4  `brackets(t)` returns how many "[" a print of t begins with. A t without numbers prints as `[]`.
 C5  `shown(t)` returns a set of what the print of a t with numbers names: "dtype" unless that is float32, int64 or bool,
-    and "device" unless that is the CPU.
+    and "device" unless that is the CPU. (t is not complex.)
 C6  All three use metadata alone: nothing on a GPU is copied or waited for. If you break this rule, you get at most 4
     points; if you break C1, C3, C4 or C5, at most 6, and at most 4 if a shown check of C4 or C5 fails.
 """

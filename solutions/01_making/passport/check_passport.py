@@ -81,11 +81,13 @@ def check_device_shown(student, accelerator, rng):
         same_values(student.shown(accelerator.put(t, 1)), expected, "the result of `shown`")
 
 
-@check("C6", category="performance", share=4, device="sim", try_this="look for print, repr, tolist and item")
+@check("C6", category="performance", share=4, device="sim", try_this="look for print, repr, tolist, item and flatten")
 def check_metadata(student, accelerator, rng):
     """Reads no numbers"""
-    there = accelerator.put(rng.normal(30, 4))
-    for function in (student.passport, student.brackets, student.shown):
-        uses_at_most(function, (there,), transfers=0, syncs=0)
-        with unchanged(there, what="t"):
-            function(there)
+    for numbers in (rng.normal(30, 4), rng.normal(30, 4).T):  # who flattens the second copies it
+        there = accelerator.put(numbers)
+        for function in (student.passport, student.brackets, student.shown):
+            cost = uses_at_most(function, (there,), transfers=0, syncs=0)
+            require(cost.bytes < there.nbytes, "the numbers of t are copied on the GPU; metadata are enough")
+            with unchanged(there, what="t"):
+                function(there)
