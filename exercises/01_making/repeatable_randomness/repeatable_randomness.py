@@ -21,7 +21,7 @@ C7  The global generators are as before, PyTorch's and those of Python and NumPy
 C8  shapes and state stay as they are, and so does t in `noisy`.
 
 Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, floats have 16 bits or more, and no
-two elements of t in C4 share memory.
+two elements of t in C4 share memory. No number in C4 is 1.0, in 16 bits either.
 """
 
 import torch
