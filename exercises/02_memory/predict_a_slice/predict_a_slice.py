@@ -21,7 +21,7 @@ C6  An int beyond the ends, and more ints and slices than dims, raise IndexError
 C7  Plain Python: no tensor, no torch, no NumPy, by any route, used or not. If you break this rule, you get at most 3
     points; if you break C2 to C6, at most 6, and at most 4 if a shown check of these fails.
 
-Shapes have 0 to 5 dims, with sizes of 0 and 1 too. Strides are any from 0 on. key is a tuple without bools.
+Shapes have 0 to 5 dims; sizes and strides are any from 0 on. key has no bools, and breaks C6 at most once.
 """
 
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
