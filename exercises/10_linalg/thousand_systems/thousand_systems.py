@@ -20,8 +20,8 @@ C5  New memory takes at any time at most 6 times the bytes of A and the result t
 C6  Gradients flow back to A and to B.
 C7  A and B are not changed.
 
-A has shape (N, n, n); none of its matrices is singular. If you break C4, you get at most 4 points; if a number is wrong
-or not exact, or you break C5, C6 or C7, at most 6, and at most 4 if a shown check fails.
+A has shape (N, n, n); none of its matrices is singular. If you break C2 or C4, you get at most 4 points; if a number is
+wrong or not exact, or you break C5, C6 or C7, at most 6, and at most 4 if a shown check fails.
 """
 
 import torch
