@@ -58,6 +58,8 @@ def check_random_place(student, rng):
         x = rng.normal(size)
         x[size // 2] = bad
         same_values(student.first_bad(x), size // 2, "the index")
+    for dtype, first in ((torch.bfloat16, 1_001), (torch.float16, 4_001)):  # numbers that they do not have
+        same_values(student.first_bad(spoiled(rng, 5_000, first).to(dtype)), first, f"the index in a long x of {dtype}")
 
 
 @check("C3", share=2, try_this="first_bad(torch.empty(0))")
