@@ -16,6 +16,7 @@ def drawn(rng):
 @check("C6", category="device", share=2, try_this='best_device(), on a machine whose accelerator is called "xpu"')
 def check_names_no_kind(student):
     """The code names no kind of accelerator"""
+    reads_openly(student.best_device)
     require(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
     for node in ast.walk(ast.parse(source(student))):
         # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
@@ -59,8 +60,7 @@ def check_device_given(student, accelerator, probe, rng):
     reads_openly(student.to_device)  # only the worker knows on which device a tensor is
     batch, first, second = drawn(rng), accelerator.device(0), accelerator.device(1)
     # Of derived classes, to the CPU, to another accelerator: the first that fails tells which mistake it is.
-    parameter, _ = probe.of_others(student.to_device, second)
-    on_device(parameter, second, "the tensor for a parameter (torch.nn.Parameter)")
+    on_device(probe.of_others(student.to_device, second)[0], second, "the tensor for a parameter (torch.nn.Parameter)")
     objects = [torch.device(name) for name in (first, second, "cpu")]
     for device in (second, "cpu", second, *objects, accelerator.type):
         batch = student.to_device(batch, device)
