@@ -12,11 +12,11 @@ C3  Neither function copies: a write to any element of the argument shows at the
 C4  `shares(a, t)` returns True if at least one byte belongs to an element of the array a and to an element of the
     tensor t. Otherwise it returns False. Shapes and dtypes may differ. Equal numbers in two places do not count, nor do
     views of one array without a common element, such as even and odd columns.
-C5  `shares` changes neither a nor t, not even temporarily.
+C5  `shares` changes neither a nor t, not even for a moment: it may be given an array that is read-only.
 
-Arrays are writable and have no negative strides; tensors are on the CPU, require no gradient and do not come from
-`conj()`; every dtype exists on both sides. If you break C1, C4 or C5, you get at most 6 points, and at most 4 if a
-shown check of C1 or C4 fails.
+Otherwise arrays are writable. They have no negative strides; tensors are on the CPU, require no gradient and do not
+come from `conj()`; every dtype exists on both sides. If you break C1, C4 or C5, you get at most 6 points, and at most 4
+if a shown check of C1 or C4 fails.
 """
 
 import numpy as np

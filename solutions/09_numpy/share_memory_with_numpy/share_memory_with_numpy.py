@@ -1,20 +1,16 @@
-"""The reference.
-
-also right: detached
-"""
+"""also right: detached"""
 
 import numpy as np
 import torch
-from torch import Tensor
 
 
-def tensor_view(a: np.ndarray) -> Tensor:
+def tensor_view(a: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(a)
 
 
-def array_view(t: Tensor) -> np.ndarray:
+def array_view(t: torch.Tensor) -> np.ndarray:
     return t.numpy()
 
 
-def shares(a: np.ndarray, t: Tensor) -> bool:
+def shares(a: np.ndarray, t: torch.Tensor) -> bool:
     return np.shares_memory(a, t.numpy())
