@@ -9,14 +9,14 @@ take anything, and copy only if they must.
     >>> to_tensor(np.arange(3)[::-1])
     tensor([2, 1, 0])
 
-C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a dense tensor of any dtype in use, on any
-    device, which may require a gradient, be the result of a computation, or come from `conj()`.
+C1  `to_numpy(t)` returns a NumPy array with the shape and the numbers of t: a dense tensor on any device, of bfloat16 or a
+    dtype of NumPy's, which may require a gradient, be the result of a computation, or come from `conj()`.
 C2  The array has the dtype of t. bfloat16, which NumPy lacks, becomes float32.
 C3  The array shares the memory of t where that is possible: on the CPU, unless t is bfloat16 or comes from `conj()`.
 C4  t stays as it is: its numbers, `requires_grad`, `grad` and its graph.
 C5  From a device, t is copied once, in the dtype that it has there.
 C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an array. It may have negative strides or
-    be read-only. No warning appears.
+    be read-only. No warning appears, and none is silenced.
 C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory. a
     stays as it is.
 

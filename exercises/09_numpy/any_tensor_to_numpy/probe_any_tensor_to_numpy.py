@@ -4,12 +4,13 @@ import numpy as np
 
 
 def of_made(to_numpy, name, numbers):
-    """The array made of a tensor of some kind, and whether it shares its memory."""
+    """The array made of a tensor of some kind, whether it shares its memory, and whether the tensor keeps its graph."""
     t = {
         "result": lambda: numbers.clone().requires_grad_() * 1,
         "conj": lambda: numbers.clone().conj(),
         "imag": lambda: numbers.clone().conj().imag,
     }[name]()
+    graph = t.grad_fn
     array = to_numpy(t)
     same = isinstance(array, np.ndarray) and array.__array_interface__["data"][0] == t.data_ptr()
-    return array, same
+    return array, same, t.grad_fn is graph

@@ -68,14 +68,16 @@ def check_shares(student, probe, rng):
         array = student.to_numpy(t)
         is_array(array, "the array")
         require(shares_memory(array, t), "the array is a copy where it could share memory")
-    _, same = probe.of_made(student.to_numpy, "result", rng.normal(3))
+    _, same, _ = probe.of_made(student.to_numpy, "result", rng.normal(3))
     require(same is True, "the array is a copy where it could share memory, with a tensor that requires a gradient")
 
 
 @check("C4", category="gradient", share=1, try_this="t = torch.ones(2, requires_grad=True); to_numpy(t); print(t)")
-def check_t_stays(student, rng):
-    """Leaves t and its grad as they are"""
+def check_t_stays(student, probe, rng):
+    """Leaves t, its grad and its graph as they are"""
     keeps_arguments(student.to_numpy, rng.normal(2, 3), what="t")
+    *_, kept = probe.of_made(student.to_numpy, "result", rng.normal(3))
+    require(kept is True, "t is the result of a computation, and lost its graph")
 
 
 @check("C1", category="device", share=2, device="sim", try_this=THERE)
