@@ -8,8 +8,8 @@ weight grows a little. PyTorch computes it from the operations that ran, so you 
 C1  `grad_of(f, *xs)` returns a tuple: for each tensor of xs the gradient of f(*xs), in its shape and dtype.
     f returns a 0-dim tensor. A tensor may be given twice: each place has its own gradient.
 C2  Tensors of integers are converted to float32 before f gets them; their gradients are float32.
-C3  If f does not use one of xs, its gradient is 0 everywhere. f uses at least one of them.
-C4  f is called once. So nothing is estimated from small steps.
+C3  If f does not use one of xs, its gradient is 0 everywhere, with the dtype of C1 or C2. f uses at least one of them.
+C4  f is called once, in `steeper` too. So nothing is estimated from small steps.
 C5  The tensors xs and x are as before: `requires_grad` and `grad` too. A second call returns the same again.
 C6  The gradients are plain numbers: they have no history of their own.
 C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if f grows when this entry grows a

@@ -14,9 +14,9 @@ def cubes(probe, rng, dtype=torch.float32):
     return probe.function(f"{a} * x**3 + {b} * x * y"), x, y, exact
 
 
-def of_unused(student, probe, rng):
-    """The gradient of a float64 tensor that f does not use."""
-    found = student.grad_of(probe.function("1.5 * x**2"), rng.normal(3), rng.normal(2, 3, dtype=torch.float64))
+def of_unused(student, probe, rng, dtype=torch.float64):
+    """The gradient of a tensor that f does not use."""
+    found = student.grad_of(probe.function("1.5 * x**2"), rng.normal(3), rng.whole(1, 9, 2, 3, dtype=dtype))
     require(isinstance(found, (tuple, list)) and len(found) == 2, "there is not one gradient for each tensor")
     return found[1]
 
@@ -28,8 +28,7 @@ def check_random(student, probe, rng):
     same_values(plain(student.grad_of(f, x, y)), exact, "the result", **CLOSE)
     exact = 2 * x.double() ** 2, x.double() ** 2
     for requires_grad in (False, True):
-        x.requires_grad_(requires_grad)
-        found = plain(student.grad_of(probe.function("x**2 * y"), x, x))
+        found = plain(student.grad_of(probe.function("x**2 * y"), x.requires_grad_(requires_grad), x))
         same_values(found, exact, "the result for a tensor that is given twice", **CLOSE)
 
 
@@ -46,24 +45,25 @@ def check_like_x(student, probe, rng):
 @check("C2", category="dtype", share=2, try_this="grad_of(lambda x: (x * x).sum(), torch.tensor([1, 2]))")
 def check_integers(student, probe, rng):
     """Takes integers as float32"""
-    f, x = probe.function("5 * x**2 - x**4"), torch.tensor([rng.integer(2, 9), rng.integer(-9, -2)])
-    for (gradient,) in (student.grad_of(f, x), probe.beside_float64(student.grad_of, f, x)):
-        same_dtype(gradient, torch.float32, "the gradient for integers")
-        same_values(gradient, 10.0 * x - 4.0 * x.double() ** 3, "the gradient for integers", **CLOSE)
+    f = probe.function("5 * x**2 - x**4")
+    for dtype in (torch.int64, torch.int16, torch.int8, torch.uint8):
+        x = rng.whole(2, 9, 2, dtype=dtype) * (-1 if dtype.is_signed else 1)
+        for (gradient,) in (student.grad_of(f, x), probe.beside_float64(student.grad_of, f, x)):
+            same_dtype(gradient, torch.float32, f"the gradient for {dtype}")
+            same_values(gradient, 10.0 * x - 4.0 * x.double() ** 3, f"the gradient for {dtype}", **CLOSE)
 
 
 @check("C3", share=2, try_this="grad_of(lambda x, y: x.sum(), torch.ones(2), torch.ones(3))")
 def check_unused(student, probe, rng):
     """The gradient of a tensor that f does not use"""
-    gradient = of_unused(student, probe, rng)
-    same_values(gradient, torch.zeros(2, 3), "the gradient of a tensor that is not used")
+    same_values(of_unused(student, probe, rng), torch.zeros(2, 3), "the gradient of a tensor that is not used")
 
 
 @check("C3", category="dtype", share=1, try_this="grad_of(lambda x, y: x.sum(), torch.ones(2), torch.ones(3).double())")
 def check_unused_float64(student, probe, rng):
-    """The gradient of a float64 tensor that f does not use"""
-    gradient = of_unused(student, probe, rng)
-    same_dtype(gradient, torch.float64, "the gradient of a float64 tensor that is not used")
+    """The dtype of the gradient of a tensor that f does not use"""
+    for dtype, expected in ((torch.float64, torch.float64), (torch.int64, torch.float32)):
+        same_dtype(of_unused(student, probe, rng, dtype), expected, f"the gradient for {dtype} that is not used")
 
 
 @check("C5", category="memory", share=3, try_this="x = torch.ones(2); grad_of(torch.sum, x); print(x.requires_grad)")
