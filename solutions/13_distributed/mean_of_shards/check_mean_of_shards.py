@@ -64,8 +64,7 @@ def check_dtype(student, rng):
 @check("C4", category="memory", share=2, try_this="global_mean(local), and then print(local)")
 def check_kept(student, rng):
     """Leaves the shard as it was"""
-    each, _ = shards(rng, 5, 5)
-    for rank in on_ranks(student.global_mean, each):
+    for rank in [rank for n in (5, 1) for rank in on_ranks(student.global_mean, shards(rng, n, n)[0])]:
         require(not rank.changed, "local was changed; give collectives a tensor of your own, as they write into it")
 
 
