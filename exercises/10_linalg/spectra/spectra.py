@@ -14,8 +14,8 @@ C2  `compressed` needs new memory for at most 8 numbers for each entry of M, als
 C3  `spectral_radius(A)` returns the largest absolute value of the eigenvalues, complex ones too, as a real tensor.
 C4  `variances(X)` returns the d eigenvalues of the covariance matrix of X, whose N rows are samples: real, the largest
     first. The covariance divides by N - 1, as `torch.cov` does, which takes samples as columns.
-C5  `normals(P)` takes (N, 3, 3), N triangles of three points, also tiny ones, and returns (N, 3): vectors of length 1
-    at right angles to them. Seen from its tip, the three points turn counterclockwise.
+C5  `normals(P)` takes (N, 3, 3), N triangles of three points, also with sides of 1e-7, and returns (N, 3): vectors of
+    length 1 at right angles to them. Seen from its tip, the three points turn counterclockwise.
 C6  `compressed` and `spectral_radius` also take batches of matrices (..., h, w) and (..., n, n).
 C7  No warning appears: you use no deprecated function. No Python loop runs. The arguments stay as they are.
 C8  Results have the dtype of the argument, float32 or float64.
