@@ -21,7 +21,7 @@ C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device
     such as "cuda" or "cpu", means all of its kind; one with an index means only that one.
 C7  The arguments stay as they are, and results have the dtype of x. The same code runs with any accelerator, or none.
 
-If you break C2, you get at most 4 points; if you break C1 or C3 to C6, at most 6, and at most 4 if a shown check fails.
+If you break C2 or C4, you get at most 4 points; another rule but C7, at most 6, and at most 4 if a shown check fails.
 """
 
 import torch

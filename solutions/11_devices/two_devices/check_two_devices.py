@@ -46,9 +46,9 @@ def check_affine(student, accelerator, rng):
 @check("C2", category="performance", share=3, device="sim", try_this='count copies for x on "cuda:0", W on "cuda:1"')
 def check_copies(student, accelerator, rng):
     """Copies no more than W and b"""
-    for place in PLACES:
+    for place, rows in product(PLACES, (1, 50)):  # x is smaller than W, or larger
         for first, second in ((place, place), (1, place), (place, 0), (0, 1), ("cpu", 1)):
-            x, W, b, scale, _ = weights(rng, 50)
+            x, W, b, scale, _ = weights(rng, rows)
             there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
             moved = [t for t, at in ((W, first), (b, second)) if at != place]
             size = sum(t.numel() * t.element_size() for t in moved)
