@@ -82,7 +82,7 @@ def check_modes(student, probe, rng):
     modes = [training for training, _, _ in run["runs"]]
     require(False in modes, "no batch runs in evaluation mode")
     require(modes.count(True) >= 4 * EPOCHS, "a training batch runs in evaluation mode")
-    require(modes.count(True) <= 4 * EPOCHS, "a validation batch runs in training mode")
+    require(modes.count(True) <= 4 * EPOCHS, "more runs than one for each training batch are in training mode")
     require(run["training"] is False, "the model is in training mode after the call")
     graphs = [graph for training, graph, _ in run["runs"] if not training]
     require(not any(graphs), "a graph is recorded in validation; switch gradients off")
