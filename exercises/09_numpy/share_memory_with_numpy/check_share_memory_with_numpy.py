@@ -4,7 +4,8 @@ import torch
 
 from grader.check import answers, check, is_array, is_tensor, same_dtype, same_values, writes_show
 
-DTYPES = "float64 float32 float16 complex64 complex128 int64 int32 int16 int8 uint8 uint16 uint32 uint64 bool".split()
+DTYPES = ["float64", "float32", "float16", "complex64", "complex128", "int64", "int32", "int16", "int8", "bool"]
+DTYPES += ["uint8", "uint16", "uint32", "uint64"]
 EACH = pytest.mark.parametrize("name", ["tensor_view", "array_view"])
 
 
