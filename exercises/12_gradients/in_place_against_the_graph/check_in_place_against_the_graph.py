@@ -55,6 +55,7 @@ def check_one_row(student, probe):
 @check("C7", category="gradient", share=3)
 def check_notices(student, probe):
     """A loss from before the change raises in backward"""
-    noticed = probe.notices(student.clear_rows_, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), [1])
-    require(noticed is not None, "`clear_rows_` does not change w in its memory; PyTorch can notice it only there")
-    require(noticed is True, "`backward` computes gradients from numbers that `clear_rows_` overwrote, without a word")
+    for rows in ([1], [1, 0]):
+        noticed = probe.notices(student.clear_rows_, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), rows)
+        require(noticed is not None, "`clear_rows_` does not change w in its memory; PyTorch can notice it only there")
+        require(noticed is True, "`backward` computes gradients from numbers that were overwritten, without a word")

@@ -21,7 +21,7 @@ KEYS = (
     ("of `attention`", 1.0, 0.0),
     ("for a hidden key that is NaN", math.nan, 0.0),
     ("for a hidden key that is infinite", math.inf, 0.0),
-    ("for scores far below 0", 1.0, -1e6),
+    ("for scores far below 0", 1.0, -1e10),
 )
 """What to call the result, a factor for the last key, and what is added to all scores."""
 
