@@ -9,9 +9,9 @@ numbers may keep a gigabyte alive, because a view holds the whole storage. Compu
 
 C1  `boxed_bytes(xs)` returns the bytes of a list of different floats: those of the list plus those of each float object
     in it, as `sys.getsizeof` reports them. xs may be empty.
-C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes no tensor
-    of that shape, not even on the device "meta", because the number of bytes may be larger than PyTorch can count. The
-    shape `()` is one element; a size of 0 leaves none.
+C2  `tensor_bytes(shape, dtype)` returns the bytes of the elements of a tensor of that shape and dtype. It makes no
+    tensor of that shape, not even on the device "meta", because the number of bytes may be larger than PyTorch can
+    count. The shape `()` is one element; a size of 0 leaves none.
 C3  `held_bytes(t)` returns the bytes that t keeps alive: those of its whole storage.
 C4  `compact(t)` returns t itself if `t.nbytes` is at least half of the bytes that t holds. (`t.nbytes` counts an
     element as often as it is shown, as in an expanded t.) Otherwise it returns a copy of the same shape and dtype, with
