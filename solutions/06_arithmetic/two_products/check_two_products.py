@@ -124,8 +124,8 @@ def check_no_loop(student, rng):
     """No loop over rows, batches or elements"""
     for name in ARGUMENTS:
         no_loop(getattr(student, name), squares(rng, name, 4), squares(rng, name, 120))
-    few, many = (tuple(rng.normal(items, 4, 4) for _ in range(2)) for items in (2, 90))
-    no_loop(student.similarity, few, many)
+    for fronts in (((2,), (90,)), ((2, 2), (12, 12))):
+        no_loop(student.similarity, *([rng.normal(*front, 4, 4) for _ in range(2)] for front in fronts))
     no_loop(student.discounted, ([1.0] * 4, 0.5), ([1.0] * 4_000, 0.5))
 
 
