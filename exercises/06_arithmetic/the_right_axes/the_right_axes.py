@@ -18,7 +18,7 @@ C3  `standardize(images, mean, std)` subtracts each channel's own mean and divid
 C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets mean 0 and standard deviation 1: subtract
     its mean, divide by the root of its variance (as in C2) plus 1e-5.
 C5  Results have the dtype of images, x, mean and std, float32 or float64; for images of uint8, all others are float32.
-C6  The arguments stay as they are, gradients flow from `layer_norm` to x, and no loop goes over pictures or vectors.
+C6  Arguments stay as they are, gradients flow through `layer_norm`, no loop goes over pictures, channels or vectors.
 
 N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Strides are any. If you break a
 rule but C5, you get at most 6 points, and at most 4 if a shown check fails.
