@@ -87,6 +87,8 @@ def check_precise(student):
         cases = itertools.product(samples, (0.0, -2048.0 * large))
         # The square of one sample is right to half an eps. A narrower dtype takes away four at least.
         adds_up(student, *cases, rtol=2.5 * eps, atol=0.0)
+    # In float32 there is no number between these two.
+    adds_up(student, (torch.tensor([0.1 + 1e-12], dtype=torch.float64), 0.1), rtol=1e-9, atol=0.0)
 
 
 @check("C4", category="performance", share=3, try_this="which line runs more often for a larger x?")
