@@ -22,6 +22,7 @@ from grader.check import (
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 FAR = 10_000.0
+TOWNS = "a = torch.tensor([[1.0, 2.0], [4.0, 6.0]]); pairwise(torch.cat([a + 1e4, a - 1e4]), a + 1e4)[:2]"
 BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
 
 
@@ -83,16 +84,23 @@ def check_equal(student, rng, name):
         require((own.abs() <= 1.01e-6).all(), "equal points are not 0 apart", f"their distances are {own.tolist()}")
 
 
-@check("C3", share=1, try_this="a = torch.randn(4, 2); pairwise(a + 1e4, 1e4 - a) - pairwise(a, -a)")
+@check("C3", share=1, try_this=TOWNS)
 @BOTH
 def check_far(student, rng, name):
-    """Points that lie far from the origin"""
-    function = getattr(student, name)
-    a, b = (x + FAR for x in points(rng, rng.integer(30, 40), rng.integer(50, 60), rng.integer(3, 6)))
-    asked, near = exact(a, b), (a - FAR, b - FAR)  # exact, as the numbers of a and b are
+    """Points that lie far from the origin, on both sides of it"""
+    n, d = rng.integer(20, 30), rng.integer(2, 3)
+    a, b = ((64 * x).round() / 64 for x in points(rng, n, n, d))  # numbers that float32 has near 10,000, too
+    asked = torch.stack([exact(a, b)] * 2)
+
+    def within(far, scale=1):
+        """The distances within a town on either side of the origin; centering brings neither of them near it."""
+        table = getattr(student, name)(torch.cat([a + far, a - far]), torch.cat([scale * b + far, scale * b - far]))
+        same_shape(table, (2 * n, 2 * n))
+        return torch.stack([table[:n, :n], table[n:, n:]])
+
     # What is wrong in the same way near the origin is for other checks.
-    same, other = (lambda scale=scale: function(near[0], scale * near[1]) for scale in (1, 2))
-    as_elsewhere(function(a, b), asked, same, other, "the result far from the origin", **CLOSE)
+    same, other = (lambda scale=scale: within(0.0, scale) for scale in (1, 2))
+    as_elsewhere(within(FAR), asked, same, other, "the result far from the origin", **CLOSE)
 
 
 @check("C4", category="performance", share=1, try_this="look for what runs more often for 100 points than for 10")
