@@ -12,8 +12,8 @@ C1  `compare_sums(x, Timer)` times with Timer how x is added up by a loop and by
     "loop" and "sum", the `median` of each measurement in seconds, and "speedup", the first divided by the second.
 C2  All runs of a timed statement do the same work, the warm-up too: no run continues where the last one ended.
 C3  Only the adding up is timed. For "loop": one PyTorch addition for each entry (you may skip the first); a run may
-    also make or clear its start. For "sum": the single operation that gives the total. Taking the entries out of x, and
-    Python's own work, do not count.
+    also make or clear its start. For "sum": the single operation that gives the total, without `.item()` or `float`.
+    Taking the entries out of x, and Python's own work, do not count.
 C4  The name `sum` stays Python's own, in your file and in what is timed. (x.sum is fine, and "sum" as a key.)
 C5  The dict also has "totals": a tuple of the total of x by the loop and by x.sum(), two 0-dim tensors of the dtype of
     x. A second call returns the same totals.

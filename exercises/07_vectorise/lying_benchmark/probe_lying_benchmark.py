@@ -8,7 +8,7 @@ from torch.utils.benchmark import Measurement, Timer
 
 
 class Watch(TorchDispatchMode):
-    """Notes for each run which operations ran, and the single numbers that they gave."""
+    """Notes for each run which operations ran, all views as such, and the single numbers that they gave."""
 
     def __init__(self):
         super().__init__()
@@ -22,7 +22,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.ops.append(func.overloadpacket.__name__)
+        self.ops.append("view" if func.is_view else func.overloadpacket.__name__)
         if isinstance(result, torch.Tensor) and result.numel() == 1:
             self.numbers.append(float(result))
         return result
