@@ -409,8 +409,8 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
         if different > 1:
             reads = "both sentences" if different <= MOST else "none of their sentences"
             yield (
-                f"{Places.of(exercise).staff.as_posix()}: the wrong answers {', '.join(names)} behave alike with every seed, "
-                f"so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
+                f"{Places.of(exercise).staff.as_posix()}: the wrong answers {', '.join(names)} behave alike with every "
+                f"seed, so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
                 "distinguishes them"
             )
 

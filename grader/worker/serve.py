@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 
 from grader.wire.bounds import ChannelClosed, Unsupported
 from grader.wire.decode import Decoder
@@ -121,6 +122,7 @@ class Submission:
         self._calls: list[Any] = []
         self._held: Future[Any] | None = None
         self._timed = True  # of the request before: by then nothing was filled
+        self._gradients = True
 
     def answer(self, frame: Frame) -> Reply:
         """The reply to a request. Whatever student code raises is part of it."""
@@ -138,6 +140,8 @@ class Submission:
             self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
             seed(frame.tree["seed"], devices=self._sees_devices)
+            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
+            torch.set_grad_enabled(self._gradients)
         if do == "results":
             held, self._held = self._held, None
             assert held is not None
@@ -204,6 +208,7 @@ class Submission:
         sys.path.append(self._folder)
         sys.argv[:] = [name + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = _import_file(name, Path(self._folder, name + ".py"))
+        self._gradients = torch.is_grad_enabled()
         if tree["secret"]:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data.keys():
                 Path(self._folder, *file_name.split("/")).unlink()

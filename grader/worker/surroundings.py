@@ -30,11 +30,7 @@ _set_malloc = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "li
 
 
 def seed(number: int, *, devices: bool) -> None:
-    """Seed all generators that student code draws from; those of accelerators only where it sees one.
-
-    Gradients are recorded again, too: code that leaves them switched off must not fail the checks of other rules.
-    """
-    torch.set_grad_enabled(True)
+    """Seed all generators that student code draws from; those of accelerators only where it sees one."""
     random.seed(number)
     np.random.seed(number % 2**32)
     if devices:

@@ -286,6 +286,15 @@ def test_a_warning_names_the_file_as_the_student_does(grade_text: Grade) -> None
     assert "double.py:2: UserWarning: look here" in grade_text(text).output.splitlines()
 
 
+@pytest.mark.parametrize("at_load", [True, False])
+def test_each_check_begins_with_the_gradients_of_the_loaded_module(grade_text: Grade, at_load: bool) -> None:
+    """What a function leaves switched off is not left for the next check."""
+    off = "    print(torch.is_grad_enabled(), torch.set_grad_enabled(False))\n"
+    functions = f"def double(x):\n{off}    return 2 * x\ndef double_(x):\n{off}    return x.mul_(2)\n"
+    graded = grade_text(f"import torch\ntorch.set_grad_enabled({at_load})\n{functions}")
+    assert [line.split()[0] for line in graded.output.splitlines()] == [str(at_load)] * 2
+
+
 def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path: Path) -> None:
     """Without fork, Unix sockets and memfd the verdicts and messages are the same."""
     grade = grader_of(tiny, spawn_lane, tmp_path)

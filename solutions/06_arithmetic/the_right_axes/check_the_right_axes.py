@@ -30,7 +30,7 @@ def has_values(yours, expected, what, rtol=1e-4, atol=1e-4):
 
 
 def all_pictures(rng):
-    """Pictures of sizes that all differ, or are all equal, of one pixel, of one number a channel, and of other strides."""
+    """Pictures of sizes that all differ or are equal, of one pixel, of one number a channel, and of other strides."""
     n, h, w = rng.sizes(3, low=4)
     for shape in ((n, 3, h, w), (n, n, n, n), (1, 2, h, 3), (n, 1, 1, 1), (1, 3, 1, 1)):
         yield rng.whole(0, 255, *shape, dtype=torch.uint8)
