@@ -49,8 +49,9 @@ def check_refuses(student, rng):
         low, high = torch.iinfo(target).min, torch.iinfo(target).max
         for source in reversed(INTEGERS):  # from wide to narrow
             limits = torch.iinfo(source)
-            # Of such a dtype a number that became another one comes back unharmed.
-            case = "a number beyond the range" + ", of an int dtype as wide" * (source.itemsize == target.itemsize)
+            # Of a dtype as wide, a number that became another one comes back unharmed.
+            as_wide = source.itemsize == target.itemsize
+            case = "a number beyond the range, of a dtype as wide" if as_wide else "a number beyond the range"
             for number in (low - 1, high + 1, high + rng.integer(2, 100), limits.min, limits.max):
                 if limits.min <= number <= limits.max and not low <= number <= high:
                     x = torch.tensor([[0, 1], [number, 2]], dtype=source)
