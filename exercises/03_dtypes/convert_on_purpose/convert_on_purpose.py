@@ -13,11 +13,12 @@ C2  `to_int` raises ValueError for any other mode.
 C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
 C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
 C5  If x has that dtype already, `safe_cast` returns x itself.
-C6  `to_half(x)` returns x as float16. Numbers beyond its largest one, 65504, become 65504 or -65504. NaN stays NaN.
+C6  `to_half(x)` returns x as float16. Numbers beyond its largest one, 65504, and infinities become 65504 or -65504.
+    NaN stays NaN.
 C7  The arguments stay as they are, and no function loops over the elements.
 
 x has any shape, of size 0 too, and any strides: float32 or float64 with |x| < 2**53 in `to_int`, an integer dtype in
-`safe_cast` (uint8, int8, int16, int32 or int64, as dtype), float32 in `to_half`, also with infinities. If you break C1,
+`safe_cast` (uint8, int8, int16, int32 or int64, as dtype), float32 in `to_half`. If you break C1,
 C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check of these fails.
 """
 

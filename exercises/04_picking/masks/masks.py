@@ -17,11 +17,11 @@ C3  `replace_between_(x, lo, hi, value)` sets these elements of x itself to valu
 C4  NaN lies in no range: it is not picked, not counted and not replaced.
 C5  `hide_future(scores)` takes floats of shape (..., n, n), and returns a new tensor of their dtype in which entry (i,
     j) of each table is -inf where j > i, and the score elsewhere. scores stays as it is, and gradients flow back to it.
-C6  The number of PyTorch operations does not grow with the sizes: no function loops over rows or elements.
+C6  The number of PyTorch operations does not grow with the sizes: no loop over tables, rows or elements.
 
-x has any dims and strides, floats or ints. lo and hi lie in the range of its dtype and are exact in float32; x can hold
-value. n may be 0; scores may hold inf and NaN. If a result is wrong or you loop, you get at most 6 points, and at most
-4 if a shown check of C1, C3 or C5 fails.
+x has any dims and strides, floats or ints. lo, hi and the ints of x are exact in float32; lo and hi lie in the range of
+its dtype; x can hold value. n may be 0; scores may hold inf and NaN. If a number or a shape is wrong or you loop, you
+get at most 6 points, and at most 4 if a shown check of C1, C3 or C5 fails.
 """
 
 import torch

@@ -21,7 +21,7 @@ C6  A large tensor takes as many PyTorch operations as a small one: no loop over
 C7  The arguments are not changed. All tensors may have any strides.
 
 labels are int64, from 0 to C - 1; scores are floats. t holds one or more floats without NaN, or int8 to int64 that a
-float holds exactly. If you break C1 to C5, you get at most 6 points, and 4 if a shown check of C1, C3 or C4 fails.
+float holds exactly. A wrong result or gradient, a table or a loop: at most 6 points, 4 in a shown check of C1, C3, C4.
 """
 
 import torch

@@ -35,7 +35,7 @@ def columns(vectors: list[torch.Tensor]) -> torch.Tensor:
     raise NotImplementedError  # TODO: each vector as a column
 
 
-def collate(sequences: list[torch.Tensor], fill: float) -> tuple[torch.Tensor, torch.Tensor]:
+def collate(sequences: list[torch.Tensor], fill: int | float) -> tuple[torch.Tensor, torch.Tensor]:
     raise NotImplementedError  # TODO: a table with one row for each sequence, and its mask
 
 

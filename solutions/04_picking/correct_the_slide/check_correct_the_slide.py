@@ -70,6 +70,9 @@ def check_set(student, rng):
             result = student.set_first_cols_(t, n, v)
             if not agrees(result, expected, rtol=0.0, atol=0.0):  # a changed copy costs the points of C6, not these
                 same(changed(t), expected, f"t, afterwards, for {case},", rtol=0.0, atol=0.0)
+    t = torch.full((2, 3), 2**53 + 1)  # as floats, the numbers that stay are rounded
+    student.set_first_cols_(t, 1, 7.0)
+    same(t[:, 1:], torch.full((2, 2), 2**53 + 1), "what stays of a t of large ints")
 
 
 @check("C6", category="memory", share=1, try_this=f"{TABLE}; set_first_cols_(t, 2, 0.0) is t")

@@ -130,15 +130,16 @@ def check_scores_stay(student, rng):
     keeps_graph(student.hide_future, rng.normal(3, 3))
 
 
-@check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")
+@check("C6", category="performance", share=2, try_this="look for a `for` over tables, rows or elements")
 def check_no_loop(student, rng):
-    """No loop over rows or elements"""
+    """No loop over tables, rows or elements"""
     few, many = rng.whole(0, 9, 4, 5, dtype=torch.float32), rng.whole(0, 9, 400, 50, dtype=torch.float32)
     for function in (student.between, student.count_between):
         does_not_call(function, "tolist", "unbind")
         no_loop(function, (few, 2.0, 6.0), (many, 2.0, 6.0))
     no_loop(student.replace_between_, (few, 2.0, 6.0, 0.0), (many, 2.0, 6.0, 0.0))
-    no_loop(student.hide_future, (rng.normal(4, 4),), (rng.normal(200, 200),))
+    for shape, larger in (((4, 4), (200, 200)), ((2, 3, 3), (40, 3, 3))):  # tables and batches of them
+        no_loop(student.hide_future, (rng.normal(*shape),), (rng.normal(*larger),))
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.ones(3); between(x, 0, 2), x")

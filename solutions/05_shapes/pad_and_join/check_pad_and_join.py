@@ -67,6 +67,11 @@ def check_batch(student, rng):
     for items, fill in sequences(rng):
         expected = padded(items, fill)
         same_values(pair(student.collate(items, fill))[0], expected, "the batch")
+    # float32 rounds these.
+    tenths = [rng.whole(1, 9, length, dtype=torch.float64) / 10 for length in (3, 1)]
+    for items, fill, case in ((tenths, 0.1, "float64 numbers"), ([vector(rng, 2), vector(rng, 1)], 2**24 + 1, "ints")):
+        batch = pair(student.collate(items, fill))[0]
+        same_values(batch, padded(items, fill), f"the batch, of {case} with more digits,", rtol=0.0, atol=0.0)
 
 
 @check("C3", category="dtype", share=1, try_this="collate([torch.tensor([1, 2]), torch.tensor([3])], 2**53 + 1)[0]")
@@ -120,14 +125,16 @@ def check_own_memory(student, rng, name):
 @check("C6", category="dtype", share=1, try_this=TYPES)
 @pytest.mark.parametrize("name", NAMES)
 def check_dtype(student, rng, name):
-    """Keeps dtypes, and large ints that floats round"""
-    large = 2**53 + 1 + 2 * rng.whole(1, 99, 1)
+    """Keeps dtypes, and numbers that float32 rounds"""
+    large, seventh = 2**53 + 1 + 2 * rng.whole(1, 99, 1), rng.whole(1, 6, 1, dtype=torch.float64) / 7
     vectors = [vector(rng, 3, dtype) for dtype in (torch.float64, torch.int32, torch.float16)]
-    for items in (*([x, x] for x in vectors), [large]):
+    for items in (*([x, x] for x in vectors), [seventh], [large]):
         result = getattr(student, name)(*arguments(name, items))
         numbers = pair(result)[0] if name == "collate" else result
         same_dtype(numbers, items[0].dtype, f"the result of `{name}`")
-    same_values(numbers.flatten(), large.expand(numbers.numel()), f"the result of `{name}` for large ints")
+        if len(items) == 1:
+            what, expected = f"the result of `{name}` for one {items[0].dtype} number", items[0].expand(numbers.numel())
+            same_values(numbers.flatten(), expected, what, rtol=0.0, atol=0.0)
 
 
 @check("C7", category="performance", share=1, try_this="look for a `for` over elements")
