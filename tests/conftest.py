@@ -103,7 +103,7 @@ def spawn_lane(tiny: Course) -> Iterator[Lane]:
         yield lane
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def type_grade(fork_lane: Lane) -> WarmGrade:
     """Types commands where no process is to be started for each: what is about starts and ends uses `run_grade`."""
     return WarmGrade({Start.FORK: fork_lane})
