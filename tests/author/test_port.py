@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from support import COURSES, FORK, WarmGrade, run_grade, verified
+from support import COURSES, FORK, WarmGrade, verified
 
 from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
@@ -30,14 +30,14 @@ def port(text: str, reference: str = "") -> Draft:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course of ported exercises, one for each style."""
     root = tmp_path_factory.mktemp("ported")
     shutil.copy(COURSES / "tiny" / "course.yaml", root)
-    assert run_grade("new", "--course", "mine", cwd=root).returncode == 0
+    assert type_grade("new", "--course", "mine", cwd=root).returncode == 0
     for style in STYLES:
         files = ("--from", str(PLAIN / f"{style}.py"), "--reference", str(PLAIN / f"{style}_solution.py"))
-        ran = run_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
+        ran = type_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
         assert ran.returncode == 0, ran.stderr
     return load_course(root / "mine")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade, verified
+from support import COURSES, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
@@ -345,10 +345,10 @@ def test_every_fault_is_planted() -> None:
     assert sorted(fault for group in TOGETHER.values() for fault in group) == sorted(FAULTS)
 
 
-def test_sound_course_is_green(tmp_path: Path) -> None:
+def test_sound_course_is_green(type_grade: WarmGrade, tmp_path: Path) -> None:
     """The pretend course itself has no problem, and the command says so in one table."""
     home = shutil.copytree(COURSES / "tiny", tmp_path / "course")  # what is kept of it stays out of the pretend course
-    ran = run_grade("verify", "--seeds", "2", cwd=home)
+    ran = type_grade("verify", "--seeds", "2", cwd=home)
     assert ran.returncode == 0, ran.stdout
     assert "No problems found." in ran.stdout
     assert "01-1 double" in ran.stdout
@@ -362,11 +362,11 @@ def test_solution_on_a_page_is_reported(tmp_path: Path) -> None:
     assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(root)))
 
 
-def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> None:
+def test_new_course_lacks_only_what_its_author_must_write(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A scaffolded exercise runs as it should; verify asks for the text, the hints, and nothing else."""
-    assert run_grade("new", "--course", "mine", cwd=tmp_path).returncode == 0
+    assert type_grade("new", "--course", "mine", cwd=tmp_path).returncode == 0
     home = tmp_path / "mine"
-    ran = run_grade("new", "02_memory/predict_offsets", cwd=home)
+    ran = type_grade("new", "02_memory/predict_offsets", cwd=home)
     assert ran.returncode == 0, ran.stderr
     assert "wrote exercises/02_memory/predict_offsets/predict_offsets.py" in ran.stdout
     course = load_course(home)
@@ -379,26 +379,26 @@ def test_new_course_lacks_only_what_its_author_must_write(tmp_path: Path) -> Non
     assert {kind: good == total for kind, (good, total) in proof.counts.items()} == dict.fromkeys(proof.counts, True)
 
 
-def test_new_refuses(tmp_path: Path) -> None:
+def test_new_refuses(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A course is not written over, a name must be usable, and an id is unique."""
-    run_grade("new", "--course", ".", cwd=tmp_path)
-    again = run_grade("new", "--course", ".", cwd=tmp_path)
+    type_grade("new", "--course", ".", cwd=tmp_path)
+    again = type_grade("new", "--course", ".", cwd=tmp_path)
     assert (again.returncode, "a course is not written over" in again.stderr) == (2, True)
-    odd = run_grade("new", "../evil", cwd=tmp_path)
+    odd = type_grade("new", "../evil", cwd=tmp_path)
     assert (odd.returncode, "is not MODULE/EXERCISE in lower case" in odd.stderr) == (2, True)
-    run_grade("new", "01_a/one", cwd=tmp_path)
-    twice = run_grade("new", "02_b/one", cwd=tmp_path)
+    type_grade("new", "01_a/one", cwd=tmp_path)
+    twice = type_grade("new", "02_b/one", cwd=tmp_path)
     assert (twice.returncode, "the exercise one exists" in twice.stderr) == (2, True)
 
 
-def test_new_keeps_comments_and_modules(tmp_path: Path) -> None:
+def test_new_keeps_comments_and_modules(type_grade: WarmGrade, tmp_path: Path) -> None:
     """course.yaml gets one name or one module more; everything else stays as it was."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     yaml = root / "course.yaml"
     yaml.write_text(yaml.read_text().replace("modules:\n", "modules:\n  # in order\n"))
     before = yaml.read_text().splitlines()
-    assert run_grade("new", "01_basics/third", cwd=root).returncode == 0
-    assert run_grade("new", "02_more/fourth", cwd=root).returncode == 0
+    assert type_grade("new", "01_basics/third", cwd=root).returncode == 0
+    assert type_grade("new", "02_more/fourth", cwd=root).returncode == 0
     course = load_course(root)
     assert [exercise.id for exercise in course.exercises] == ["double", "total", "third", "fourth"]
     assert [exercise.number for exercise in course.exercises] == ["01-1", "01-2", "01-3", "02-1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import multiprocessing
 import re
 import shutil
@@ -100,6 +101,8 @@ def test_teams_of_moodle(tiny: Course, tmp_path: Path, type_grade: WarmGrade) ->
         made = handed_in(tiny, tmp_path / text, {name: text})
         notes = made.grade(tiny.exercises[:1], roster=tmp_path / "worksheet.csv").notes
         assert notes == [f"{3 - len(members)} of 3 persons on the roster handed in nothing."]
+        (report,) = (made.out / "reports").glob("*.json")
+        assert json.loads(report.read_text())["authors"] == members
         rows = {row[0]: row[1] for row in table(made.out / "gradebook.csv")}
         assert rows == {
             one: ("10" if text == "passed" else "0") if one in members else "" for one in ("11", "12", "13")
@@ -279,7 +282,7 @@ def test_known_answers_run_once(tmp_path: Path) -> None:
         found = re.search(rb"mistake \d", source)
         with log.open("a") as file:
             file.write(f"{check} {found[0].decode()}\n" if found else "")
-        time.sleep(0.05)
+        time.sleep(0.02)
         return Verdict.FAILED
 
     made.judge = judge

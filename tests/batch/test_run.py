@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade, run_grade
+from support import COURSES, WarmGrade
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TOTAL = "def total(x):\n    return x.sum()\n"
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graded(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that a batch over a small class wrote, which was killed after the first author, and run again."""
     root = tmp_path_factory.mktemp("class")
     authors: dict[str, dict[str, str]] = {
@@ -46,7 +46,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     killed.communicate()
     assert first[0].startswith(b"Grading ")
     assert first[-1] == b"[1/5]          0 / 15  =evil()\n"
-    ran = run_grade(*command, "-j", "2", cwd=COURSES / "tiny")
+    ran = type_grade(*command, "-j", "2", cwd=COURSES / "tiny")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (root / "printed").write_text(ran.stdout)
     return out

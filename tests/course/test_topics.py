@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import COURSES, WarmGrade
 
 from grader.author.pages import map_page
 from grader.author.text import unknown_topics
@@ -77,11 +77,11 @@ def test_needs_are_earlier_exercises(course: Path) -> None:
     )
 
 
-def test_pages_of_a_course(course: Path, tmp_path: Path) -> None:
+def test_pages_of_a_course(type_grade: WarmGrade, course: Path, tmp_path: Path) -> None:
     """The map has every exercise with its needs and time, the other page what is read of each wrong answer."""
     file = course / "exercises/01_basics/total/exercise.yaml"
     file.write_text(file.read_text() + "needs: [double]\nminutes: 75\n")
-    run = run_grade("pages", str(tmp_path / "docs"), "double", "--start", "fork", cwd=course)
+    run = type_grade("pages", str(tmp_path / "docs"), "double", "--start", "fork", cwd=course)
     assert run.returncode == 0, run.stdout + run.stderr
     lines = (tmp_path / "docs/course-map.md").read_text().splitlines()
     (total,) = [line for line in lines if line.startswith("| 01-2")]
