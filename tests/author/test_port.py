@@ -13,6 +13,7 @@ from support import COURSES, FORK, WarmGrade, verified
 
 from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
+from grader.grading.lanes import Lanes
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.runner.pool import open_lane
@@ -63,14 +64,13 @@ def test_a_solution_that_passes_the_tests_passes_the_checks(verdicts: dict[str, 
     assert failed == NEEDS_MORE.get(style, set())
 
 
-def test_verify_reports_what_is_left_to_do(course: Course) -> None:
+def test_verify_reports_what_is_left_to_do(course: Course, lanes: Lanes) -> None:
     """Of a port with its reference, nothing else: the text, the hints, calls to try, and more answers."""
     (puzzles,) = (exercise for exercise in course.exercises if exercise.id == "my_puzzles")
     (proof,) = verified(course, [puzzles])
     known = ("docstring is not written", "is not written", "must give an example", "no other right", "0 wrong answers")
     others = [problem for problem in proof.problems if not any(words in problem for words in known)]
-    # Weak tests are weak checks: unusual answers and constants show it, as they would in any exercise.
-    # A test that is both shown and hidden is to be one of them.
+    # Weak tests are weak checks: unusual answers show it. A test that is both shown and hidden is to be one of them.
     weak = ("unusual answer", "at fault itself", "points are for nothing", "of a hidden check stands here")
     assert [problem for problem in others if not any(words in problem for words in weak)] == []
 

@@ -65,7 +65,6 @@ def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_
     [
         (None, "01-1 double: double.py is not among the submitted files"),
         ("def double(x:\n", "01-1 double: your double.py does not load: SyntaxError"),
-        ("import os\nos._exit(0)\n", "01-1 double: "),
         ("starter", "01-1 double: the file is still the unchanged starter; it earns 0"),
     ],
 )

@@ -48,16 +48,15 @@ def pretended_lanes() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("lost", [1, 2])
-def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process that is killed was grading is graded by another one, also by one that comes when all are gone."""
     whole, spread = PretendClass(tiny, tmp_path / "whole"), PretendClass(tiny, tmp_path / "spread")
     for pretend in (whole, spread):
-        for place in range(24):
+        for place in range(16):
             pretend.hand_in(f"author{place:02}", double=VERDICTS[place % 4], total=VERDICTS[place // 2 % 4])
         pretend.out.mkdir()
         (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
-    expected = whole.grade()
+    whole.grade()
     made: list[LocalCluster] = []
 
     def remembered(**options: Any) -> LocalCluster:
@@ -65,23 +64,23 @@ def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch:
         return made[0]
 
     submitted, killed = [0], list[int]()
+    losses = {8: 1, 20: 2}
     submit = Cluster.submit
 
     def submit_and_kill(self: Cluster, work: Work) -> Any:
-        if submitted[0] == 12:
-            for nanny in list(made[0].workers.values())[:lost]:
-                killed.append(nanny.process.pid)
-                os.kill(killed[-1], signal.SIGKILL)
+        if most := losses.get(submitted[0]):
+            alive = [nanny.process.pid for nanny in made[0].workers.values() if nanny.process and nanny.process.pid]
+            for pid in alive[:most]:
+                killed.append(pid)
+                os.kill(pid, signal.SIGKILL)
         submitted[0] += 1
         return submit(self, work)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "LocalCluster", remembered)
     with pretended_lanes():
-        summary = spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
-    # What was lost with both is broken at first, and graded once more at the end.
-    assert lost == 2 or summary == expected
-    assert len(killed) == lost
+        spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
+    assert len(killed) >= 2
     assert results(spread.out) == results(whole.out)
 
 

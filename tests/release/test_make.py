@@ -96,9 +96,13 @@ def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: P
     copy = shutil.copytree(released / "copy", tmp_path / "mine")
     untouched = type_grade(cwd=copy)
     assert "0 / 6.3 points, 8.7 more at hand-in" in untouched.stdout
+    assert untouched.returncode == 1
     answers = released / "course/solutions/01_basics"
     shutil.copyfile(answers / "double/double.py", copy / "exercises/01_basics/double/double.py")
     shutil.copyfile(answers / "total/wrong/list.py", copy / "exercises/01_basics/total/total.py")
+    solved = type_grade("double", cwd=copy)
+    assert (solved.returncode, "5 / 5 points, 5 more at hand-in" in solved.stdout) == (0, True)
+    assert "2 hidden checks will decide 5 more points at hand-in." in solved.stdout
     ran = type_grade("--json", "-", cwd=copy)
     report = json.loads(ran.stdout)
     assert report["score"] == {"earned": 6.3, "possible": 15.0, "undecided": 8.7}
