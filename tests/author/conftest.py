@@ -22,9 +22,14 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def lanes(tiny: Course, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lanes]:
-    """A warm lane, which has the checks of the pretend course again afterwards; one unusual answer is enough."""
+def few_unusual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One unusual answer is enough, and no answer that is a constant."""
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: [*unusual_cases(*given)][:1])
     monkeypatch.setattr("grader.author.cases.constant_cases", lambda exercise: [])
+
+
+@pytest.fixture
+def lanes(tiny: Course, fork_lane: Lane, few_unusual: None) -> Iterator[Lanes]:
+    """A warm lane, which has the checks of the pretend course again afterwards."""
     yield Lanes(WarmPool(lambda: fork_lane), None)  # type: ignore[arg-type]
     fork_lane.collect_anew(tiny.exercises)

@@ -13,7 +13,6 @@ from support import COURSES, FORK, WarmGrade, verified
 
 from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
-from grader.grading.lanes import Lanes
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.runner.pool import open_lane
@@ -64,7 +63,7 @@ def test_a_solution_that_passes_the_tests_passes_the_checks(verdicts: dict[str, 
     assert failed == NEEDS_MORE.get(style, set())
 
 
-def test_verify_reports_what_is_left_to_do(course: Course, lanes: Lanes) -> None:
+def test_verify_reports_what_is_left_to_do(course: Course, few_unusual: None) -> None:
     """Of a port with its reference, nothing else: the text, the hints, calls to try, and more answers."""
     (puzzles,) = (exercise for exercise in course.exercises if exercise.id == "my_puzzles")
     (proof,) = verified(course, [puzzles])

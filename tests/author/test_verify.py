@@ -78,7 +78,7 @@ FLAKY = """import random
 
 
 def double(x):
-    return 2 * x if random.random() < 0.8 else x
+    return 2 * x if random.random() < 0.5 else x
 
 
 def double_(x):
@@ -191,10 +191,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         copy(f"{STAFF}/right/adds.py", f"{SHOWN}/double.py"),
         f"{SHOWN}/double.py: the starter passes every check; leave something for the student to do",
     ),
-    "nothing marked TODO": (
-        change(f"{SHOWN}/double.py", "  # TODO", ""),
-        f"{SHOWN}/double.py: nothing is marked TODO",
-    ),
+    "nothing marked TODO": (change(f"{SHOWN}/double.py", "  # TODO", ""), f"{SHOWN}/double.py: nothing is marked TODO"),
     "long docstring": (
         change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n' + "and so on\n" * 30),
         f"{SHOWN}/double.py: the docstring has 36 lines; shorten it to 25",
@@ -239,10 +236,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
         change(f"{SHOWN}/check_double.py", "def check_small(", "def test_small("),
         f"{SHOWN}/check_double.py:7: `test_small` is never run; make it a check",
     ),
-    "no reference": (
-        remove(f"{STAFF}/double.py"),
-        f"{STAFF}: the reference is missing; write double.py",
-    ),
+    "no reference": (remove(f"{STAFF}/double.py"), f"{STAFF}: the reference is missing; write double.py"),
 }
 
 
@@ -259,12 +253,7 @@ TOGETHER = {
         "folder that no module lists",
         "no reference",
     ],
-    "more_text": [
-        "hidden check without a contract line",
-        "check without a title",
-        "long code",
-        "nothing marked TODO",
-    ],
+    "more_text": ["hidden check without a contract line", "check without a title", "long code", "nothing marked TODO"],
     "answers": [
         "right variant fails for some seeds",
         "right variant fails",
@@ -317,7 +306,7 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         lambda exercise, problems: unusual_cases(exercise, problems) if exercise.id in unusual else (),
     )
     problems = []
-    for seeds, copies in ((1, others), (8, lucky)):
+    for seeds, copies in ((1, others), (4, lucky)):
         course = planted(tmp_path / f"course{seeds}", copies)
         for proof in verified(course, course.exercises, seeds):
             problems += proof.problems
@@ -345,15 +334,6 @@ def test_every_fault_is_planted() -> None:
     assert sorted(fault for group in TOGETHER.values() for fault in group) == sorted(FAULTS)
 
 
-def test_sound_course_is_green(type_grade: WarmGrade, tmp_path: Path) -> None:
-    """The pretend course itself has no problem, and the command says so in one table."""
-    home = shutil.copytree(COURSES / "tiny", tmp_path / "course")  # what is kept of it stays out of the pretend course
-    ran = type_grade("verify", "--seeds", "2", cwd=home)
-    assert ran.returncode == 0, ran.stdout
-    assert "No problems found." in ran.stdout
-    assert "01-1 double" in ran.stdout
-
-
 def test_solution_on_a_page_is_reported(tmp_path: Path) -> None:
     """What `grade release` would refuse is said while an author can still change it."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
@@ -362,7 +342,9 @@ def test_solution_on_a_page_is_reported(tmp_path: Path) -> None:
     assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(root)))
 
 
-def test_new_course_lacks_only_what_its_author_must_write(type_grade: WarmGrade, tmp_path: Path) -> None:
+def test_new_course_lacks_only_what_its_author_must_write(
+    type_grade: WarmGrade, few_unusual: None, tmp_path: Path
+) -> None:
     """A scaffolded exercise runs as it should; verify asks for the text, the hints, and nothing else."""
     assert type_grade("new", "--course", "mine", cwd=tmp_path).returncode == 0
     home = tmp_path / "mine"
@@ -391,31 +373,17 @@ def test_new_refuses(type_grade: WarmGrade, tmp_path: Path) -> None:
     assert (twice.returncode, "the exercise one exists" in twice.stderr) == (2, True)
 
 
-def test_new_keeps_comments_and_modules(type_grade: WarmGrade, tmp_path: Path) -> None:
-    """course.yaml gets one name or one module more; everything else stays as it was."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    yaml = root / "course.yaml"
-    yaml.write_text(yaml.read_text().replace("modules:\n", "modules:\n  # in order\n"))
-    before = yaml.read_text().splitlines()
-    assert type_grade("new", "01_basics/third", cwd=root).returncode == 0
-    assert type_grade("new", "02_more/fourth", cwd=root).returncode == 0
-    course = load_course(root)
-    assert [exercise.id for exercise in course.exercises] == ["double", "total", "third", "fourth"]
-    assert [exercise.number for exercise in course.exercises] == ["01-1", "01-2", "01-3", "02-1"]
-    kept = [line for line in yaml.read_text().splitlines() if line in before]
-    assert [line for line in before if "exercises: [double, total]" not in line] == kept
-
-
-def test_unusual_answers_need_somebody_who_looks(tmp_path: Path) -> None:
+def test_unusual_answers_need_somebody_who_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no check looks at what comes back, every unusual answer gets full marks, and each is told."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     (root / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
     (root / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
-    course = load_course(root)
+    course, some = load_course(root), ("None", "two_percent_more")
+    cases = [case for case in unusual_cases(course.exercises[0], []) if case.gives in some]
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])
     told = [problem for problem in proof.problems if "this unusual answer gets full marks" in problem]
-    assert any("double gives None" in problem for problem in told)
-    assert any("double gives two_percent_more" in problem for problem in told)
+    assert [any(f"double gives {gives}" in problem for problem in told) for gives in some] == [True, True]
 
 
 def test_no_unusual_answer_breaks_a_sound_course() -> None:
@@ -434,7 +402,7 @@ def test_no_unusual_answer_breaks_a_sound_course() -> None:
     assert set(proof.messages) == {"random", "dtype"}
 
 
-def test_a_course_of_all_parts_is_green() -> None:
+def test_a_course_of_all_parts_is_green(few_unusual: None) -> None:
     """Rules on names, data, shared code and files that are written: known answers are judged as they should be."""
     course = load_course(COURSES / "parts")
     for proof in verified(course, course.exercises):

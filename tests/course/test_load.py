@@ -48,10 +48,7 @@ def test_all_problems_at_once(course: Path) -> None:
     change(course / "course.yaml", "title: A tiny course", "titel: A tiny course")
     change(course / "course.yaml", "exercises: [double]", "exercises: [dubble]")
     found = problems(course)
-    assert found == [
-        "course.yaml: title: this key is missing",
-        "course.yaml: titel: unknown key; did you mean title?",
-    ]
+    assert found == ["course.yaml: title: this key is missing", "course.yaml: titel: unknown key; did you mean title?"]
     change(course / "course.yaml", "titel:", "title:")
     folder = course / "exercises/01_basics"
     change(folder / "double/exercise.yaml", "difficulty: 1", "difficulty: 9\ndificulty: 1")
@@ -120,13 +117,6 @@ def test_a_broken_exercise_is_left_out(course: Path, name: str, text: str | None
     with pytest.raises(CourseError, match=re.escape(told)):
         find_exercises(loaded, "double")
     assert problems(course) == list(broken.problems)
-
-
-def test_exercise_without_checks(course: Path) -> None:
-    """An exercise that nothing checks is refused."""
-    (course / "exercises/01_basics/total/check_total.py").unlink()
-    (course / "solutions/01_basics/total/check_total.py").unlink()
-    assert problems(course) == ["exercises/01_basics/total: there are no checks; write check_total.py"]
 
 
 def test_course_is_found_from_inside(course: Path, tmp_path: Path) -> None:

@@ -46,8 +46,7 @@ def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("yours  3", "yours  4"), ("yours  0.12", "yours  0.13"), ("yours  (1, 2)", "yours  (2, 1)")],
+    ("one", "other"), [("yours  3", "yours  4"), ("yours  0.12", "yours  0.13"), ("yours  (1, 2)", "yours  (2, 1)")]
 )
 def test_what_it_does_counts(one: str, other: str) -> None:
     """Other values are another mistake."""

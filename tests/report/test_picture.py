@@ -47,17 +47,12 @@ def test_pictures_fit(name: str, width: int) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_svgs_say_what_they_show(name: str) -> None:
-    """Each SVG is XML with a title, and with the sentence as its description."""
+    """Each SVG is XML with a title, and with the sentence as its description; a picture is the same in a report."""
+    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
     root = ET.fromstring(svg_of(ALL[name]))
     texts = {child.tag.rpartition("}")[2]: child.text for child in root}
     assert texts["title"]
     assert texts["desc"] == sentence_of(ALL[name])
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_facts_cross_processes_and_make_json(name: str) -> None:
-    """A picture is the same after it was sent to the host, and in a report."""
-    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
 
 
 def test_wrong_cells_are_marked_by_shape() -> None:
@@ -162,15 +157,9 @@ def test_a_timeline_tells_waits_from_work() -> None:
 
 def test_what_a_stream_can_show_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
-    for encoding, expected in {
-        "utf-8": UNICODE,
-        "ascii": ASCII,
-        "latin-1": ASCII,
-        "no such": ASCII,
-        None: ASCII,
-    }.items():
+    for encoding in ("utf-8", "ascii", "latin-1", "no such", None):
         monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
-        assert printing.drawing(plain=False) == expected
+        assert printing.drawing(plain=False) == (UNICODE if encoding == "utf-8" else ASCII)
     assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
 
 

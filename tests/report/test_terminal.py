@@ -15,6 +15,7 @@ from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
+AT_7 = f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"
 NONE = "expected the result to be a tensor, got None (is a `return` missing?)"
 LATE = "your `double` did not finish in 2 seconds"
 
@@ -118,11 +119,7 @@ def test_a_known_mistake_is_told_once(every: bool) -> None:
     rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "wrong", rule="C2")
     told = lines(*rows, width=40, every=every, diagnosis="You add up the columns: the dim goes away.")
     place = told.index("    This looks like: You add up the")
-    assert told[place - 1 : place + 2] == [
-        "    wrong",
-        "    This looks like: You add up the",
-        "      columns: the dim goes away.",
-    ]
+    assert (told[place - 1], told[place + 1]) == ("    wrong", "      columns: the dim goes away.")
     assert sum("This looks like" in line for line in told) == 1
 
 
@@ -130,26 +127,14 @@ def test_a_known_mistake_is_told_once(every: bool) -> None:
     ("first", "second", "one"),
     [
         (row("a", "error", "load", "no"), row("b", "error", "load", "no"), True),
-        (
-            row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"),
-            row("b", "crashed", "raised", ATTRIBUTE, shown=False),
-            True,
-        ),
-        (
-            row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 7\n        x"),
-            row("b", "crashed", "raised", f"{ATTRIBUTE}: no sqare\n    double.py, line 9\n        x"),
-            False,
-        ),
+        (row("a", "crashed", "raised", AT_7), row("b", "crashed", "raised", ATTRIBUTE, shown=False), True),
+        (row("a", "crashed", "raised", AT_7), row("b", "crashed", "raised", AT_7.replace("7", "9")), False),
         (
             row("a", "crashed", "raised", f"{ATTRIBUTE}: no sqare"),
             row("b", "crashed", "raised", "your `double_` raised AttributeError", shown=False),
             False,
         ),
-        (
-            row("a", "failed", "kind", f"{NONE}".replace("a tensor", "a number")),
-            row("b", "failed", "kind", NONE),
-            True,
-        ),
+        (row("a", "failed", "kind", NONE.replace("a tensor", "a number")), row("b", "failed", "kind", NONE), True),
         (row("a", "failed", "values", "it is wrong"), row("b", "failed", "values", "it is wrong"), False),
         (
             row("a", "timed_out", "raised", f"{LATE}; it was then at\n    d.py, line 1"),

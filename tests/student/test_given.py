@@ -93,15 +93,11 @@ def test_pages_come_without_ids_of_topics(source: Path, tmp_path: Path) -> None:
     assert update(source, tmp_path / "mine") == [] and not is_behind(tmp_path / "mine")
 
 
-def test_start_twice_points_to_update(source: Path, home: Path) -> None:
-    """A folder that has the course already is not laid out anew."""
+def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) -> None:
+    """One sentence says what is wrong: it has the course already, is a file, is below one."""
+    (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="has the course already"):
         start(source, home)
-
-
-def test_start_on_a_file_or_in_a_closed_folder(source: Path, tmp_path: Path) -> None:
-    """One sentence says what is wrong."""
-    (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="is a file"):
         start(source, tmp_path / "file")
     with pytest.raises(CourseError, match=r"cannot be written to .Not a directory"):
@@ -152,8 +148,7 @@ def test_update_restores_what_is_missing(home: Path, source: Path) -> None:
     (home / CHECKS).unlink()
     shutil.rmtree(home / "exercises/01_basics/total")
     (home / "course.yaml").unlink()
-    kinds = {change.kind for change in update(source, home)}
-    assert kinds == {"new"}
+    assert {change.kind for change in update(source, home)} == {"new"}
     assert len(load_course(home).exercises) == 2
 
 
@@ -163,12 +158,8 @@ def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
     text = (source / "course.yaml").read_text().replace("[double, total]", "[double]")
     (source / "course.yaml").write_text(text)
     kinds = {change.path.name: change.kind for change in update(source, home)}
-    assert kinds == {
-        "course.yaml": "corrected",
-        "total.py": "own",
-        "check_total.py": "removed",
-        "exercise.yaml": "removed",
-    }
+    gone = {"check_total.py": "removed", "exercise.yaml": "removed"}
+    assert kinds == {"course.yaml": "corrected", "total.py": "own", **gone}
     assert (home / "exercises/01_basics/total/total.py").read_text() == "mine = 1\n"
 
 

@@ -40,17 +40,11 @@ def test_a_solved_exercise_has_nothing_to_try(type_grade: WarmGrade, home: Path)
 @pytest.mark.parametrize(
     ("message", "lines"),
     [
-        (
-            "it is wrong\nTry this: f(torch.ones(2)).dtype",
-            ["import torch", "from m import *", "print(f(torch.ones(2)).dtype)"],
-        ),
+        ("no\nTry this: f(torch.ones(2)).dtype", ["import torch", "from m import *", "print(f(torch.ones(2)).dtype)"]),
         ("it is wrong\nTry this:\n    x = f(1); x + 1", ["from m import *", "x = f(1)", "print(x + 1)"]),
         ("it is wrong\nTry this: another value, (any) one", []),
         ("it is wrong", []),
-        (
-            "it is wrong\n\nTo see it in plain Python:\n    from m import f\n    print(f(1))",
-            ["from m import f", "print(f(1))"],
-        ),
+        ("no\n\nTo see it in plain Python:\n    from m import f\n    print(f(1))", ["from m import f", "print(f(1))"]),
     ],
 )
 def test_lines_are_read_from_a_message(message: str, lines: list[str]) -> None:
