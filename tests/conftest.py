@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -87,6 +88,12 @@ def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
 def tiny() -> Course:
     """The pretend course."""
     return load_course(COURSES / "tiny")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course, which a test may spoil, at a path with a blank and an accent."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive", ignore=shutil.ignore_patterns(".grade")))
 
 
 @pytest.fixture(scope="session")

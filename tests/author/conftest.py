@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support import COURSES, WarmPool
+from support import WarmPool
 
 from grader.author.cases import unusual_cases
 from grader.grading.lanes import Lanes
 from grader.model import Course
 from grader.runner.lane import Lane
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course", ignore=shutil.ignore_patterns(".grade")))
 
 
 @pytest.fixture

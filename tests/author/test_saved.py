@@ -60,7 +60,6 @@ CHANGES = [
     (saved(f"{SHOWN}/double.py", "x = 1"), 1),
     (saved(f"{STAFF}/check_double.py", "x = 1"), FILES),
     (saved(f"{STAFF}/double.py", "x = 1"), FILES),
-    (saved(f"{SHOWN}/exercise.yaml", "limits: {call_s: 3}"), FILES),
     (another_grader, FILES),
 ]
 
@@ -71,15 +70,6 @@ def test_what_a_run_depends_on(lanes: Lanes, home: Path, monkeypatch: pytest.Mon
     for change, ran in CHANGES:
         change(home, monkeypatch)
         assert [proved(home, lanes)[1], proved(home, lanes)[1]] == [ran, 0], change
-
-
-def test_what_may_end_otherwise_is_run_again(lanes: Lanes, home: Path) -> None:
-    """A wrong answer that takes too long may end in time on another day."""
-    slow = home / STAFF / "wrong/triples.py"
-    slow.write_text(slow.read_text() + "\n\ndef double(x):\n    while True:\n        pass\n")
-    saved(f"{SHOWN}/exercise.yaml", "limits: {call_s: 0.2}")(home, pytest.MonkeyPatch())
-    (first, _), (again, ran) = proved(home, lanes), proved(home, lanes)
-    assert (again.problems, ran) == (first.problems, 1)
 
 
 def test_the_command_says_what_was_not_run(type_grade: WarmGrade, few_unusual: None, home: Path) -> None:

@@ -108,22 +108,3 @@ def test_few_submissions_are_read_ahead(made: Made, monkeypatch: pytest.MonkeyPa
     pretend.grade(slots=2)
     assert len(ahead) == 40
     assert max(ahead) <= 2 + 3
-
-
-def test_a_lane_that_fails_ends_the_run_in_order(made: Made) -> None:
-    """What it raises is told, the other lanes end at once, and what was graded is kept."""
-    pretend = made("fails")
-
-    def stops(exercise: str, check: str, source: bytes) -> Verdict:
-        if b"author5" in source:
-            raise KeyboardInterrupt
-        return Verdict.PASSED
-
-    pretend.judge = stops
-    with pytest.raises(KeyboardInterrupt):
-        pretend.grade(slots=3)
-    assert {"author0", "author1", "author2", "author3"} <= set(pretend.rows())
-    pretend.judge = lambda *asked: Verdict.PASSED
-    pretend.grade(slots=3)
-    assert not [job for job in pretend.jobs if "author0" in job]
-    assert len(pretend.rows()) == 10

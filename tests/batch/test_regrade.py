@@ -22,10 +22,9 @@ from grader.model.errors import CourseError
 
 
 @pytest.fixture
-def pretend(tmp_path: Path) -> PretendClass:
+def pretend(home: Path, tmp_path: Path) -> PretendClass:
     """A class of two, graded, with a course of its own."""
-    shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    made = PretendClass(load_course(tmp_path / "course"), tmp_path)
+    made = PretendClass(load_course(home), tmp_path)
     made.hand_in("ada", double="passed", total="failed")
     made.hand_in("bo", double="failed", total="passed")
     made.grade()

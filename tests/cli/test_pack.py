@@ -15,9 +15,8 @@ PLACE = "exercises/01_basics/double"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(home: Path) -> Path:
     """A student's copy of the pretend course, with one exercise solved in two files."""
-    home = shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive")
     shutil.rmtree(home / "solutions")
     (home / PLACE / "double.py").write_text(RIGHT)
     (home / PLACE / "helper.py").write_text("def twice(x):\n    return 2 * x\n")

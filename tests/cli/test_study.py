@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +15,6 @@ from grader.cli import main
 
 WRONG = "def double(x):\n    return 3 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 RIGHT = WRONG.replace("3 * x", "2 * x")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course, as a student has it."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "mon cours"))
 
 
 def double(home: Path) -> Path:

@@ -152,20 +152,6 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
         assert "the same command goes on from there" in str(future.exception(0))
 
 
-def test_what_machines_say(tiny: Course) -> None:
-    """How much they can grade at once, and why they cannot."""
-    notes: list[str] = []
-    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), notes.append)
-    assert one.slots == 1
-    one._heard((0.0, {"address": "tcp://1", "host": "lab1", "slots": 4, "why": ""}))
-    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 3, "why": ""}))
-    assert one.slots == 7
-    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 0, "why": "its lanes are closed"}))
-    one._heard((0.0, {"address": "tcp://1", "slots": 0, "why": ""}))
-    assert one.slots == 1
-    assert notes == ["lab2 (tcp://2) is refused: its lanes are closed"]
-
-
 def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, submission: Submission) -> None:
     """Unpacked, its exercises have the digests of the course's: checks, limits, references, known wrong answers."""
     plan = RunPlan(tiny, tiny.exercises, replace(FORK, secret=b"s"), handin="week1")
@@ -227,26 +213,6 @@ def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission
 def plain(outcomes: Outcomes) -> Outcomes:
     """The outcomes without their times."""
     return replace(outcomes, outcomes=tuple(replace(outcome, seconds=0.0) for outcome in outcomes.outcomes))
-
-
-def test_a_machine_that_differs(tiny: Course, tmp_path: Path) -> None:
-    """It gets no work, and says what it has and what is expected."""
-    (tmp_path / "place").mkdir()
-    worker: Any = Worker(tmp_path / "place")
-    other = {**facts(FORK), "PyTorch": "1.0", "a processor of the kind": "z80"}
-    plugin = NodePlugin("name", pack(RunPlan(tiny, tiny.exercises, FORK)), other, local=False)
-
-    async def run() -> None:
-        await plugin.setup(worker)
-        await plugin.teardown(worker)
-
-    asyncio.run(run())
-    worker.set_resources.assert_not_awaited()
-    (said,) = worker.said
-    assert said.startswith("it has PyTorch ")
-    assert ", expected 1.0; a processor of the kind " in said
-    assert "Python" not in said
-    assert list((tmp_path / "place").iterdir()) == []
 
 
 def test_all_machines_are_refused(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade
+from support import WarmGrade
 
 from grader.author.pages import map_page
 from grader.author.text import unknown_topics
@@ -17,12 +16,11 @@ from grader.model.errors import CourseError
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
+def course(home: Path) -> Path:
     """A copy of the pretend course with three topics and a page that tells of two."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / TOPICS).write_text("T1: Tensors\nT2: {name: Sums, from: [slides, tutorial]}\nX-env: {name: Ranks}\n")
-    (root / page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n  T9\n")
-    return root
+    (home / TOPICS).write_text("T1: Tensors\nT2: {name: Sums, from: [slides, tutorial]}\nX-env: {name: Ranks}\n")
+    (home / page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n  T9\n")
+    return home
 
 
 def test_topics_have_names_and_documents(course: Path) -> None:

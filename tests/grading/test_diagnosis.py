@@ -152,12 +152,11 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
         "def double_(x):\n    raise NotImplementedError\n",
         "",
         "def double_(x, y):\n    return x\n",
-        "def double_(x):\n    while True:\n        pass\n",
         "def double_(x):\n    return x.mul_(2)\n",
     ],
 )
 def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
-    """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there, endless."""
+    """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there."""
     with wrong_ones(double, tmp_path, *TWO) as exercise:
         assert mistakes_in(diagnosed(fork_lane, exercise, WRONG + other).diagnosis) == ["Fives."]
 

@@ -103,6 +103,7 @@ def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: P
     solved = type_grade("double", cwd=copy)
     assert (solved.returncode, "5 / 5 points, 5 more at hand-in" in solved.stdout) == (0, True)
     assert "2 hidden checks will decide 5 more points at hand-in." in solved.stdout
+    assert "reference" not in solved.stdout
     ran = type_grade("--json", "-", cwd=copy)
     report = json.loads(ran.stdout)
     assert report["score"] == {"earned": 6.3, "possible": 15.0, "undecided": 8.7}
@@ -158,7 +159,7 @@ def test_leak_leaves_nothing(type_grade: WarmGrade, released: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("course/out", "course/out is in the course itself"),
+        ("mémoire vive/out", "mémoire vive/out is in the course itself"),
         (".", ". exists; a copy needs a new or an empty folder"),
         ("..", ".. exists"),
         ("full", "full exists"),
@@ -168,38 +169,35 @@ def test_leak_leaves_nothing(type_grade: WarmGrade, released: Path, tmp_path: Pa
         ("file/copy", "there is no folder"),
     ],
 )
-def test_places_that_cannot_be_used(type_grade: WarmGrade, tmp_path: Path, place: str, told: str) -> None:
+def test_places_that_cannot_be_used(type_grade: WarmGrade, home: Path, tmp_path: Path, place: str, told: str) -> None:
     """A place in or above the course, one that is taken, or in no folder, is refused before anything is run."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/mine.py").write_text("")
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    ran = type_grade("release", place, "--course", str(root), cwd=tmp_path)
+    ran = type_grade("release", place, "--course", str(home), cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert told in ran.stderr
-    assert sorted(os.listdir(tmp_path)) == ["course", "file", "full", "link"]
+    assert sorted(os.listdir(tmp_path)) == ["file", "full", "link", home.name]
 
 
-def test_course_that_cannot_be_given_out(type_grade: WarmGrade, tmp_path: Path) -> None:
+def test_course_that_cannot_be_given_out(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """All that is wrong is told at once: a starter that somebody solved, and a page that is a link."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    starter = root / "exercises/01_basics/double/double.py"
-    shutil.copyfile(root / "solutions/01_basics/double/double.py", starter)
-    (root / "exercises/01_basics/README.md").symlink_to(root / "solutions/01_basics/double/double.py")
-    ran = type_grade("release", str(tmp_path / "copy"), cwd=root)
+    starter = home / "exercises/01_basics/double/double.py"
+    shutil.copyfile(home / "solutions/01_basics/double/double.py", starter)
+    (home / "exercises/01_basics/README.md").symlink_to(home / "solutions/01_basics/double/double.py")
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=home)
     assert ran.returncode == 2
     assert "exercises/01_basics/double/double.py: this is not the starter whose digest stands in" in ran.stderr
     assert "exercises/01_basics/README.md: this is a link or a folder" in ran.stderr
-    shutil.rmtree(root / "solutions")
-    assert "it is a copy" in type_grade("release", str(tmp_path / "copy"), cwd=root).stderr
+    shutil.rmtree(home / "solutions")
+    assert "it is a copy" in type_grade("release", str(tmp_path / "copy"), cwd=home).stderr
 
 
-def test_reference_that_does_not_pass_is_told(type_grade: WarmGrade, tmp_path: Path) -> None:
+def test_reference_that_does_not_pass_is_told(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """Students would meet a check that nobody passes."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    (root / "solutions/01_basics/total/total.py").write_text("def total(x):\n    return 1\n")
-    ran = type_grade("release", str(tmp_path / "copy"), cwd=root)
+    (home / "solutions/01_basics/total/total.py").write_text("def total(x):\n    return 1\n")
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=home)
     assert ran.returncode == 2
     assert "solutions/01_basics/total/total.py: the reference does not pass check_small (failed)" in ran.stderr
-    assert os.listdir(tmp_path) == ["course"]
+    assert os.listdir(tmp_path) == [home.name]

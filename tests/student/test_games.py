@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import shutil
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support import COURSES, FORK, InLane, WarmGrade
+from support import FORK, InLane, WarmGrade
 
 from grader.author.text import text_problems
 from grader.cli import main
@@ -39,12 +38,11 @@ def check_mine(student):
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+def course(home: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A student's folder with an exercise that is solved."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "exercises/01_basics/double/double.py").write_text(MINE)
-    monkeypatch.chdir(root)
-    return load_course(root)
+    (home / "exercises/01_basics/double/double.py").write_text(MINE)
+    monkeypatch.chdir(home)
+    return load_course(home)
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
@@ -20,9 +18,9 @@ HERE = Environment("", "", "", "", "", 1, None, "", None, "")
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
+def course(home: Path) -> Course:
     """A copy of the pretend course."""
-    return load_course(Path(shutil.copytree(COURSES / "tiny", tmp_path / "course")))
+    return load_course(home)
 
 
 def report(course: Course, earned: int, state: str = "started", left_out: int = 0) -> Report:
@@ -98,21 +96,6 @@ def test_hint_is_offered_after_two_tries(course: Course) -> None:
     assert list(advice(course, lost, seen)) == ["Stuck? Here is the third of three hints:  grade hint double"]
     all_seen = twice.with_("double", replace(twice.of("double"), hints=3))
     assert list(advice(course, lost, all_seen)) == []
-
-
-def test_after_full_marks_reference_and_next(course: Course) -> None:
-    """The reference is named where this copy has it, and the exercise that comes next."""
-    done = report(course, 1000, "done")
-    course.exercises[0].starter.write_text("def double(x):\n    return 2 * x\n")
-    lines = list(advice(course, done, Progress().after(done)))
-    assert lines == [
-        "Compare your code with the reference and 1 other right solution:  grade show double --reference",
-        "Play: find the fault that this plants in your code:  grade break double",
-        "Next: 01-2 Sum without a loop:  grade next",
-    ]
-    shutil.rmtree(course.root / "solutions")
-    without = load_course(course.root)
-    assert list(advice(without, report(without, 1000, "done"), Progress().after(done))) == lines[1:]
 
 
 def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

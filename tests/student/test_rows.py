@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
-from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -19,21 +19,20 @@ DONE = Standing("done", 1000, solved=True)
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+def course(home: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The pretend course with a third exercise, in a module of its own."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     for top in ("exercises", "solutions"):
-        shutil.copytree(root / top / "01_basics" / "total", root / top / "02_more" / "again")
-    for path in [*(root / "exercises/02_more/again").glob("*.*"), *(root / "solutions/02_more/again").glob("*.py")]:
+        shutil.copytree(home / top / "01_basics" / "total", home / top / "02_more" / "again")
+    for path in [*(home / "exercises/02_more/again").glob("*.*"), *(home / "solutions/02_more/again").glob("*.py")]:
         path.rename(path.with_name(path.name.replace("total", "again")))
-    description = root / "exercises/02_more/again/exercise.yaml"
+    description = home / "exercises/02_more/again/exercise.yaml"
     description.write_text(description.read_text().replace("01-2", "02-1").replace("[T1]", "[T2]"))
-    monkeypatch.chdir(root / "exercises" / "01_basics")
-    text = (root / "course.yaml").read_text()
+    monkeypatch.chdir(home / "exercises" / "01_basics")
+    text = (home / "course.yaml").read_text()
     module = "  - folder: 02_more\n    title: More\n    exercises: [again]\nhandins:"
-    (root / "course.yaml").write_text(text.replace("handins:", module))
-    (root / "exercises/topics.yaml").write_text("T1: Tensors\nT2: Strides of views\n")
-    return load_course(root)
+    (home / "course.yaml").write_text(text.replace("handins:", module))
+    (home / "exercises/topics.yaml").write_text("T1: Tensors\nT2: Strides of views\n")
+    return load_course(home)
 
 
 def begin(course: Course, *ids: str) -> None:
@@ -137,9 +136,10 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
     assert max(map(len, narrow)) <= 40
     assert narrow[1:3] == ["  01-1    Double it", "          not started             0 / 10"]
     data = list_data(course, rows, Progress({"double": Standing(tries=2, hints=1)}))
-    row = {"id": "double", "number": "01-1", "title": "Double it", "module": "01_basics", "state": "not_started"}
-    row |= {"earned": 0.0, "possible": 10.0, "solved": False, "tries": 2, "hints": 1, "fast_track": False}
-    row |= {"difficulty": 1, "minutes": None, "topics": ["T1"], "path": "exercises/01_basics/double/double.py"}
+    row: dict[str, Any] = {"id": "double", "number": "01-1", "title": "Double it", "module": "01_basics"}
+    row |= {"state": "not_started", "fast_track": False, "difficulty": 1, "minutes": None, "topics": ["T1"]}
+    row |= {"earned": 0.0, "possible": 10.0, "solved": False, "tries": 2, "hints": 1}
+    row |= {"path": "exercises/01_basics/double/double.py"}
     assert data["exercises"][0] == row
 
 

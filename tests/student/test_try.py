@@ -6,16 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade
+from support import WarmGrade
 
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
 from grader.student.own import lines_of
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course, as a student has it."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
 
 
 def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, capfd: pytest.CaptureFixture[str]) -> None:
