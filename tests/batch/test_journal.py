@@ -70,13 +70,17 @@ def test_killed_at_any_moment(tiny: Course, tmp_path: Path) -> None:
 
 
 def test_the_same_command_again_grades_nothing(pretend: PretendClass) -> None:
-    """What has not changed is not run, and the files stay as they are, to the byte."""
+    """What has not changed is not run, and the files stay as they are, to the byte; a name may be no text."""
     first = pretend.grade()
     before = {path: path.read_bytes() for path in pretend.out.rglob("*.[cj]s*") if path.is_file()}
     assert (first.graded, first.saved, pretend.told) == (6, 0, ["ada", "bo", "cy"])
     again = pretend.grade()
     assert (again.graded, again.saved, pretend.jobs, pretend.told) == (0, 6, [], [])
     assert {path: path.read_bytes() for path in before} == before
+    pretend.hand_in("\udcff=1+1", double="passed")
+    pretend.grade()
+    assert pretend.grade().graded == 0
+    assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,,"]
 
 
 def test_a_few_authors_again(pretend: PretendClass) -> None:
@@ -158,14 +162,6 @@ def test_a_journal_that_is_none(pretend: PretendClass, content: bytes | None, to
     with pytest.raises(GraderError, match=told):
         pretend.grade()
     assert path.read_bytes() == before
-
-
-def test_names_that_are_no_text(pretend: PretendClass) -> None:
-    """A folder's name may have bytes that are no characters: its row and its report are there, once."""
-    pretend.hand_in("\udcff=1+1", double="passed")
-    pretend.grade()
-    assert pretend.grade().graded == 0
-    assert [row for author, row in pretend.rows().items() if "udcff" in author] == ["10,,10,15,0,,10,total,,"]
 
 
 def test_a_fault_of_ours_stops_nobody_else(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:

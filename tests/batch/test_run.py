@@ -58,7 +58,7 @@ def rows(out: Path) -> dict[str, dict[str, str]]:
 
 
 def test_gradebook(graded: Path) -> None:
-    """One row for each author, points by exercise; a name that looks like a formula is quoted."""
+    """One row for each author, points by exercise, also in the printed table; what looks like a formula is quoted."""
     table = rows(graded)
     assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
     last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained"]
@@ -73,6 +73,14 @@ def test_gradebook(graded: Path) -> None:
     assert told["Zoë K"] == ("0", "double", "total")
     assert told["'=evil()"] == ("0", "double", "")
     assert table["'=evil()"]["earned"] == "0"
+    printed = (graded.parent.parent / "printed").read_text()
+    assert "01-1   01-2           total  author" in printed
+    assert "10      5         15 / 15  ada" in printed
+    assert "  0      -          0 / 15  bo" in printed
+    assert "-      =          0 / 15  Zoë K" in printed
+    assert "  - nothing handed in  = handed in as it was given out" in printed
+    assert " graded now, " in printed
+    assert f"Reports and gradebook.csv are in {graded}" in " ".join(printed.split())  # it may be folded
 
 
 def test_reports(graded: Path) -> None:
@@ -91,18 +99,6 @@ def test_reports(graded: Path) -> None:
     # Of what does not run, and of what is right, no known mistake is named.
     told = {author: report["exercises"][0]["diagnosis"] for author, report in reports.items()}
     assert told == {**dict.fromkeys(reports), "bo": "You tripled it; double means two times."}
-
-
-def test_printed_table(graded: Path) -> None:
-    """The table is printed with a line for each author, names last; it tells what an empty cell stands for."""
-    printed = (graded.parent.parent / "printed").read_text()
-    assert "01-1   01-2           total  author" in printed
-    assert "10      5         15 / 15  ada" in printed
-    assert "  0      -          0 / 15  bo" in printed
-    assert "-      =          0 / 15  Zoë K" in printed
-    assert "  - nothing handed in  = handed in as it was given out" in printed
-    assert " graded now, " in printed
-    assert f"Reports and gradebook.csv are in {graded}" in " ".join(printed.split())  # it may be folded
 
 
 def test_grading_again_gives_the_same(type_grade: WarmGrade, graded: Path) -> None:

@@ -28,13 +28,16 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def test_pretend_course_loads() -> None:
-    """Exercises come in the order of course.yaml, points in hundredths, limits from both files."""
+    """Exercises in the order of course.yaml, points in hundredths, limits from both files, rules of docstrings."""
     course = load_course(COURSES / "tiny")
     assert [exercise.id for exercise in course.exercises] == ["double", "total"]
     assert [exercise.points for exercise in course.exercises] == [1000, 500]
     assert course.exercises[0].limits.call_s == 2
     assert course.exercises[0].contract["C2"] == "The dtype stays as it is."
     assert course.handins[0].exercises == ("double",)
+    source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
+    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
+    assert contract_lines("def broken(") == {}
 
 
 def test_all_problems_at_once(home: Path) -> None:
@@ -133,13 +136,6 @@ def test_starter_digest_ignores_what_is_no_work() -> None:
     assert {starter_digest(other) for other in same} == {starter_digest(text)}
     changed = [text.replace(b"1", b"2"), text.replace(b"f()", b"f(x)"), text + b"f(", b"", text.replace(b"1", b"'# 1'")]
     assert starter_digest(text) not in {starter_digest(other) for other in changed}
-
-
-def test_contract_lines_of_a_docstring() -> None:
-    """Rules start with their name; indented lines go on; a blank line ends them."""
-    source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
-    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
-    assert contract_lines("def broken(") == {}
 
 
 def test_released_copy_knows_what_is_withheld(home: Path) -> None:

@@ -24,17 +24,13 @@ def course(home: Path) -> Path:
 
 
 def test_topics_have_names_and_documents(course: Path) -> None:
-    """A topic is a name, or a name with the documents that it comes from."""
+    """A topic is a name, or a name with the documents that it comes from; an odd id or key is told with its file."""
     topics = read_topics(load_course(course))
     assert {id: (topic.name, topic.documents) for id, topic in topics.items()} == {
         "T1": ("Tensors", []),
         "T2": ("Sums", ["slides", "tutorial"]),
         "X-env": ("Ranks", []),
     }
-
-
-def test_odd_topics_are_refused(course: Path) -> None:
-    """An id that is none, and a key that is unknown, are told with their file."""
     (course / TOPICS).write_text("topic: Tensors\nT2: {name: Sums, of: [slides]}\n")
     with pytest.raises(CourseError) as caught:
         read_topics(load_course(course))

@@ -70,23 +70,22 @@ def outcomes(finished: Finished) -> list[Outcome]:
 
 
 def test_nothing_is_repeated_without_need(tiny: Course) -> None:
-    """A decided result is final at once."""
+    """A decided result is final at once; a broken one is graded a second time, whole."""
     lane = ScriptedLane({"a": PASSED, "c": FAILED})
     (only,) = finished_in(tiny, lane)
     assert (only.final, lane.repeats) == (True, [None])
+    lane = ScriptedLane({"a": BROKEN})
+    assert [one.final for one in finished_in(tiny, lane)] == [False, True]
+    assert lane.repeats == [None, None]
 
 
 def test_an_inconclusive_check_gets_its_later_verdict(tiny: Course) -> None:
-    """Its seconds are those of all its runs; the order stays, and the others keep what they had."""
+    """Its seconds are those of all its runs, others keep what they had; inconclusive three times, it stays so."""
     lane = ScriptedLane({"a": PASSED, "b": INCONCLUSIVE, "c": FAILED}, PASSED)
     first, last = finished_in(tiny, lane)
     assert (first.final, last.final) == (False, True)
     assert outcomes(last) == [outcomes(first)[0], Outcome("b", PASSED, seconds=3.0), outcomes(first)[2]]
     assert lane.repeats == [None, {"b"}]
-
-
-def test_two_repeats_are_enough(tiny: Course) -> None:
-    """What is inconclusive three times stays so."""
     lane = ScriptedLane({"a": PASSED, "b": INCONCLUSIVE}, INCONCLUSIVE, INCONCLUSIVE)
     assert [outcome.verdict for outcome in outcomes(finished_in(tiny, lane)[-1])] == [PASSED, INCONCLUSIVE]
     assert lane.repeats == [None, {"b"}, {"b"}]
@@ -98,13 +97,6 @@ def test_what_was_late_is_graded_again(tiny: Course, slots: int, runs: list[None
     lane = ScriptedLane({"a": Verdict.TIMED_OUT}, late=True)
     assert [one.final for one in finished_in(tiny, lane, slots)] == [False, True][-slots:]
     assert lane.repeats == runs
-
-
-def test_what_is_broken_is_graded_once_more(tiny: Course) -> None:
-    """A second time, whole."""
-    lane = ScriptedLane({"a": BROKEN})
-    assert [one.final for one in finished_in(tiny, lane)] == [False, True]
-    assert lane.repeats == [None, None]
 
 
 def test_nobody_fails_by_speed_at_once() -> None:

@@ -134,7 +134,7 @@ def test_a_report_has_a_schema() -> None:
 
 
 def test_points_of_items_add_up() -> None:
-    """Whatever ran, the items of a report have its points, and what is undecided is none of what was lost."""
+    """Items have the points of the report, undecided ones are not lost; the cause says which points do not count."""
     report = read()
     items = items_of(report)
     assert sum(item.score.possible for item in items) == report.score.exact.possible
@@ -142,10 +142,6 @@ def test_points_of_items_add_up() -> None:
     assert sum(item.score.possible for item in items if item.kind is Kind.OPEN) == report.score.exact.undecided
     assert {item.verdict for item in items} == {*Verdict, "withheld", "left_out", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
-
-
-def test_points_that_do_not_count_are_told() -> None:
-    """The check that is to be mended first and those whose points are held back say why; others do not."""
     plain = plain_report()
     double = plain["exercises"][0]
     double["held_by"] = "C2"

@@ -110,7 +110,7 @@ def test_a_large_storage_is_begun() -> None:
 
 
 def test_shapes_stretch_or_clash() -> None:
-    """Shapes are aligned at the right; what stretches and what clashes has a mark, and the outcome is below."""
+    """Shapes are aligned at the right; what stretches and what clashes has a mark; a 1 becomes a 0 beside a 0."""
     assert lines_of(BROADCAST, 70, ASCII) == [
         "pred       3   1",
         "target         3",
@@ -122,10 +122,6 @@ def test_shapes_stretch_or_clash() -> None:
     assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
     assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
-
-
-def test_sizes_of_zero_stretch_as_pytorch_does() -> None:
-    """A 1 becomes a 0 beside a 0, and a 0 clashes with a 2."""
     zero = Shapes((NamedShape("a", (0, 2)), NamedShape("b", (1, 1))), broadcast=True)
     assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."
     both = Shapes((NamedShape("a", (0,)), NamedShape("b", (2,))), broadcast=True)

@@ -36,7 +36,7 @@ def lines(*rows: GradedCheck, width: int = 80, every: bool = False, diagnosis: s
 
 
 def test_cause_comes_first() -> None:
-    """A wrong kind is told before the values that it makes wrong; speed comes last; each row has its rule."""
+    """A wrong kind is told before values that it makes wrong, and speed last; with --verbose each check has its row."""
     shown = lines(
         row("slow", "failed", "performance", "too slow", rule="C7"),
         row("value", "failed", "values", "wrong value", rule="C10"),
@@ -51,6 +51,8 @@ def test_cause_comes_first() -> None:
         "  FAIL    C7  Title of slow                                              0 / 0.5",
         "  pass    1 check (C2)                                                 0.5 / 0.5",
     ]
+    shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
+    assert [line.split()[0] for line in shown[1:]] == ["pass", "FAIL", "wrong"]
 
 
 def test_points_that_do_not_count_are_told() -> None:
@@ -65,7 +67,7 @@ def test_points_that_do_not_count_are_told() -> None:
 
 
 def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
-    """An error that each call meets stands under the first rule, whichever check ran first, by a shown one."""
+    """An error that each call meets stands under the first rule, by a shown check; hidden ones follow wrong values."""
     told = Causes.of(
         [
             row("memory", "crashed", "raised", "your `double` raised TypeError: no dim", rule="C10"),
@@ -75,10 +77,6 @@ def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
     )
     assert told.cause is not None and told.cause.check.id == "value"
     assert {item.check.id for item in told.same} == {"memory", "hidden"}
-
-
-def test_wrong_values_are_told_before_what_only_a_hidden_check_raises() -> None:
-    """An error with inputs that nobody may name teaches less than a wrong value that is shown."""
     told = Causes.of(
         [
             row("speed", "failed", "performance", "a loop", rule="C1"),
@@ -158,12 +156,6 @@ def test_what_is_written_is_told_before_what_is_not() -> None:
     assert "  skip    2 checks need code that is not written yet (C1)" in "\n".join(lines(*waits, wrong))
     alone = Causes.of(waits)
     assert (alone.cause, alone.lost, alone.unwritten) == (waits[0], (), waits[1:])
-
-
-def test_every_check_is_shown_when_asked_for() -> None:
-    """With --verbose each check has its row, in the order in which they ran, with its message."""
-    shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
-    assert [line.split()[0] for line in shown[1:]] == ["pass", "FAIL", "wrong"]
 
 
 @pytest.mark.parametrize("width", [40, 56, 80])

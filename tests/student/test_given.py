@@ -192,16 +192,12 @@ def test_a_changed_check_is_noticed_and_restored(home: Path, source: Path) -> No
         list(restore_checks(course, double))
 
 
-def test_update_elsewhere(source: Path, tmp_path: Path) -> None:
-    """A course of one's own, and a folder without any, are told apart and left alone."""
+def test_update_elsewhere(source: Path, tmp_path: Path, home: Path) -> None:
+    """A course of one's own, and a folder without any, are left alone; a course file that is gone names the command."""
     with pytest.raises(CourseError, match="has a course of its own"):
         update(source, source)
     with pytest.raises(CourseError, match="has no course"):
         update(source, tmp_path)
-
-
-def test_course_file_that_is_gone(home: Path) -> None:
-    """In a folder that `start` made it comes back by `update`; elsewhere `start` is named."""
     (home / "course.yaml").unlink()
     with pytest.raises(CourseError, match="is gone;  grade update  brings it back"):
         layout.find_course(home / "exercises")

@@ -47,13 +47,16 @@ def states(course: Course, progress: Progress) -> list[str]:
 
 
 def test_files_tell_what_was_begun(course: Course) -> None:
-    """Without any progress known, a changed file is started; a starter is not, whatever was noted of it."""
+    """A changed file is started; a starter is not, whatever was noted of it; when all is solved, nothing is next."""
     assert states(course, Progress()) == ["not_started"] * 3
     begin(course, "total")
     assert states(course, Progress()) == ["not_started", "started", "not_started"]
     assert states(course, Progress({"double": DONE})) == ["not_started", "started", "not_started"]
     course.exercises[1].starter.unlink()
     assert states(course, Progress()) == ["not_started"] * 3
+    begin(course, "double", "total", "again")
+    progress = Progress({exercise.id: DONE for exercise in course.exercises})
+    assert next_row(course, rows_of(course, progress), progress) is None
 
 
 def test_fast_track(course: Course) -> None:
@@ -88,13 +91,6 @@ def test_next(course: Course, last: str, solved: str, start: str | None, expecte
     found = next_row(course, rows_of(course, progress), progress, start)
     assert found is not None
     assert found.exercise.id == expected
-
-
-def test_nothing_is_next_when_all_is_solved(course: Course) -> None:
-    """Then there is no next exercise."""
-    begin(course, "double", "total", "again")
-    progress = Progress({exercise.id: DONE for exercise in course.exercises})
-    assert next_row(course, rows_of(course, progress), progress) is None
 
 
 @pytest.mark.parametrize(
