@@ -69,7 +69,7 @@ def test_a_job(tmp_path: Path) -> None:
     made = sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".out", ".json"))
     assert made == ["classroom.out", "event.json", "gradescope.out", "junit.out", "prairielearn.out", "report.json"]
     read = read_report(tmp_path / "report.json")
-    assert (read.author, read.exercises[0].file) == ("hw-ada", "double.py")
+    assert (read.author, read.exercises[0].file) == ("hw-ada", "Double (1).py")
 
 
 def test_a_job_whose_time_is_over(tmp_path: Path) -> None:
