@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -89,6 +90,12 @@ def tiny() -> Course:
     return load_course(COURSES / "tiny")
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A copy of the pretend course, which a test may spoil, at a path with a blank and an accent."""
+    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive", ignore=shutil.ignore_patterns(".grade")))
+
+
 @pytest.fixture(scope="session")
 def fork_lane(tiny: Course) -> Iterator[Lane]:
     """A lane whose workers are forked, for the whole run of tests."""
@@ -103,7 +110,7 @@ def spawn_lane(tiny: Course) -> Iterator[Lane]:
         yield lane
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def type_grade(fork_lane: Lane) -> WarmGrade:
     """Types commands where no process is to be started for each: what is about starts and ends uses `run_grade`."""
     return WarmGrade({Start.FORK: fork_lane})

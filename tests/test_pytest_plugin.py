@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COURSES, WarmPool
+from support import WarmPool
 
 from grader.grading.lanes import Lanes
 from grader.model import GradedExercise, Outcome, Verdict
@@ -46,14 +46,13 @@ class Seen:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
+def root(home: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     """A copy of the pretend course, whose checks are run in the lane that all tests share."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(Bench, "_open", lambda bench: Lanes(WarmPool(lambda: fork_lane), None))  # type: ignore[arg-type]
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    course = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (course / "exercises/01_basics/double/double.py").write_text(HALF)
-    return course
+    (home.parent / "pytest.ini").write_text("[pytest]\n")
+    (home / "exercises/01_basics/double/double.py").write_text(HALF)
+    return home
 
 
 def ran(root: Path, *arguments: str) -> Seen:

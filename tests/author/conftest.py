@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support import COURSES, WarmPool
+from support import WarmPool
 
 from grader.author.cases import unusual_cases
 from grader.grading.lanes import Lanes
@@ -16,15 +14,14 @@ from grader.runner.lane import Lane
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course", ignore=shutil.ignore_patterns(".grade")))
+def few_unusual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One unusual answer is enough, and no answer that is a constant."""
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: [*unusual_cases(*given)][:1])
+    monkeypatch.setattr("grader.author.cases.constant_cases", lambda exercise: [])
 
 
 @pytest.fixture
-def lanes(tiny: Course, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lanes]:
-    """A warm lane, which has the checks of the pretend course again afterwards; one unusual answer is enough."""
-    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: [*unusual_cases(*given)][:1])
-    monkeypatch.setattr("grader.author.cases.constant_cases", lambda exercise: [])
+def lanes(tiny: Course, fork_lane: Lane, few_unusual: None) -> Iterator[Lanes]:
+    """A warm lane, which has the checks of the pretend course again afterwards."""
     yield Lanes(WarmPool(lambda: fork_lane), None)  # type: ignore[arg-type]
     fork_lane.collect_anew(tiny.exercises)

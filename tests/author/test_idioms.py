@@ -54,17 +54,7 @@ CHECKS = (
     for number, shown in (("", ""), ("_shown", ", shown=True"))
 )
 
-LOOKS = {
-    "tolist": "twice",
-    "allclose": "twice",
-    "shape": "twice",
-    "unpacking": "ends",
-    "float": "mean",
-    "len": "twice",
-    "equals": "mean",
-    "index": "twice",
-    "item": "mean",
-}
+LOOKS = {name: body.partition("student.")[2].partition("(")[0] for name, body in IDIOMS.items()}
 """Which function each looks at."""
 
 OVERWRITES = {"arguments_overwritten", "an_overwritten_argument"}

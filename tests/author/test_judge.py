@@ -166,16 +166,12 @@ def test_what_is_held_back_is_lost_on_the_rule_that_is_broken(exercise: Exercise
 
 
 def test_a_tenth_may_go_on_rules_that_are_kept(exercise: Exercise) -> None:
-    """Up to a tenth of the exercise's points nothing is said; beyond, what to do."""
+    """Up to a tenth of the points nothing is said; beyond, what to do, unless the file says which rules it breaks."""
     assert problems_of(exercise, C1=500, C2=50, C3=50) == []
     assert problems_of(exercise, C1=500, C2=50, C3=51) == [
         f"{WHERE}: it breaks C1, and loses 1.01 of 10 points on rules that it keeps (C2 0.5, C3 0.51); let the checks "
         "of these need no more than their rule, or, if it breaks them by its nature, write  breaks: C1, C2, C3"
     ]
-
-
-def test_the_file_may_say_why(exercise: Exercise) -> None:
-    """Rules that it breaks by its nature are its own; each must exist, and be lost on."""
     assert problems_of(exercise, ("C1", "C2"), C1=500, C2=300) == []
     assert problems_of(exercise, ("C9",), C1=500) == [f"{WHERE}: breaks: there is no rule C9; the rules are C1, C2, C3"]
     assert problems_of(exercise, ("C2",), C1=500) == [
@@ -194,15 +190,11 @@ def with_verdicts(exercise: Exercise, kind: str, *verdicts: Verdict) -> list[str
 
 
 def test_luck_is_reported_with_a_seed_for_each_verdict(exercise: Exercise) -> None:
-    """The sentence names the answer, the check, and how to see both."""
+    """The sentence names the answer, the check, and how to see both; what is undecided or right is not compared."""
     assert with_verdicts(exercise, "wrong", Verdict.FAILED, Verdict.FAILED, Verdict.PASSED) == [
         f"{WHERE}: it passes check_large with --seed 2 and not with --seed 0, so that luck decides what it earns; draw "
         "inputs that always show the mistake, or never"
     ]
-
-
-def test_what_is_not_decided_or_not_wrong_is_not_compared(exercise: Exercise) -> None:
-    """An undecided verdict is none, two ways to fail cost the same, and right answers are held to more."""
     assert with_verdicts(exercise, "wrong", Verdict.PASSED, Verdict.INCONCLUSIVE, Verdict.NOT_RUN) == []
     assert with_verdicts(exercise, "wrong", Verdict.FAILED, Verdict.CRASHED) == []
     assert with_verdicts(exercise, "right", Verdict.PASSED, Verdict.FAILED) == []
@@ -222,16 +214,12 @@ def notes(exercise: Exercise, details: dict[str, Sequence[str]], sentence: str =
 
 
 def test_two_that_behave_alike_are_reported(exercise: Exercise) -> None:
-    """The sentence names both, what a student would read, and what to do; of three, no sentence would be read."""
+    """The sentence names both, and what to do; of three, no sentence is read; one seed may tell two apart."""
     assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  4")}) == [
         f"{FOLDER}: the wrong answers a.py, b.py behave alike with every seed, so that a student with one of these "
         "mistakes reads both sentences; merge them, or add a check that distinguishes them"
     ]
     (note,) = notes(exercise, dict.fromkeys(("a.py", "b.py", "c.py"), ("yours  3",)))
     assert "reads none of their sentences" in note
-
-
-def test_what_differs_or_says_the_same_is_not_reported(exercise: Exercise) -> None:
-    """One seed may tell two apart, and two files may have one sentence."""
     assert notes(exercise, {"a.py": ("yours  3", "yours  4"), "b.py": ("yours  3", "yours  5")}) == []
     assert notes(exercise, dict.fromkeys(("a.py", "b.py"), ("yours  3",)), sentence="Both.") == []

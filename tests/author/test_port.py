@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from support import COURSES, FORK, WarmGrade, run_grade, verified
+from support import COURSES, FORK, WarmGrade, verified
 
 from grader.author.port.draft import Draft, Port, todos_of
 from grader.course.load import load_course
@@ -30,14 +30,14 @@ def port(text: str, reference: str = "") -> Draft:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course of ported exercises, one for each style."""
     root = tmp_path_factory.mktemp("ported")
     shutil.copy(COURSES / "tiny" / "course.yaml", root)
-    assert run_grade("new", "--course", "mine", cwd=root).returncode == 0
+    assert type_grade("new", "--course", "mine", cwd=root).returncode == 0
     for style in STYLES:
         files = ("--from", str(PLAIN / f"{style}.py"), "--reference", str(PLAIN / f"{style}_solution.py"))
-        ran = run_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
+        ran = type_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
         assert ran.returncode == 0, ran.stderr
     return load_course(root / "mine")
 
@@ -63,14 +63,13 @@ def test_a_solution_that_passes_the_tests_passes_the_checks(verdicts: dict[str, 
     assert failed == NEEDS_MORE.get(style, set())
 
 
-def test_verify_reports_what_is_left_to_do(course: Course) -> None:
+def test_verify_reports_what_is_left_to_do(course: Course, few_unusual: None) -> None:
     """Of a port with its reference, nothing else: the text, the hints, calls to try, and more answers."""
     (puzzles,) = (exercise for exercise in course.exercises if exercise.id == "my_puzzles")
     (proof,) = verified(course, [puzzles])
     known = ("docstring is not written", "is not written", "must give an example", "no other right", "0 wrong answers")
     others = [problem for problem in proof.problems if not any(words in problem for words in known)]
-    # Weak tests are weak checks: unusual answers and constants show it, as they would in any exercise.
-    # A test that is both shown and hidden is to be one of them.
+    # Weak tests are weak checks: unusual answers show it. A test that is both shown and hidden is to be one of them.
     weak = ("unusual answer", "at fault itself", "points are for nothing", "of a hidden check stands here")
     assert [problem for problem in others if not any(words in problem for words in weak)] == []
 
@@ -185,48 +184,15 @@ def check_total_gradient(student, probe):
     probe.total_gradient(student.total)
 '''
 
-PROBE = '''\
-"""Runs beside the student's code."""
-
-from contextlib import redirect_stdout
-from io import StringIO
-import torch
-
-
-def total_gradient(total):
-    with redirect_stdout(StringIO()) as capsys:
-        x = torch.ones(3, requires_grad=True)
-        total(x, 0).backward()
-        assert x.grad.tolist() == [1.0, 1.0, 1.0]
-        assert capsys.getvalue() == ""
-'''
-
-STARTER = '''\
-"""Title
-
-TODO: write the task in one or two sentences.
-
-C1  `scale(x, factor)` TODO: write what it returns.
-C2  `total(x, dim)` TODO: write what it returns.
-"""
-
-
-def scale(x, factor):
-    raise NotImplementedError  # TODO
-
-
-def total(x, dim):
-    raise NotImplementedError  # TODO
-'''
-
 
 def test_files_are_as_an_author_would_begin_them() -> None:
-    """Shown and hidden checks, the probe and the starter, text by text."""
+    """Shown and hidden checks, text by text; the starter has the rules, and the probe what was told to pytest."""
     draft = port(GOLDEN)
-    assert draft.starter == STARTER
     assert draft.shown == SHOWN
     assert draft.hidden == HIDDEN
-    assert draft.probe == PROBE
+    assert "C1  `scale(x, factor)` TODO: write what it returns.\nC2  `total(x, dim)` TODO" in draft.starter
+    assert "def total_gradient(total):\n    with redirect_stdout(StringIO()) as capsys:\n        x =" in draft.probe
+    assert draft.probe.endswith('        assert capsys.getvalue() == ""\n')
     assert not draft.probe_is_shown
     assert draft.counts == (2, 2, 1)
 
@@ -298,10 +264,9 @@ def test_what_cannot_be_ported_is_refused(text: str, why: str) -> None:
         port(text)
 
 
-def test_the_command_says_what_is_left(type_grade: WarmGrade, tmp_path: Path) -> None:
+def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """It counts tests and places, names files and lines, and lays nothing out where it refuses."""
-    shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    home, tests = tmp_path / "course", tmp_path / "test_it.py"
+    tests = tmp_path / "test_it.py"
     tests.write_text("def test_a():\n    assert 1\n")
     refused = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert (refused.returncode, "no test calls student code" in refused.stderr) == (2, True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch.pretend import PretendClass, PretendLane
+from batch.pretend import PretendClass
 
 from grader.batch.journal import FILE
 from grader.intake.collect import collect
@@ -108,51 +108,3 @@ def test_few_submissions_are_read_ahead(made: Made, monkeypatch: pytest.MonkeyPa
     pretend.grade(slots=2)
     assert len(ahead) == 40
     assert max(ahead) <= 2 + 3
-
-
-def test_what_ended_late_has_its_time_alone(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where other lanes may have been the reason, a deadline counts only when nothing else runs; then it does."""
-    pretend = made("late")
-    running: list[int] = [0]
-    alone: list[str] = []
-    real = PretendLane.run
-
-    def run(self: PretendLane, exercise: object, files: object, *args: object, **kwargs: object) -> object:
-        running[0] += 1
-        time.sleep(0.005)
-        name = next(iter(files.values())).decode()  # type: ignore[attr-defined]
-        if running[0] == 1 and "author3" in name:
-            alone.append(name)
-        else:
-            self.was_late = "author3" in name
-        running[0] -= 1
-        return real(self, exercise, files, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(PretendLane, "run", run)
-    pretend.judge = lambda exercise, check, source: Verdict.TIMED_OUT if b"author3" in source else Verdict.PASSED
-    pretend.grade(slots=3)
-    assert pretend.rows()["author3"].split(",")[:2] == ["0", "0"]
-    assert alone.count("inconclusive author3\n") >= 1
-    with sqlite3.connect(pretend.out / FILE) as opened:
-        (count,) = opened.execute("SELECT count(*) FROM results WHERE author = 'author3'").fetchone()
-    opened.close()
-    assert count == 2
-
-
-def test_a_lane_that_fails_ends_the_run_in_order(made: Made) -> None:
-    """What it raises is told, the other lanes end at once, and what was graded is kept."""
-    pretend = made("fails")
-
-    def stops(exercise: str, check: str, source: bytes) -> Verdict:
-        if b"author5" in source:
-            raise KeyboardInterrupt
-        return Verdict.PASSED
-
-    pretend.judge = stops
-    with pytest.raises(KeyboardInterrupt):
-        pretend.grade(slots=3)
-    assert {"author0", "author1", "author2", "author3"} <= set(pretend.rows())
-    pretend.judge = lambda *asked: Verdict.PASSED
-    pretend.grade(slots=3)
-    assert not [job for job in pretend.jobs if "author0" in job]
-    assert len(pretend.rows()) == 10

@@ -91,15 +91,11 @@ def found_in(graded: Graded) -> dict[tuple[str, ...], str]:
 
 
 def test_what_does_the_same_is_one_group(graded: Graded) -> None:
-    """However it is written and whatever the inputs were; who is told a sentence is in none."""
+    """However it is written and whatever the inputs were; who is told a sentence is in none; all are counted."""
     groups = found_in(graded)
     assert next(iter(groups)) == ("ada", "bo", "cy")
     assert set(groups) == {("ada", "bo", "cy"), ("dee",), ("<b>hal", "gus")}
     assert [bool(why) for why in groups.values()] == [False, True, False]
-
-
-def test_counts(graded: Graded) -> None:
-    """Of each exercise and check; the shortest of a group is the example, with what is not the starter's."""
     with open_journal(graded.out, new=False) as journal:
         overview = Class(graded.course, journal, graded.out).overview()
     (tally,) = overview.exercises

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from batch.pretend import PretendClass
 from click.testing import CliRunner, Result
-from support import COURSES
 
 from grader.batch.overrides import OVERRIDES
 from grader.cli import main
@@ -50,11 +49,10 @@ Participant {0}5,Ed,ed@x.org,Submitted,,10.00,"Sunday, 5 April 2026, 11:59 PM"
 
 
 @pytest.fixture
-def pretend(tmp_path: Path) -> PretendClass:
+def pretend(home: Path, tmp_path: Path) -> PretendClass:
     """A class of Moodle's, graded: one is on time, others are late on the day on which clocks change."""
-    shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    (tmp_path / "course" / "course.yaml").write_text(POLICY)
-    made = PretendClass(load_course(tmp_path / "course"), tmp_path)
+    (home / "course.yaml").write_text(POLICY)
+    made = PretendClass(load_course(home), tmp_path)
     for name, verdict in (("Ada L_11", "passed"), ("Bo_12", "passed"), ("Cy_13", "failed"), ("Ed_15", "passed")):
         made.hand_in(f"{name}_assignsubmission_file_", double=verdict)
     grade(made, "week1")

@@ -17,16 +17,14 @@ from grader.batch.journal import open_journal
 from grader.batch.run import Order, Summary
 from grader.cli import main
 from grader.course.load import load_course
-from grader.intake.handed import Handed, Part
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError
 
 
 @pytest.fixture
-def pretend(tmp_path: Path) -> PretendClass:
+def pretend(home: Path, tmp_path: Path) -> PretendClass:
     """A class of two, graded, with a course of its own."""
-    shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    made = PretendClass(load_course(tmp_path / "course"), tmp_path)
+    made = PretendClass(load_course(home), tmp_path)
     made.hand_in("ada", double="passed", total="failed")
     made.hand_in("bo", double="failed", total="passed")
     made.grade()
@@ -84,16 +82,12 @@ def test_lower_scores(pretend: PretendClass) -> None:
     summary = pretend.grade(never_lower=True)
     assert summary.lower == [("ada", "double")]
     assert [row.split(",")[0] for row in pretend.rows().values()] == ["10", "0"]
-    assert (
-        "ada",
-        1000,
-        0,
-        "checks, reference or limits were changed; not counted, because of --never-lower",
-    ) in regraded(pretend)
+    why = "checks, reference or limits were changed"
+    assert ("ada", 1000, 0, f"{why}; not counted, because of --never-lower") in regraded(pretend)
     again = pretend.grade()
     assert (again.graded, again.changed) == (0, 1)
     assert [row.split(",")[0] for row in pretend.rows().values()] == ["0", "0"]
-    assert regraded(pretend) == [("ada", 1000, 0, "checks, reference or limits were changed")]
+    assert regraded(pretend) == [("ada", 1000, 0, why)]
 
 
 def regraded(pretend: PretendClass) -> list[tuple[str, int, int, str]]:
@@ -168,12 +162,7 @@ def test_the_best_attempt(pretend: PretendClass) -> None:
 
 @pytest.mark.parametrize(
     ("policy", "options", "best"),
-    [
-        ("", [], False),
-        ("best", [], True),
-        ("best", ["--attempts", "latest"], False),
-        ("", ["--attempts", "best"], True),
-    ],
+    [("best", [], True), ("best", ["--attempts", "latest"], False), ("", ["--attempts", "best"], True)],
 )
 def test_which_attempt_counts_is_the_course_s_to_say(
     policy: str, options: list[str], best: bool, tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -194,18 +183,6 @@ def test_which_attempt_counts_is_the_course_s_to_say(
     folders = [str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--course", str(tmp_path / "course")]
     ran = CliRunner().invoke(main, ["batch", *folders, *options])
     assert (ran.exit_code, [order.best for order in asked]) == (0, [best])
-
-
-def test_a_group_has_a_row_for_each_of_its_authors(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is graded once, and one report names them all."""
-    group = Handed("x+y", ("x", "y"), (Part(pretend.folder / "ada"),))
-    real = pretend.folder
-    monkeypatch.setattr("grader.intake.platforms.grouped", lambda found, others=(): [group])
-    pretend.grade()
-    assert real.is_dir()
-    assert pretend.rows()["x"] == pretend.rows()["y"]
-    assert pretend.jobs == ["double passed ada", "total failed ada"]
-    assert '"authors":["x","y"]' in (pretend.out / "reports" / "x+y.json").read_text()
 
 
 def test_details_of_hidden_checks_are_for_staff(pretend: PretendClass) -> None:

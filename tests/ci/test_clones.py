@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import run_grade
 
 from grader.batch.policy import lateness
 from grader.ci.clones import Repository, moment, read_class
@@ -112,28 +111,27 @@ def test_a_class_is_cloned_as_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "latest" / "cs1--late" / "double.py").read_text() == "late"
 
 
-def test_days_late_of_clones(tmp_path: Path) -> None:
+def test_days_late_of_clones(home: Path, tmp_path: Path) -> None:
     """The commit when it was due for its author counts, slack included; with --until a later one, which costs days."""
-    course = shutil.copytree(COURSES / "tiny", tmp_path / "course") / "course.yaml"
+    course = home / "course.yaml"
     due = "    due: 2026-11-27 18:00\n    extensions: {CS1--bo: 2026-11-28 18:00}\n"
     text = course.read_text().replace("limits:", f"{due}limits:")
     course.write_text(f"{text}timezone: UTC\npolicy: {{percent_a_day: 10, slack_minutes: 10}}\n")
     for name in ("ada", "bo"):
-        home = tmp_path / "server" / "cs1" / f"{name}.git"
-        home.mkdir(parents=True)
-        git(home, "init", "-q")
+        there = tmp_path / "server" / "cs1" / f"{name}.git"
+        there.mkdir(parents=True)
+        git(there, "init", "-q")
         for at in ("2026-11-27T18:09:00+00:00", "2026-11-28T19:05:00+01:00", "2026-11-29T12:00:00+00:00"):
-            (home / "double.py").write_text(at)
-            git(home, "add", ".", at=at)
-            git(home, "commit", "-q", "-m", at, at=at)
+            (there / "double.py").write_text(at)
+            git(there, "add", ".", at=at)
+            git(there, "commit", "-q", "-m", at, at=at)
     (tmp_path / "class.txt").write_text("cs1/ada\ncs1/bo\n")
     env = {**os.environ, "GITHUB_SERVER_URL": f"file://{tmp_path / 'server'}"}
 
     def late(folder: str, *words: str) -> dict[str, int | None]:
-        run_grade(
-            "clone", "class.txt", folder, "--course", "course", "--handin", "week1", *words, cwd=tmp_path, env=env
-        )
-        read = load_course(course.parent)
+        typed = ("clone", "class.txt", folder, "--course", str(home), "--handin", "week1", *words)
+        run_grade(*typed, cwd=tmp_path, env=env)
+        read = load_course(home)
         with taken_in(tmp_path / folder, read.exercises, "plain") as intake:
             return {
                 one.key: lateness({one.key.lower()}, one.at, read, read.handins[0], is_late=False).days

@@ -42,21 +42,9 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
     ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
     rows = list(csv.reader(out.read_text("utf-8").splitlines()))
-    assert rows == [
-        [
-            "author",
-            "a",
-            "b",
-            "c",
-            "earned",
-            "possible",
-            "undecided",
-            "late_days",
-            "final",
-            "not_handed_in",
-            "not_started",
-            "explained",
-        ],
+    columns = "author,a,b,c,earned,possible,undecided,late_days,final,not_handed_in,not_started,explained"
+    assert ",".join(rows[0]) == columns
+    assert rows[1:] == [
         ["'=bo", "3", "", "", "3", "10", "1", "", "", "", "", ""],
         ["ada", "9.5", "10", "", "19.5", "20", "0", "", "", "", "", ""],
         ["cy", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
@@ -68,14 +56,10 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
     assert ran.output.count("not read: ") == 2
 
 
-def test_no_reports_are_told(tmp_path: Path) -> None:
-    """With what was expected."""
+def test_what_cannot_be_gathered_is_refused(tmp_path: Path) -> None:
+    """No reports, and reports of two courses, also where one author is in both."""
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has no report" in ran.output) == (2, True)
-
-
-def test_reports_of_two_courses_are_refused(tmp_path: Path) -> None:
-    """Also where one author is in both."""
     (tmp_path / "a.json").write_text(report("ada", {"a": 1}))
     (tmp_path / "b.json").write_text(report("ada", {"a": 2}, course="d"))
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])

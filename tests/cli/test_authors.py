@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade
-
-from grader.course.load import load_course
+from support import WarmGrade
 
 TOTAL = "def total(x):\n    return x.sum()\n"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A copy of the pretend course."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
 
 
 @pytest.fixture
@@ -53,18 +44,6 @@ def test_one_broken_exercise_stops_no_batch(type_grade: WarmGrade, spoiled: Path
     assert ran.returncode == 3
     assert "5 / 5  ada" in ran.stdout
     assert "BROKEN  double was not graded" in ran.stdout
-
-
-def test_new_lists_in_its_own_module(type_grade: WarmGrade, home: Path) -> None:
-    """An exercise of a module that is not the last one, with names in lines, stands there and gets the next number."""
-    yaml = home / "course.yaml"
-    yaml.write_text(yaml.read_text().replace(" [double, total]", "\n      - double  # first\n      - total\n"))
-    assert type_grade("new", "02_more/third", cwd=home).returncode == 0
-    before = yaml.read_text()
-    assert type_grade("new", "01_basics/fourth", cwd=home).returncode == 0
-    assert yaml.read_text() == before.replace("- total\n", "- total\n      - fourth\n")
-    found = {exercise.id: (exercise.module, exercise.number) for exercise in load_course(home).exercises}
-    assert (found["third"], found["fourth"]) == (("02_more", "02-1"), ("01_basics", "01-3"))
 
 
 @pytest.mark.parametrize("name", ["01_basics/class", "01_basics/torch", "01_basics/2d"])

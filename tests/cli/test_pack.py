@@ -15,9 +15,8 @@ PLACE = "exercises/01_basics/double"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(home: Path) -> Path:
     """A student's copy of the pretend course, with one exercise solved in two files."""
-    home = shutil.copytree(COURSES / "tiny", tmp_path / "mémoire vive")
     shutil.rmtree(home / "solutions")
     (home / PLACE / "double.py").write_text(RIGHT)
     (home / PLACE / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
@@ -65,7 +64,6 @@ def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_
     [
         (None, "01-1 double: double.py is not among the submitted files"),
         ("def double(x:\n", "01-1 double: your double.py does not load: SyntaxError"),
-        ("import os\nos._exit(0)\n", "01-1 double: "),
         ("starter", "01-1 double: the file is still the unchanged starter; it earns 0"),
     ],
 )

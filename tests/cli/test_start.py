@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support import run_grade
+from support import WarmGrade
 
 from grader.cli import main
 from grader.course.layout import bundled_course, given_files
@@ -74,15 +74,15 @@ def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert "The course has no corrections for you." in run_installed(installed, "update", cwd=home).stdout
 
 
-def test_start_in_this_folder_and_from_a_checkout(tmp_path: Path) -> None:
+def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_path: Path) -> None:
     """It works with what a checkout has around the package; what is not of a student stays there."""
-    ran = run_grade("start", ".", cwd=tmp_path)
+    ran = type_grade("start", ".", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "exercises are in this folder" in ran.stdout
     assert ran.stdout.endswith("  grade next\n  grade\n")
     laid = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     assert laid == {*given_files(load_course(bundled_course())), Path(".grade-given.json")}
-    again = run_grade("start", ".", cwd=tmp_path)
+    again = type_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
     assert "the course is here already" in again.stderr
 
@@ -94,11 +94,10 @@ def test_a_name_with_blanks_stands_in_quotes() -> None:
     assert "grade start 'my stuff'" in ran.output
 
 
-@pytest.mark.parametrize("arguments", [["verify", "01-1"], ["new", "01_making/mine"]])
-def test_authors_commands_are_refused_in_a_students_folder(tmp_path: Path, arguments: list[str]) -> None:
+def test_authors_commands_are_refused_in_a_students_folder(type_grade: WarmGrade, tmp_path: Path) -> None:
     """They need solutions, or would make some, and so say where they belong."""
-    assert run_grade("start", ".", cwd=tmp_path).returncode == 0
-    ran = run_grade(*arguments, cwd=tmp_path)
-    assert ran.returncode == 2
-    assert "is a student's folder, made by grade start" in ran.stderr
+    assert type_grade("start", ".", cwd=tmp_path).returncode == 0
+    for words in (("verify", "01-1"), ("new", "01_making/mine")):
+        ran = type_grade(*words, cwd=tmp_path)
+        assert (ran.returncode, "is a student's folder, made by grade start" in ran.stderr) == (2, True)
     assert not (tmp_path / "solutions").exists()

@@ -48,16 +48,15 @@ def pretended_lanes() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("lost", [1, 2])
-def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process that is killed was grading is graded by another one, also by one that comes when all are gone."""
     whole, spread = PretendClass(tiny, tmp_path / "whole"), PretendClass(tiny, tmp_path / "spread")
     for pretend in (whole, spread):
-        for place in range(24):
+        for place in range(16):
             pretend.hand_in(f"author{place:02}", double=VERDICTS[place % 4], total=VERDICTS[place // 2 % 4])
         pretend.out.mkdir()
         (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
-    expected = whole.grade()
+    whole.grade()
     made: list[LocalCluster] = []
 
     def remembered(**options: Any) -> LocalCluster:
@@ -65,23 +64,23 @@ def test_machines_are_lost(lost: int, tiny: Course, tmp_path: Path, monkeypatch:
         return made[0]
 
     submitted, killed = [0], list[int]()
+    losses = {8: 1, 20: 2}
     submit = Cluster.submit
 
     def submit_and_kill(self: Cluster, work: Work) -> Any:
-        if submitted[0] == 12:
-            for nanny in list(made[0].workers.values())[:lost]:
-                killed.append(nanny.process.pid)
-                os.kill(killed[-1], signal.SIGKILL)
+        if most := losses.get(submitted[0]):
+            alive = [nanny.process.pid for nanny in made[0].workers.values() if nanny.process and nanny.process.pid]
+            for pid in alive[:most]:
+                killed.append(pid)
+                os.kill(pid, signal.SIGKILL)
         submitted[0] += 1
         return submit(self, work)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "LocalCluster", remembered)
     with pretended_lanes():
-        summary = spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
-    # What was lost with both is broken at first, and graded once more at the end.
-    assert lost == 2 or summary == expected
-    assert len(killed) == lost
+        spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
+    assert len(killed) >= 2
     assert results(spread.out) == results(whole.out)
 
 
@@ -153,20 +152,6 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
         assert "the same command goes on from there" in str(future.exception(0))
 
 
-def test_what_machines_say(tiny: Course) -> None:
-    """How much they can grade at once, and why they cannot."""
-    notes: list[str] = []
-    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), notes.append)
-    assert one.slots == 1
-    one._heard((0.0, {"address": "tcp://1", "host": "lab1", "slots": 4, "why": ""}))
-    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 3, "why": ""}))
-    assert one.slots == 7
-    one._heard((0.0, {"address": "tcp://2", "host": "lab2", "slots": 0, "why": "its lanes are closed"}))
-    one._heard((0.0, {"address": "tcp://1", "slots": 0, "why": ""}))
-    assert one.slots == 1
-    assert notes == ["lab2 (tcp://2) is refused: its lanes are closed"]
-
-
 def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, submission: Submission) -> None:
     """Unpacked, its exercises have the digests of the course's: checks, limits, references, known wrong answers."""
     plan = RunPlan(tiny, tiny.exercises, replace(FORK, secret=b"s"), handin="week1")
@@ -228,26 +213,6 @@ def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission
 def plain(outcomes: Outcomes) -> Outcomes:
     """The outcomes without their times."""
     return replace(outcomes, outcomes=tuple(replace(outcome, seconds=0.0) for outcome in outcomes.outcomes))
-
-
-def test_a_machine_that_differs(tiny: Course, tmp_path: Path) -> None:
-    """It gets no work, and says what it has and what is expected."""
-    (tmp_path / "place").mkdir()
-    worker: Any = Worker(tmp_path / "place")
-    other = {**facts(FORK), "PyTorch": "1.0", "a processor of the kind": "z80"}
-    plugin = NodePlugin("name", pack(RunPlan(tiny, tiny.exercises, FORK)), other, local=False)
-
-    async def run() -> None:
-        await plugin.setup(worker)
-        await plugin.teardown(worker)
-
-    asyncio.run(run())
-    worker.set_resources.assert_not_awaited()
-    (said,) = worker.said
-    assert said.startswith("it has PyTorch ")
-    assert ", expected 1.0; a processor of the kind " in said
-    assert "Python" not in said
-    assert list((tmp_path / "place").iterdir()) == []
 
 
 def test_all_machines_are_refused(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:

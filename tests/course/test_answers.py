@@ -55,14 +55,10 @@ def refusal(exercise: Exercise, path: Path) -> str:
 
 
 def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
-    """What it breaks, and what is also right, are lists of words in lines of their own."""
+    """What it breaks, and what is also right, are words in lines of their own; a file runs as it stands."""
     found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nalso right: detached , the_argument\n"))
     assert found.sentence == "You triple."
     assert (found.breaks, found.fine) == (("C1", "C3"), ("detached", "the_argument"))
-
-
-def test_a_file_runs_as_it_stands(exercise: Exercise, tmp_path: Path) -> None:
-    """Reference or not."""
     path = answer(tmp_path, "")
     assert read_answer(replace(exercise, reference=None), path).source == path.read_bytes()
 

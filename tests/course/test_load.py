@@ -15,12 +15,6 @@ from grader.course.load import contract_lines, find_exercises, load_course
 from grader.model.errors import CourseError
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Path:
-    """A copy of the pretend course that a test may spoil."""
-    return Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-
-
 def problems(root: Path) -> list[str]:
     with pytest.raises(CourseError) as caught:
         load_course(root)
@@ -34,30 +28,30 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def test_pretend_course_loads() -> None:
-    """Exercises come in the order of course.yaml, points in hundredths, limits from both files."""
+    """Exercises in the order of course.yaml, points in hundredths, limits from both files, rules of docstrings."""
     course = load_course(COURSES / "tiny")
     assert [exercise.id for exercise in course.exercises] == ["double", "total"]
     assert [exercise.points for exercise in course.exercises] == [1000, 500]
     assert course.exercises[0].limits.call_s == 2
     assert course.exercises[0].contract["C2"] == "The dtype stays as it is."
     assert course.handins[0].exercises == ("double",)
+    source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
+    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
+    assert contract_lines("def broken(") == {}
 
 
-def test_all_problems_at_once(course: Path) -> None:
+def test_all_problems_at_once(home: Path) -> None:
     """Problems in several files are told together, in one refusal."""
-    change(course / "course.yaml", "title: A tiny course", "titel: A tiny course")
-    change(course / "course.yaml", "exercises: [double]", "exercises: [dubble]")
-    found = problems(course)
-    assert found == [
-        "course.yaml: title: this key is missing",
-        "course.yaml: titel: unknown key; did you mean title?",
-    ]
-    change(course / "course.yaml", "titel:", "title:")
-    folder = course / "exercises/01_basics"
+    change(home / "course.yaml", "title: A tiny course", "titel: A tiny course")
+    change(home / "course.yaml", "exercises: [double]", "exercises: [dubble]")
+    found = problems(home)
+    assert found == ["course.yaml: title: this key is missing", "course.yaml: titel: unknown key; did you mean title?"]
+    change(home / "course.yaml", "titel:", "title:")
+    folder = home / "exercises/01_basics"
     change(folder / "double/exercise.yaml", "difficulty: 1", "difficulty: 9\ndificulty: 1")
     change(folder / "total/exercise.yaml", "kind: vectorise", "kind: puzzle")
     change(folder / "total/exercise.yaml", "  - A method of the tensor.\n", "")
-    text = "\n".join(problems(course))
+    text = "\n".join(problems(home))
     assert (
         "exercises/01_basics/double/exercise.yaml: difficulty: input should be less than or equal to 4 (it is 9)"
         in text
@@ -85,16 +79,16 @@ def test_all_problems_at_once(course: Path) -> None:
         ("id: week1", "id: week1\n    dew: 1", "handins.0.dew: unknown key; did you mean due?"),
     ],
 )
-def test_problem_in_course_yaml(course: Path, old: str, new: str, told: str) -> None:
+def test_problem_in_course_yaml(home: Path, old: str, new: str, told: str) -> None:
     """Each kind of problem is told with its key."""
-    change(course / "course.yaml", old, new)
-    assert any(told in problem for problem in problems(course))
+    change(home / "course.yaml", old, new)
+    assert any(told in problem for problem in problems(home))
 
 
-def test_two_exercises_with_one_number(course: Path) -> None:
+def test_two_exercises_with_one_number(home: Path) -> None:
     """Numbers are unique, as they name exercises on the command line."""
-    change(course / "exercises/01_basics/total/exercise.yaml", "number: 01-2", "number: 01-1")
-    assert problems(course) == [
+    change(home / "exercises/01_basics/total/exercise.yaml", "number: 01-2", "number: 01-1")
+    assert problems(home) == [
         "exercises/01_basics/total/exercise.yaml: number: 01-1 is that of double already; change one of the two"
     ]
 
@@ -108,30 +102,23 @@ SPOILED = {
 
 
 @pytest.mark.parametrize(("name", "text", "told"), SPOILED.values(), ids=SPOILED)
-def test_a_broken_exercise_is_left_out(course: Path, name: str, text: str | None, told: str) -> None:
+def test_a_broken_exercise_is_left_out(home: Path, name: str, text: str | None, told: str) -> None:
     """What cannot be used stands apart with what to mend, is told to who asks for it, and stops no other."""
-    for path in course.glob(f"*/01_basics/double/{name}"):
+    for path in home.glob(f"*/01_basics/double/{name}"):
         path.unlink() if text is None else path.write_text(text)
-    loaded = load_course(course, whole=False)
+    loaded = load_course(home, whole=False)
     assert [exercise.id for exercise in loaded.exercises] == ["total"]
     (broken,) = loaded.broken
     assert (broken.module, broken.id) == ("01_basics", "double")
     assert any(told in problem for problem in broken.problems)
     with pytest.raises(CourseError, match=re.escape(told)):
         find_exercises(loaded, "double")
-    assert problems(course) == list(broken.problems)
+    assert problems(home) == list(broken.problems)
 
 
-def test_exercise_without_checks(course: Path) -> None:
-    """An exercise that nothing checks is refused."""
-    (course / "exercises/01_basics/total/check_total.py").unlink()
-    (course / "solutions/01_basics/total/check_total.py").unlink()
-    assert problems(course) == ["exercises/01_basics/total: there are no checks; write check_total.py"]
-
-
-def test_course_is_found_from_inside(course: Path, tmp_path: Path) -> None:
+def test_course_is_found_from_inside(home: Path, tmp_path: Path) -> None:
     """A course is found from a folder inside it; where there is none, that is one line."""
-    assert find_course(course / "exercises" / "01_basics") == course
+    assert find_course(home / "exercises" / "01_basics") == home
     with pytest.raises(CourseError, match=r"there is no course here: no course\.yaml in"):
         find_course(tmp_path)
 
@@ -151,44 +138,37 @@ def test_starter_digest_ignores_what_is_no_work() -> None:
     assert starter_digest(text) not in {starter_digest(other) for other in changed}
 
 
-def test_contract_lines_of_a_docstring() -> None:
-    """Rules start with their name; indented lines go on; a blank line ends them."""
-    source = '"""Title\n\nC1  One rule\n    goes on.\nC2. Two.\n\n    not a rule\n"""\n'
-    assert contract_lines(source) == {"C1": "One rule goes on.", "C2": "Two."}
-    assert contract_lines("def broken(") == {}
-
-
-def test_released_copy_knows_what_is_withheld(course: Path) -> None:
+def test_released_copy_knows_what_is_withheld(home: Path) -> None:
     """Without hidden checks, exercise.yaml tells how many there are; with them, they are there."""
-    path = course / "exercises/01_basics/double/exercise.yaml"
+    path = home / "exercises/01_basics/double/exercise.yaml"
     path.write_text(path.read_text() + "withheld:\n  checks: 2\n  shares: 3\n")
-    assert load_course(course).exercises[0].withheld.checks == 0
-    shutil.rmtree(course / "solutions")
-    assert load_course(course).exercises[0].withheld.shares == 3
+    assert load_course(home).exercises[0].withheld.checks == 0
+    shutil.rmtree(home / "solutions")
+    assert load_course(home).exercises[0].withheld.shares == 3
 
 
-def test_policy(course: Path) -> None:
+def test_policy(home: Path) -> None:
     """Times get the course's zone; a date is the end of its day; everything that is wrong is told at once."""
-    path = course / "course.yaml"
+    path = home / "course.yaml"
     change(path, "exercises: [double]\n", "exercises: [double, total]\n    due: 2026-03-01\n    extra: [total]\n")
-    assert problems(course) == [
+    assert problems(home) == [
         "course.yaml: handins.week1.due: this time has no time zone; add one for the course, such as  "
         "timezone: Europe/Berlin"
     ]
     change(path, "title: A tiny", "timezone: Europe/Berlin\npolicy: {percent_a_day: 12.5}\ntitle: A tiny")
-    loaded = load_course(course)
+    loaded = load_course(home)
     assert str(loaded.handins[0].due) == "2026-03-01 23:59:59+01:00"
     assert (loaded.policy.percent_a_day, loaded.policy.cap_percent) == (1250, 10000)
     change(path, "Europe/Berlin", "Europe/Berln")
     change(path, "extra: [total]", "extra: [totl]\n    drop: 2\n    extensions: {ada: 2026-03-02 10:00}")
-    assert problems(course) == [
+    assert problems(home) == [
         "course.yaml: timezone: there is no time zone 'Europe/Berln'; write one such as Europe/Berlin",
         "course.yaml: handins.week1.extra: totl is not an exercise of this hand-in; did you mean total?",
         "course.yaml: handins.week1.drop: 2 of 2 exercises cannot be dropped; keep at least one",
     ]
     change(path, "2026-03-01", "1.3.2026")
     change(path, "12.5", "120")
-    assert problems(course) == [
+    assert problems(home) == [
         "course.yaml: handins.0.due: expected a date such as 2026-03-01 or 2026-03-01 23:59 (it is '1.3.2026')",
         "course.yaml: policy.percent_a_day: input should be less than or equal to 100 (it is 120)",
     ]

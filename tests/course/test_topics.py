@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, run_grade
+from support import WarmGrade
 
 from grader.author.pages import map_page
 from grader.author.text import unknown_topics
@@ -17,26 +16,21 @@ from grader.model.errors import CourseError
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
+def course(home: Path) -> Path:
     """A copy of the pretend course with three topics and a page that tells of two."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / TOPICS).write_text("T1: Tensors\nT2: {name: Sums, from: [slides, tutorial]}\nX-env: {name: Ranks}\n")
-    (root / page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n  T9\n")
-    return root
+    (home / TOPICS).write_text("T1: Tensors\nT2: {name: Sums, from: [slides, tutorial]}\nX-env: {name: Ranks}\n")
+    (home / page_of("01_basics")).write_text("# Basics\n\nDoubling.\n\nTopics: T2\n  T9\n")
+    return home
 
 
 def test_topics_have_names_and_documents(course: Path) -> None:
-    """A topic is a name, or a name with the documents that it comes from."""
+    """A topic is a name, or a name with the documents that it comes from; an odd id or key is told with its file."""
     topics = read_topics(load_course(course))
     assert {id: (topic.name, topic.documents) for id, topic in topics.items()} == {
         "T1": ("Tensors", []),
         "T2": ("Sums", ["slides", "tutorial"]),
         "X-env": ("Ranks", []),
     }
-
-
-def test_odd_topics_are_refused(course: Path) -> None:
-    """An id that is none, and a key that is unknown, are told with their file."""
     (course / TOPICS).write_text("topic: Tensors\nT2: {name: Sums, of: [slides]}\n")
     with pytest.raises(CourseError) as caught:
         read_topics(load_course(course))
@@ -77,11 +71,11 @@ def test_needs_are_earlier_exercises(course: Path) -> None:
     )
 
 
-def test_pages_of_a_course(course: Path, tmp_path: Path) -> None:
+def test_pages_of_a_course(type_grade: WarmGrade, course: Path, tmp_path: Path) -> None:
     """The map has every exercise with its needs and time, the other page what is read of each wrong answer."""
     file = course / "exercises/01_basics/total/exercise.yaml"
     file.write_text(file.read_text() + "needs: [double]\nminutes: 75\n")
-    run = run_grade("pages", str(tmp_path / "docs"), "double", "--start", "fork", cwd=course)
+    run = type_grade("pages", str(tmp_path / "docs"), "double", "--start", "fork", cwd=course)
     assert run.returncode == 0, run.stdout + run.stderr
     lines = (tmp_path / "docs/course-map.md").read_text().splitlines()
     (total,) = [line for line in lines if line.startswith("| 01-2")]

@@ -23,7 +23,7 @@ from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
-from grader.runner.lane import Lane, Run
+from grader.runner.lane import Run
 from grader.runner.pool import Pool, Stopped, cores, open_lane
 
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
@@ -70,23 +70,22 @@ def outcomes(finished: Finished) -> list[Outcome]:
 
 
 def test_nothing_is_repeated_without_need(tiny: Course) -> None:
-    """A decided result is final at once."""
+    """A decided result is final at once; a broken one is graded a second time, whole."""
     lane = ScriptedLane({"a": PASSED, "c": FAILED})
     (only,) = finished_in(tiny, lane)
     assert (only.final, lane.repeats) == (True, [None])
+    lane = ScriptedLane({"a": BROKEN})
+    assert [one.final for one in finished_in(tiny, lane)] == [False, True]
+    assert lane.repeats == [None, None]
 
 
 def test_an_inconclusive_check_gets_its_later_verdict(tiny: Course) -> None:
-    """Its seconds are those of all its runs; the order stays, and the others keep what they had."""
+    """Its seconds are those of all its runs, others keep what they had; inconclusive three times, it stays so."""
     lane = ScriptedLane({"a": PASSED, "b": INCONCLUSIVE, "c": FAILED}, PASSED)
     first, last = finished_in(tiny, lane)
     assert (first.final, last.final) == (False, True)
     assert outcomes(last) == [outcomes(first)[0], Outcome("b", PASSED, seconds=3.0), outcomes(first)[2]]
     assert lane.repeats == [None, {"b"}]
-
-
-def test_two_repeats_are_enough(tiny: Course) -> None:
-    """What is inconclusive three times stays so."""
     lane = ScriptedLane({"a": PASSED, "b": INCONCLUSIVE}, INCONCLUSIVE, INCONCLUSIVE)
     assert [outcome.verdict for outcome in outcomes(finished_in(tiny, lane)[-1])] == [PASSED, INCONCLUSIVE]
     assert lane.repeats == [None, {"b"}, {"b"}]
@@ -100,34 +99,18 @@ def test_what_was_late_is_graded_again(tiny: Course, slots: int, runs: list[None
     assert lane.repeats == runs
 
 
-def test_what_is_broken_is_graded_once_more(tiny: Course) -> None:
-    """A second time, whole."""
-    lane = ScriptedLane({"a": BROKEN})
-    assert [one.final for one in finished_in(tiny, lane)] == [False, True]
-    assert lane.repeats == [None, None]
-
-
 def test_nobody_fails_by_speed_at_once() -> None:
     """A slow function is inconclusive at first; when its check is repeated alone, it fails."""
     (exercise,) = find_exercises(load_course(COURSES / "wall"), "total")
     exercise = replace(exercise, limits=replace(exercise.limits, exercise_s=240.0))
-    slow = b"def total(x):\n    for _ in range(5000):\n        y = x.sum()\n    return y\n"
+    slow = {exercise.file_name: b"def total(x):\n    for _ in range(200):\n        y = x.sum()\n    return y\n"}
+    speed = Part(frozenset(["speed"]))
     with open_lane([exercise], FORK) as lane:
-        first = {row.check: row for row in lane.run(exercise, {exercise.file_name: slow}, 0).outcomes}["speed"]
-        again = Part(frozenset(["speed"]), again=True)
-        (last,) = lane.run(exercise, {exercise.file_name: slow}, 0, part=again).outcomes
+        (first,) = lane.run(exercise, slow, 0, part=speed).outcomes
+        (last,) = lane.run(exercise, slow, 0, part=replace(speed, again=True)).outcomes
     assert (first.verdict, last.verdict) == (INCONCLUSIVE, FAILED)
     assert "to be confirmed" in first.message
     assert first.message.split(" is ")[0] == last.message.split(" is ")[0] == "`total`"
-
-
-def test_a_lane_runs_only_what_is_named(tiny: Course, fork_lane: Lane) -> None:
-    """A job can name its checks; the others are not run and have no outcome."""
-    exercise = tiny.exercises[0]
-    files = {exercise.file_name: b"def double(x):\n    return 2 * x\n"}
-    run = fork_lane.run(exercise, files, 0, part=Part(frozenset(["small", "dtype"])))
-    assert [outcome.check for outcome in run.outcomes] == ["small", "dtype"]
-    assert len(fork_lane.run(exercise, files, 0).outcomes) == 4
 
 
 @pytest.fixture

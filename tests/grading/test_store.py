@@ -87,19 +87,6 @@ def test_another_kind_of_run_is_another_result(home: Home, how: dict[str, Any]) 
     assert home.jobs == ["double", "total"]
 
 
-def test_other_checks_are_another_result(home: Home, tmp_path: Path) -> None:
-    """When a check is changed, its exercise is run."""
-    home.grade()
-    checks = tmp_path / "checks.py"
-    checks.write_text("# others")
-    double, *others = home.course.exercises
-    module = home.course.modules[0]
-    changed = replace(module, exercises=(replace(double, shown_checks=checks), *others))
-    home.course = replace(home.course, modules=(changed, *home.course.modules[1:]))
-    home.grade()
-    assert home.jobs == ["double"]
-
-
 @pytest.mark.parametrize("verdict", [Verdict.TIMED_OUT, Verdict.BROKEN, Verdict.INCONCLUSIVE])
 def test_what_may_be_due_to_the_machine_is_run_again(home: Home, verdict: Verdict) -> None:
     """A check that took too long, or could not decide, runs each time."""

@@ -72,7 +72,7 @@ def test_an_exercise_that_is_not_asked_for(tiny: Course, tmp_path: Path) -> None
 
 
 def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
-    """A link, a folder's worth of nothing, a rar: told to the author where it was the answer, and to staff."""
+    """A link, a folder of that name, nothing, a rar: told to the author where it was the answer, and to staff."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "double.py").symlink_to("/etc/passwd")
     submissions, unmatched = collected(tiny, tmp_path / "a", {"work.rar": b"", "essay.pdf": b""})
@@ -82,6 +82,10 @@ def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
     submissions, unmatched = collected(tiny, tmp_path / "b", {})
     assert submissions[0].problems == {"double": "double.py is not among the submitted files"}
     assert unmatched == [Unmatched("", "ada", "nothing is in it")]
+    (tmp_path / "c" / "double.py").mkdir(parents=True)
+    submissions, unmatched = collected(tiny, tmp_path / "c", {})
+    assert submissions[0].problems["double"] == "double.py cannot be read: it is a folder, not a regular file"
+    assert [row.file for row in unmatched] == ["double.py"]
 
 
 def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
@@ -95,14 +99,6 @@ def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
     notebook["cells"][2]["source"] += "\n# done\nx = 1"
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
     assert not submissions[0].untouched
-
-
-def test_a_folder_by_the_name_of_a_file(tiny: Course, tmp_path: Path) -> None:
-    """Its author reads what it is, and not that nothing was handed in."""
-    (tmp_path / "double.py").mkdir()
-    submissions, unmatched = collected(tiny, tmp_path, {})
-    assert submissions[0].problems["double"] == "double.py cannot be read: it is a folder, not a regular file"
-    assert [row.file for row in unmatched] == ["double.py"]
 
 
 def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:

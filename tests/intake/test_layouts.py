@@ -51,12 +51,7 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
             "anon_Ab3_9004_double.py": "nobody",
             "turingalan_104_9005_12_34_double.py": "alan",
         },
-        {
-            "anon_Ab3": "double",
-            "101": "double total",
-            "7": "double",
-            "104": "double",
-        },
+        {"anon_Ab3": "double", "101": "double total", "7": "double", "104": "double"},
     ),
     "moodle folders": (
         "a Moodle download: 3 authors",

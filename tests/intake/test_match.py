@@ -80,11 +80,7 @@ def test_whose_a_single_file_is(tiny: Course, stem: str, owner: str) -> None:
         (b"def total(x):\n    return x\n", "total", "by the functions that it defines"),
         (b"def double(x): 0\ndef total(x): 0\ndef double_(x): 0\n", "", "it could be of double or total; name it"),
         (b"def double(x): 0\n", "", "it has neither the name nor the functions of an exercise"),
-        (
-            b"    def total(x): 0\n",
-            "",
-            "it has neither the name nor the functions of an exercise",
-        ),
+        (b"    def total(x): 0\n", "", "it has neither the name nor the functions of an exercise"),
         (b"\xff\0", "", "it has neither the name nor the functions of an exercise"),
     ],
 )

@@ -34,17 +34,12 @@ def laid_out(folder: Path) -> Path:
     return folder
 
 
-def test_packages_come_along_from_a_folder(tiny: Course, tmp_path: Path) -> None:
-    """Those that the file imports, or a file that comes along; no links, and no folder that nobody imports."""
+def test_packages_come_along(tiny: Course, tmp_path: Path) -> None:
+    """Those that the file imports, or a file that comes along, from a folder as from a hand-in; the others are told."""
     submission = read_submission(laid_out(tmp_path), tiny.exercises[:1], "ada")
-    assert set(submission.files["double"]) == ALONG
-
-
-def test_packages_come_along_from_a_hand_in(tiny: Course, tmp_path: Path) -> None:
-    """The same files, and the others are told."""
-    handed = Handed("ada", ("ada",), (Part(laid_out(tmp_path)),))
-    (submission,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
-    assert set(submission.files["double"]) == ALONG
+    handed = Handed("ada", ("ada",), (Part(tmp_path),))
+    (same,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
+    assert set(submission.files["double"]) == set(same.files["double"]) == ALONG
     assert [row.file for row in unmatched if row.file.endswith(".py")] == ["unused/y.py", "tools/link.py"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support import COURSES, run_grade
+from support import COURSES, WarmGrade
 
 CANARY = "9c41be07-77"
 
@@ -34,15 +34,15 @@ def prepared(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def released(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the course, its copy, and its copy as a zip."""
     folder = tmp_path_factory.mktemp("released")
     root = prepared(folder / "course")
-    ran = run_grade("release", str(folder / "copy"), "--notebooks", cwd=root)
+    ran = type_grade("release", str(folder / "copy"), "--notebooks", cwd=root)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "3 hidden checks stay here and decide 8.7 of 15 points" in ran.stdout
     options = ("--zip", "--notebooks", "--quiet", "--course", str(root))
-    assert run_grade("release", str(folder / "copy"), *options, cwd=folder).stdout == f"{folder / 'copy.zip'}\n"
+    assert type_grade("release", str(folder / "copy"), *options, cwd=folder).stdout == f"{folder / 'copy.zip'}\n"
     return folder
 
 
@@ -51,7 +51,7 @@ def read(folder: Path) -> dict[str, bytes]:
 
 
 def test_copy_has_what_students_need(released: Path) -> None:
-    """Starters, shown checks and pages come along as they are; nothing else does but what is written for the copy."""
+    """Starters, checks and pages come along as they are, and what is written; modes and times tell of no machine."""
     copy, course = read(released / "copy"), read(released / "course")
     written = {".gitignore", "AGENTS.md", "README.md", "course.yaml", "exercises/topics.yaml"}
     written.add("notebooks/01_basics.ipynb")
@@ -66,10 +66,8 @@ def test_copy_has_what_students_need(released: Path) -> None:
     assert copy["exercises/01_basics/README.md"] == b"# Basics\n\nA product makes a new tensor.\n"
     assert b"do not solve" in copy["AGENTS.md"]
     assert b"| 01-1 | [Double it](exercises/01_basics/double/double.py) | 10 | 5 |" in copy["README.md"]
-
-
-def test_modes_and_times_are_fixed(released: Path) -> None:
-    """Neither tells of the machine on which the copy was made."""
+    described = yaml.safe_load((released / "copy/exercises/01_basics/double/exercise.yaml").read_text())
+    assert described["retyped"] == ["small"]
     found = [(released / "copy").stat(), *(path.stat() for path in (released / "copy").rglob("*"))]
     assert {(stat.S_ISDIR(item.st_mode), stat.S_IMODE(item.st_mode)) for item in found} == {
         (True, 0o755),
@@ -78,10 +76,10 @@ def test_modes_and_times_are_fixed(released: Path) -> None:
     assert {item.st_mtime for item in found} == {315532800.0}
 
 
-def test_zip_is_the_same_byte_for_byte(released: Path, tmp_path: Path) -> None:
+def test_zip_is_the_same_byte_for_byte(type_grade: WarmGrade, released: Path, tmp_path: Path) -> None:
     """Made elsewhere of files with other times, in another place, it has the same bytes, and those of the folder."""
     root = shutil.copytree(released / "course", tmp_path / "another", symlinks=True, copy_function=shutil.copyfile)
-    ran = run_grade("release", str(tmp_path / "copy.zip"), "--zip", "--notebooks", cwd=root)
+    ran = type_grade("release", str(tmp_path / "copy.zip"), "--zip", "--notebooks", cwd=root)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert (tmp_path / "copy.zip").read_bytes() == (released / "copy.zip").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "copy.zip"]
@@ -91,15 +89,20 @@ def test_zip_is_the_same_byte_for_byte(released: Path, tmp_path: Path) -> None:
     assert inside == read(released / "copy")
 
 
-def test_copy_works_by_itself(released: Path, tmp_path: Path) -> None:
+def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: Path) -> None:
     """Starters earn nothing of what is shown; a right answer all, a wrong one its message; the totals are honest."""
     copy = shutil.copytree(released / "copy", tmp_path / "mine")
-    untouched = run_grade(cwd=copy)
+    untouched = type_grade(cwd=copy)
     assert "0 / 6.3 points, 8.7 more at hand-in" in untouched.stdout
+    assert untouched.returncode == 1
     answers = released / "course/solutions/01_basics"
     shutil.copyfile(answers / "double/double.py", copy / "exercises/01_basics/double/double.py")
     shutil.copyfile(answers / "total/wrong/list.py", copy / "exercises/01_basics/total/total.py")
-    ran = run_grade("--json", "-", cwd=copy)
+    solved = type_grade("double", cwd=copy)
+    assert (solved.returncode, "5 / 5 points, 5 more at hand-in" in solved.stdout) == (0, True)
+    assert "2 hidden checks will decide 5 more points at hand-in." in solved.stdout
+    assert "reference" not in solved.stdout
+    ran = type_grade("--json", "-", cwd=copy)
     report = json.loads(ran.stdout)
     assert report["score"] == {"earned": 6.3, "possible": 15.0, "undecided": 8.7}
     assert [item["withheld"] for item in report["exercises"]] == [
@@ -107,20 +110,14 @@ def test_copy_works_by_itself(released: Path, tmp_path: Path) -> None:
         {"checks": 1, "points": 3.7},
     ]
     shutil.copyfile(answers / "double/wrong/triples.py", copy / "exercises/01_basics/double/double.py")
-    told = run_grade("double", cwd=copy)
+    told = type_grade("double", cwd=copy)
     assert told.returncode == 1
     assert "the result has the wrong values: 3 of 3 elements are wrong" in told.stdout
     assert "This looks like: You tripled it; double means two times." in told.stdout
     assert "print(double(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float32)))" in told.stdout
 
 
-def test_lines_to_try_are_printed_where_they_suit_the_reference(released: Path) -> None:
-    """A check that reads what became of its own tensor fails whoever is right, if arguments are made anew."""
-    described = yaml.safe_load((released / "copy/exercises/01_basics/double/exercise.yaml").read_text())
-    assert described["retyped"] == ["small"]
-
-
-def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:
+def test_hand_in_takes_its_exercises(type_grade: WarmGrade, released: Path, tmp_path: Path) -> None:
     """With a hand-in, only its exercises are there, and what they need of others is no riddle to the copy."""
     root = shutil.copytree(released / "course", tmp_path / "course", symlinks=True)
     (root / "course.yaml").write_text(
@@ -131,7 +128,7 @@ def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:
     )
     path = root / "exercises/01_basics/total/exercise.yaml"
     path.write_text(path.read_text() + "needs: [double]\n")
-    ran = run_grade("release", str(tmp_path / "copy"), "--handin", "week1", cwd=root)
+    ran = type_grade("release", str(tmp_path / "copy"), "--handin", "week1", cwd=root)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     files = read(tmp_path / "copy")
     assert not [name for name in files if "double" in name]
@@ -139,11 +136,11 @@ def test_hand_in_takes_its_exercises(released: Path, tmp_path: Path) -> None:
     assert b"needs" not in files["exercises/01_basics/total/exercise.yaml"]
 
 
-def test_leak_leaves_nothing(released: Path, tmp_path: Path) -> None:
+def test_leak_leaves_nothing(type_grade: WarmGrade, released: Path, tmp_path: Path) -> None:
     """A leak ends the command with file and line, and neither the copy nor its draft stays."""
     root = shutil.copytree(released / "course", tmp_path / "course", symlinks=True)
     (root / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{CANARY}\n")
-    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=root)
     assert ran.returncode == 2
     assert (
         "grade: exercises/01_basics/README.md:3: has the canary of solutions/01_basics/double/double.py:" in ran.stderr
@@ -154,7 +151,7 @@ def test_leak_leaves_nothing(released: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("course/out", "course/out is in the course itself"),
+        ("mémoire vive/out", "mémoire vive/out is in the course itself"),
         (".", ". exists; a copy needs a new or an empty folder"),
         ("..", ".. exists"),
         ("full", "full exists"),
@@ -164,38 +161,35 @@ def test_leak_leaves_nothing(released: Path, tmp_path: Path) -> None:
         ("file/copy", "there is no folder"),
     ],
 )
-def test_places_that_cannot_be_used(tmp_path: Path, place: str, told: str) -> None:
+def test_places_that_cannot_be_used(type_grade: WarmGrade, home: Path, tmp_path: Path, place: str, told: str) -> None:
     """A place in or above the course, one that is taken, or in no folder, is refused before anything is run."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/mine.py").write_text("")
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    ran = run_grade("release", place, "--course", str(root), cwd=tmp_path)
+    ran = type_grade("release", place, "--course", str(home), cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert told in ran.stderr
-    assert sorted(os.listdir(tmp_path)) == ["course", "file", "full", "link"]
+    assert sorted(os.listdir(tmp_path)) == ["file", "full", "link", home.name]
 
 
-def test_course_that_cannot_be_given_out(tmp_path: Path) -> None:
+def test_course_that_cannot_be_given_out(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """All that is wrong is told at once: a starter that somebody solved, and a page that is a link."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    starter = root / "exercises/01_basics/double/double.py"
-    shutil.copyfile(root / "solutions/01_basics/double/double.py", starter)
-    (root / "exercises/01_basics/README.md").symlink_to(root / "solutions/01_basics/double/double.py")
-    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    starter = home / "exercises/01_basics/double/double.py"
+    shutil.copyfile(home / "solutions/01_basics/double/double.py", starter)
+    (home / "exercises/01_basics/README.md").symlink_to(home / "solutions/01_basics/double/double.py")
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=home)
     assert ran.returncode == 2
     assert "exercises/01_basics/double/double.py: this is not the starter whose digest stands in" in ran.stderr
     assert "exercises/01_basics/README.md: this is a link or a folder" in ran.stderr
-    shutil.rmtree(root / "solutions")
-    assert "it is a copy" in run_grade("release", str(tmp_path / "copy"), cwd=root).stderr
+    shutil.rmtree(home / "solutions")
+    assert "it is a copy" in type_grade("release", str(tmp_path / "copy"), cwd=home).stderr
 
 
-def test_reference_that_does_not_pass_is_told(tmp_path: Path) -> None:
+def test_reference_that_does_not_pass_is_told(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
     """Students would meet a check that nobody passes."""
-    root = shutil.copytree(COURSES / "tiny", tmp_path / "course")
-    (root / "solutions/01_basics/total/total.py").write_text("def total(x):\n    return 1\n")
-    ran = run_grade("release", str(tmp_path / "copy"), cwd=root)
+    (home / "solutions/01_basics/total/total.py").write_text("def total(x):\n    return 1\n")
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=home)
     assert ran.returncode == 2
     assert "solutions/01_basics/total/total.py: the reference does not pass check_small (failed)" in ran.stderr
-    assert os.listdir(tmp_path) == ["course"]
+    assert os.listdir(tmp_path) == [home.name]

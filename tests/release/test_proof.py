@@ -48,11 +48,6 @@ def found(copy: Files, secrets: tuple[Secret, ...]) -> str:
     return str(leak.value)
 
 
-def test_clean_copy_passes(copy: Files, secrets: tuple[Secret, ...]) -> None:
-    """Starters, shown checks and hints of a course are no leak."""
-    prove(copy, secrets)
-
-
 LEAKS = {
     "a page quotes a solution": ("exercises/01_basics/README.md", f"# Basics\n\n```python\n{SOLUTION}```\n", 4),
     "in a quotation": ("exercises/01_basics/README.md", "# Basics\n\n> return x.mul(2)\n>     .to(x.dtype)\n", 3),

@@ -46,31 +46,13 @@ UNDECIDED = [verdict for verdict in Verdict if not verdict.decided]
 
 NASTY = [
     *("\x1b[2J", "\x9b31m", "\r", "\r\n", "\n", "\0", "\x0b", "\u2028", "\u202e", "\ufffe", "\ud800", "\U000e0041"),
-    *(
-        "::error::x",
-        "\n::error file=a::b",
-        "%0A::set-output name=a::b",
-        "##[group]",
-        "::endgroup::",
-        "::stop-commands::x",
-    ),
-    *(
-        "section_start:1:a\r\x1b[0K",
-        "]]>",
-        "<![CDATA[",
-        "<b>",
-        "</details>",
-        "<script>",
-        "<!--",
-        "&#1;",
-        "`",
-        "```",
-        "~~~",
-    ),
-    *("|", "\\|", "[x](y)", "![x](y)", "@user", "#1", "http://x.y", "# h", "\n# h\n", "\n\n- a", "    code", " ", "a"),
+    *("::error::x", "\n::error file=a::b", "%0A::set-output name=a::b", "##[group]", "::endgroup::", "##vso[x]", "::"),
+    *("section_start:1:a\r\x1b[0K", "]]>", "<![CDATA[", "<b>", "</details>", "<script>", "<!--", "&#1;", ":", "%25"),
+    *("`", "```", "~~~", "|", "\\|", "[x](y)", "![x](y)", "@user", "#1", "##", "http://x.y", "# h", "\n# h\n"),
+    *("\n\n- a", "    code", " ", "a", "::stop-commands::x"),
 ]
 TEXTS = st.lists(st.sampled_from(NASTY) | st.text(max_size=4), max_size=6).map("".join)
-FUZZ = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+FUZZ = settings(derandomize=True, database=None, deadline=None, max_examples=30)
 
 
 def words_in(value: Any) -> Iterator[str]:
@@ -152,7 +134,7 @@ def test_a_report_has_a_schema() -> None:
 
 
 def test_points_of_items_add_up() -> None:
-    """Whatever ran, the items of a report have its points, and what is undecided is none of what was lost."""
+    """Items have the points of the report, undecided ones are not lost; the cause says which points do not count."""
     report = read()
     items = items_of(report)
     assert sum(item.score.possible for item in items) == report.score.exact.possible
@@ -160,10 +142,6 @@ def test_points_of_items_add_up() -> None:
     assert sum(item.score.possible for item in items if item.kind is Kind.OPEN) == report.score.exact.undecided
     assert {item.verdict for item in items} == {*Verdict, "withheld", "left_out", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
-
-
-def test_points_that_do_not_count_are_told() -> None:
-    """The check that is to be mended first and those whose points are held back say why; others do not."""
     plain = plain_report()
     double = plain["exercises"][0]
     double["held_by"] = "C2"
@@ -235,7 +213,7 @@ def test_a_class_with_every_verdict(tiny: Course, tmp_path: Path) -> None:
 def test_logs_have_the_commands_that_we_wrote(text: str) -> None:
     """The commands of GitHub's and GitLab's logs are the same whatever a student's text is."""
     lines = re.split(r"[\r\n]+", written("github", read(text)))
-    commands = [line for line in lines if line.lstrip().startswith("::") or "##[" in line]
+    commands = [line for line in lines if line.lstrip().startswith("::") or re.search(r"##(vso)?\[", line)]
     words = [re.match(r"::(\w+)", line) for line in commands]
     assert [word and word[1] for word in words] == ["group", "endgroup"] * 3 + ["error", *["warning"] * 4]
     error = next(line for line in commands if line.startswith("::error"))

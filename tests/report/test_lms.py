@@ -127,12 +127,4 @@ def test_a_table_made_by_hand(tmp_path: Path) -> None:
     people = people_in(tmp_path / "class.csv")
     found = {name: person.author if (person := people.person_of(name)) else None for name in
              ("ADA", "lovelaceada_7", "Bo Li_12", "1", "2", "=x()", "nobody")}  # fmt: skip
-    assert found == {
-        "ADA": "ada",
-        "lovelaceada_7": "ada",
-        "Bo Li_12": "bo",
-        "1": None,
-        "2": "=x()",
-        "=x()": "=x()",
-        "nobody": None,
-    }
+    assert [*found.values()] == ["ada", "ada", "bo", None, "=x()", "=x()", None]

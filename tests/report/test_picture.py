@@ -47,17 +47,12 @@ def test_pictures_fit(name: str, width: int) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_svgs_say_what_they_show(name: str) -> None:
-    """Each SVG is XML with a title, and with the sentence as its description."""
+    """Each SVG is XML with a title, and with the sentence as its description; a picture is the same in a report."""
+    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
     root = ET.fromstring(svg_of(ALL[name]))
     texts = {child.tag.rpartition("}")[2]: child.text for child in root}
     assert texts["title"]
     assert texts["desc"] == sentence_of(ALL[name])
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_facts_cross_processes_and_make_json(name: str) -> None:
-    """A picture is the same after it was sent to the host, and in a report."""
-    assert from_json(Picture, to_json(ALL[name])) == ALL[name]
 
 
 def test_wrong_cells_are_marked_by_shape() -> None:
@@ -115,7 +110,7 @@ def test_a_large_storage_is_begun() -> None:
 
 
 def test_shapes_stretch_or_clash() -> None:
-    """Shapes are aligned at the right; what stretches and what clashes has a mark, and the outcome is below."""
+    """Shapes are aligned at the right; what stretches and what clashes has a mark; a 1 becomes a 0 beside a 0."""
     assert lines_of(BROADCAST, 70, ASCII) == [
         "pred       3   1",
         "target         3",
@@ -127,10 +122,6 @@ def test_shapes_stretch_or_clash() -> None:
     assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
     assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
-
-
-def test_sizes_of_zero_stretch_as_pytorch_does() -> None:
-    """A 1 becomes a 0 beside a 0, and a 0 clashes with a 2."""
     zero = Shapes((NamedShape("a", (0, 2)), NamedShape("b", (1, 1))), broadcast=True)
     assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."
     both = Shapes((NamedShape("a", (0,)), NamedShape("b", (2,))), broadcast=True)
@@ -162,15 +153,9 @@ def test_a_timeline_tells_waits_from_work() -> None:
 
 def test_what_a_stream_can_show_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
-    for encoding, expected in {
-        "utf-8": UNICODE,
-        "ascii": ASCII,
-        "latin-1": ASCII,
-        "no such": ASCII,
-        None: ASCII,
-    }.items():
+    for encoding in ("utf-8", "ascii", "latin-1", "no such", None):
         monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
-        assert printing.drawing(plain=False) == expected
+        assert printing.drawing(plain=False) == (UNICODE if encoding == "utf-8" else ASCII)
     assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
 
 

@@ -27,10 +27,13 @@ def text(*cells: Cell | str) -> str:
 
 
 def test_cells_come_in_the_order_in_which_they_ran() -> None:
-    """All cells that define something count; those that only try things do not."""
+    """All cells that define something count; of each the last run, where it is the same cell and did not fail."""
     assert text(f"{IMPORT}\ncheck('double')", "import torch", "double(2)", "def double(x):\n    return x + x") == (
         "import torch\ndef double(x):\n    return x + x\n"
     )
+    runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, "c = 1/0", True))
+    assert text(*runs) == "b = 1\na = 2\n"
+    assert text("a = 1", "b = a", "a = 1") == "b = a\na = 1\n"
 
 
 def test_a_marked_cell_counts_for_its_exercise_alone() -> None:
@@ -49,13 +52,6 @@ def test_cells_of_other_exercises_are_left_out() -> None:
         numbered = [Cell(at, cell) for at, cell in enumerate(cells, 1)]
         module = module_of(numbered, ("double",), ("double",), (), ("total",))
         assert module.source.decode() == "".join(f"{cell}\n" for cell in kept)
-
-
-def test_failed_and_earlier_runs_are_left_out() -> None:
-    """Of a cell the last run counts, where the notebook tells which cell it was, or where its text is the same."""
-    runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, "c = 1/0", True))
-    assert text(*runs) == "b = 1\na = 2\n"
-    assert text("a = 1", "b = a", "a = 1") == "b = a\na = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -98,14 +94,10 @@ def test_what_is_only_shown_is_left_out() -> None:
 
 
 def test_imports_of_the_future_stand_on_top() -> None:
-    """In a notebook each cell may have some; a file has them in its first line. Other lines know where they were."""
+    """A file has them in its first line, and other lines know where they were; an `await` at top level is told."""
     module = made("a = 1", "from __future__ import annotations\nb = 2")
     assert module.lines == ["from __future__ import annotations", "a = 1", "", "b = 2"]
     assert module.origins == [(2, 1), (1, 1), (2, 1), (2, 2)]
-
-
-def test_what_cannot_stand_in_a_file_is_told() -> None:
-    """An `await` at top level runs in a notebook only."""
     why = "SyntaxError: 'await' outside function, line 1"
     assert made("await thing()", "a = 1").notes == [f"In [1] was left out: {why}"]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import shutil
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support import COURSES, FORK, InLane
+from support import FORK, InLane, WarmGrade
 
 from grader.author.text import text_problems
 from grader.cli import main
@@ -39,12 +38,11 @@ def check_mine(student):
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+def course(home: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A student's folder with an exercise that is solved."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "exercises/01_basics/double/double.py").write_text(MINE)
-    monkeypatch.chdir(root)
-    return load_course(root)
+    (home / "exercises/01_basics/double/double.py").write_text(MINE)
+    monkeypatch.chdir(home)
+    return load_course(home)
 
 
 @pytest.fixture
@@ -194,12 +192,12 @@ def f(x: list[int], n=-1):
 """
 
 
-def test_golf_counts_operations(course: Course) -> None:
+def test_golf_counts_operations(type_grade: WarmGrade, course: Course) -> None:
     """Calls, operators, indexes, conditions; nothing of annotations and of what is raised."""
     assert operations(GOLF) == 3 + 3 + 1
     path = course.root / "exercises/01_basics/double/exercise.yaml"
     path.write_text(path.read_text() + "par: 3\n")
-    result = CliRunner().invoke(main, ["double"])
-    assert "Golf: your functions have 2 operations (calls, operators, indexes): 1 under par." in result.output
+    told = type_grade("double", cwd=course.root).stdout
+    assert "Golf: your functions have 2 operations (calls, operators, indexes): 1 under par." in told
     problems = list(text_problems(load_course(course.root).exercises[0], [], ()))
     assert any("exercise.yaml: par: the shortest right answer here has 2 operations" in each for each in problems)

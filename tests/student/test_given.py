@@ -93,15 +93,11 @@ def test_pages_come_without_ids_of_topics(source: Path, tmp_path: Path) -> None:
     assert update(source, tmp_path / "mine") == [] and not is_behind(tmp_path / "mine")
 
 
-def test_start_twice_points_to_update(source: Path, home: Path) -> None:
-    """A folder that has the course already is not laid out anew."""
+def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) -> None:
+    """One sentence says what is wrong: it has the course already, is a file, is below one."""
+    (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="has the course already"):
         start(source, home)
-
-
-def test_start_on_a_file_or_in_a_closed_folder(source: Path, tmp_path: Path) -> None:
-    """One sentence says what is wrong."""
-    (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="is a file"):
         start(source, tmp_path / "file")
     with pytest.raises(CourseError, match=r"cannot be written to .Not a directory"):
@@ -152,8 +148,7 @@ def test_update_restores_what_is_missing(home: Path, source: Path) -> None:
     (home / CHECKS).unlink()
     shutil.rmtree(home / "exercises/01_basics/total")
     (home / "course.yaml").unlink()
-    kinds = {change.kind for change in update(source, home)}
-    assert kinds == {"new"}
+    assert {change.kind for change in update(source, home)} == {"new"}
     assert len(load_course(home).exercises) == 2
 
 
@@ -163,12 +158,8 @@ def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
     text = (source / "course.yaml").read_text().replace("[double, total]", "[double]")
     (source / "course.yaml").write_text(text)
     kinds = {change.path.name: change.kind for change in update(source, home)}
-    assert kinds == {
-        "course.yaml": "corrected",
-        "total.py": "own",
-        "check_total.py": "removed",
-        "exercise.yaml": "removed",
-    }
+    gone = {"check_total.py": "removed", "exercise.yaml": "removed"}
+    assert kinds == {"course.yaml": "corrected", "total.py": "own", **gone}
     assert (home / "exercises/01_basics/total/total.py").read_text() == "mine = 1\n"
 
 
@@ -201,16 +192,12 @@ def test_a_changed_check_is_noticed_and_restored(home: Path, source: Path) -> No
         list(restore_checks(course, double))
 
 
-def test_update_elsewhere(source: Path, tmp_path: Path) -> None:
-    """A course of one's own, and a folder without any, are told apart and left alone."""
+def test_update_elsewhere(source: Path, tmp_path: Path, home: Path) -> None:
+    """A course of one's own, and a folder without any, are left alone; a course file that is gone names the command."""
     with pytest.raises(CourseError, match="has a course of its own"):
         update(source, source)
     with pytest.raises(CourseError, match="has no course"):
         update(source, tmp_path)
-
-
-def test_course_file_that_is_gone(home: Path) -> None:
-    """In a folder that `start` made it comes back by `update`; elsewhere `start` is named."""
     (home / "course.yaml").unlink()
     with pytest.raises(CourseError, match="is gone;  grade update  brings it back"):
         layout.find_course(home / "exercises")

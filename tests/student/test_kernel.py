@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from support import COURSES
 
 from grader.course.load import load_course
 from grader.notebook import check
@@ -28,14 +26,13 @@ def shown(cell: Any) -> str:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
 @pytest.mark.filterwarnings("ignore")  # other people's programs: what they are to mend is nothing that we can mend
-def test_a_notebook_is_solved(tmp_path: Path) -> None:
+def test_a_notebook_is_solved(home: Path) -> None:
     """An untouched cell earns nothing; a helper in a foreign cell is told, by the cell's number; then all passes.
 
     The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
     the kernel's memory.
     """
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    ((path, data),) = notebooks_of(load_course(root), "tensorgrade").items()
+    ((path, data),) = notebooks_of(load_course(home), "tensorgrade").items()
     notebook = nbformat.reads(data.decode(), 4)
     new: Any = nbformat.v4.new_code_cell
     notebook.cells += [
@@ -47,8 +44,8 @@ def test_a_notebook_is_solved(tmp_path: Path) -> None:
         new('check("double")'),
         new("import sys; print([name for name in ('torch', 'pydantic', 'grader.course') if name in sys.modules])"),
     ]
-    (root / path).parent.mkdir()
-    folder = {"metadata": {"path": str((root / path).parent)}}
+    (home / path).parent.mkdir()
+    folder = {"metadata": {"path": str((home / path).parent)}}
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=folder).execute()
     untouched, *_, lost, solved = (cell for cell in notebook.cells if cell.source.startswith("check("))
     assert "0 / 10 points" in shown(untouched)

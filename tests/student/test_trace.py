@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES
 
 from grader.accelerator.spans import trace_events
 from grader.cli import main
@@ -43,14 +41,13 @@ MINE = (
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course with a check of devices that is shown, and one that is hidden."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
-    (root / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
-    (root / "exercises/01_basics/double/double.py").write_text(MINE)
-    monkeypatch.chdir(root)
-    return root
+    (home / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
+    (home / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
+    (home / "exercises/01_basics/double/double.py").write_text(MINE)
+    monkeypatch.chdir(home)
+    return home
 
 
 def test_checks_and_examples_are_traced(home: Path) -> None:

@@ -105,7 +105,7 @@ def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
 
 @posix
 def test_what_is_saved_is_graded(tmp_path: Path) -> None:
-    """A stub, a half, a syntax error, a removed file, full marks, another exercise: each save has its answer."""
+    """A stub, a half, no Python, a removed file, full marks, another exercise have their answers, and so has Ctrl-C."""
     with watching(tmp_path, "double") as watched:
         assert "your `double` is not written yet" in watched.until("0 of 2 exercises")
         assert "n next  h hint" in watched.until("q quit")
@@ -123,6 +123,9 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
         assert "Since the last save: 3 more checks passed." in seen
         watched.save("def total(x):\n    return x.sum()\n", "exercises/01_basics/total/total.py")
         assert "5 / 5 points" in watched.until("2 of 2 exercises")
+        watched.process.send_signal(signal.SIGINT)
+        assert watched.process.wait(LONGEST_S) == 130
+        watched.until("grade: interrupted")
 
 
 @posix
@@ -155,16 +158,6 @@ def test_keys(tmp_path: Path) -> None:
         watched.until("checking")
         watched.press("q")
         assert watched.process.wait(LONGEST_S) == 0
-
-
-@posix
-def test_an_interrupt_ends_it(tmp_path: Path) -> None:
-    """Ctrl-C is told in a line, and the exit status is that of an interrupt."""
-    with watching(tmp_path) as watched:
-        watched.until("q quit")
-        watched.process.send_signal(signal.SIGINT)
-        assert watched.process.wait(LONGEST_S) == 130
-        watched.until("grade: interrupted")
 
 
 @pytest.mark.parametrize("poll", [False, True])
