@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from accelerator.modes import counted, in_mode
+from torch.utils import benchmark
 
 from grader import accelerator
 from grader.accelerator.clock import Clock
@@ -82,18 +83,6 @@ def test_work_without_a_wait() -> None:
     t[2:4, 1] *= 3
     assert counted("syncs", "transfers") == (0, 0)
     assert accelerator.counters()["launches"] > 5
-
-
-@in_mode("sim")
-def test_one_wait_or_a_thousand() -> None:
-    """Reading losses one by one waits for each; stacked, they take one copy."""
-    losses = [torch.tensor(float(i), device="sim") for i in range(20)]
-    accelerator.reset_counters()
-    slow = [loss.item() for loss in losses]
-    assert counted("syncs", "transfers") == (20, 0)
-    accelerator.reset_counters()
-    assert torch.stack(losses).tolist() == slow
-    assert counted("syncs", "device_to_host") == (1, 1)
 
 
 @in_mode("sim")
@@ -249,6 +238,33 @@ def test_does_it_pay() -> None:
     assert answers == [on_paper(n) for n in sizes]
     assert answers[0] is False
     assert answers[-1] is True
+
+
+def _mine(x: torch.Tensor) -> torch.Tensor:
+    result = torch.zeros(1, device=x.device)
+    for value in x:
+        result += value
+    return result
+
+
+@in_mode("cuda")
+def test_a_loop_is_slower_on_a_gpu_and_sum_faster() -> None:
+    """A loop over elements is slower there than on the CPU, and a sum faster; PyTorch's timer tells virtual time."""
+    seconds: dict[tuple[str, str], float] = {}
+    with accelerator.virtual_time():
+        for device in ("cpu", "cuda"):
+            x, large = torch.ones(1000, device=device), torch.ones(1_000_000, device=device)
+            for name, function in (("loop", lambda x=x: _mine(x)), ("sum", lambda large=large: large.sum())):
+                torch.cuda.synchronize()
+                start = time.perf_counter()
+                function()
+                torch.cuda.synchronize()
+                seconds[name, device] = time.perf_counter() - start
+        a = torch.randn(500, 500, device="cuda")
+        product = benchmark.Timer(stmt="a @ a", globals={"a": a}).timeit(20).mean
+    assert seconds["loop", "cuda"] > 3 * seconds["loop", "cpu"]
+    assert seconds["sum", "cpu"] > 5 * seconds["sum", "cuda"]
+    assert product == pytest.approx(2 * 500**3 / accelerator.Spec().flops, rel=0.05)
 
 
 @in_mode("cuda", spec=SPEC)

@@ -96,19 +96,6 @@ def test_likes_stay_on_the_device() -> None:
 
 
 @in_mode("sim")
-def test_default_device() -> None:
-    """`set_default_device` and `with torch.device(...)` take the device."""
-    torch.set_default_device("sim:1")
-    made = [torch.ones(2), torch.tensor([1]), nn.Linear(1, 1).weight, torch.arange(3)]
-    assert [str(t.device) for t in made] == ["sim:1"] * 4
-    assert str(torch.get_default_device()) == "sim:1"
-    torch.set_default_device(None)
-    with torch.device("sim"):
-        assert str(torch.tensor(2.0).device) == "sim:0"
-    assert torch.ones(1).device.type == "cpu"
-
-
-@in_mode("sim")
 def test_text_of_a_tensor() -> None:
     """A tensor is printed as on a GPU: device, dtype and the graph as for any other."""
     t = torch.arange(3.0, device="sim:1")
@@ -122,7 +109,7 @@ def test_text_of_a_tensor() -> None:
     }
     assert [repr(tensor) for tensor in texts.values()] == list(texts)
     assert repr(nn.Parameter(t)) == "Parameter containing:\ntensor([0., 1., 2.], device='sim:1', requires_grad=True)"
-    assert f"{t[1]:.2f}" == "1.00"
+    assert (f"{t[1]:.2f}", f"{t.clone().requires_grad_().sum()}") == ("1.00", "3.0")
     assert repr(torch.ones(2000, device="sim")) == "tensor([1., 1., 1.,  ..., 1., 1., 1.], device='sim:0')"
     assert repr(type(t)) == "<class 'torch.Tensor'>"
 
@@ -140,32 +127,6 @@ def test_type_of_a_tensor() -> None:
 
 
 # -- errors
-
-
-@in_mode("sim")
-def test_two_devices_are_refused() -> None:
-    """Operands on two devices raise PyTorch's errors: for pointwise operators one text, for others another."""
-    a, b, c = torch.ones(2, 2, device="sim:0"), torch.ones(2, 2, device="sim:1"), torch.ones(2, 2)
-    found = "Expected all tensors to be on the same device, but found at least two devices, "
-    got = "Expected all tensors to be on the same device, but got "
-    cases: list[tuple[Make, str]] = [
-        (lambda: a + b, f"{found}sim:0 and sim:1!"),
-        (lambda: c + a, f"{found}sim:0 and cpu!"),
-        (lambda: c.add_(a[0, 0]), f"{found}sim:0 and cpu!"),
-        (lambda: torch.add(a, 1, out=c), f"{found}sim:0 and cpu!"),
-        (lambda: a.mul_(c), f"{found}sim:0 and cpu!"),
-        (
-            lambda: a @ c,
-            f"{got}mat2 is on cpu, different from other tensors on sim:0 (when checking argument in method",
-        ),
-        (lambda: torch.cat([c, a]), f"{got}tensors is on sim:0, different from other tensors on cpu"),
-        (lambda: nn.functional.linear(a, c, c[0]), f"{got}mat1 is on sim:0, different from other tensors on cpu"),
-        (lambda: nn.Linear(2, 2)(a), f"{got}mat1 is on sim:0, different from other tensors on cpu"),
-        (lambda: torch.gather(a, 0, c.long()), f"{got}index is on cpu, different from other tensors on sim:0"),
-    ]
-    for make, text in cases:
-        with raises(RuntimeError, text):
-            make()
 
 
 @in_mode("sim")
@@ -196,56 +157,24 @@ def test_zero_dim_cpu_tensors() -> None:
 
 
 @in_mode("sim")
-def test_numpy_refuses() -> None:
-    """NumPy gets no memory of the device, by any way; `force=True` copies."""
-    t = torch.ones(2, device="sim", requires_grad=True)
-    makers: list[Make] = [t.numpy, lambda: np.asarray(t.detach()), lambda: np.add(t.detach(), 1)]
-    for make in makers:
-        with raises(TypeError, "can't convert sim:0 device type tensor to numpy. Use Tensor.cpu() to copy"):
-            make()
-    with pytest.raises(BufferError):
-        np.from_dlpack(t.detach())
-    assert t.numpy(force=True).tolist() == [1, 1]
-
-
-@in_mode("sim")
 def test_unsupported_is_said() -> None:
-    """What is not supported raises `NotImplementedError` and names it."""
+    """What is not supported raises `NotImplementedError` and names it; NumPy gets no memory of the device."""
     t = torch.ones(2, 2, device="sim")
+    with raises(TypeError, "can't convert sim:0 device type tensor to numpy. Use Tensor.cpu() to copy"):
+        t.numpy()
+    with pytest.raises(BufferError):
+        np.from_dlpack(t)
     warnings.simplefilter("ignore")
-    cases: list[tuple[Make, str]] = [
-        (lambda: torch.nested.nested_tensor([t[0]], device="sim"), "in the strided layout are not supported"),
-        (lambda: torch.quantize_per_tensor(t, 0.1, 0, torch.quint8), "'aten::quantize_per_tensor' is not supported"),
-    ]
-    for make, text in cases:
-        with raises(NotImplementedError, text):
-            make()
+    with raises(NotImplementedError, "'aten::quantize_per_tensor' is not supported"):
+        torch.quantize_per_tensor(t, 0.1, 0, torch.quint8)
 
 
 # -- to Python, copies, files
 
 
 @in_mode("sim")
-def test_to_python() -> None:
-    """`item`, `tolist`, `bool`, iteration and `in` give Python's values."""
-    t = torch.tensor([[1, 2], [3, 4]], device="sim")
-    assert (t[1, 0].item(), t.tolist(), bool(t[0, 0]), float(t[0, 1]), len(t), 4 in t) == (
-        3,
-        [[1, 2], [3, 4]],
-        True,
-        2.0,
-        2,
-        True,
-    )
-    assert [row.tolist() for row in t] == [[1, 2], [3, 4]]
-    assert range(9)[t[0, 0]] == 1
-    assert torch.equal(t, t.clone())
-    assert not torch.allclose(t.float(), t.float() + 1)
-
-
-@in_mode("sim")
 def test_copies_of_objects() -> None:
-    """`deepcopy` copies once what is shared; `copy.copy` and pickles work."""
+    """`deepcopy` copies once what is shared; `copy.copy` shares."""
     t = torch.arange(4.0, device="sim:1")
     one, view = copy.deepcopy([t, t[2:]])
     view[0] = 9
@@ -253,11 +182,6 @@ def test_copies_of_objects() -> None:
     shallow = copy.copy(t)
     shallow[0] = 5
     assert t[0].item() == 5
-    model = copy.deepcopy(nn.Linear(2, 1).to("sim"))
-    assert str(model.weight.device) == "sim:0"
-    assert isinstance(model.weight, nn.Parameter)
-    with raises(RuntimeError, "Only Tensors created explicitly by the user"):
-        copy.deepcopy(model.weight * 2)
 
 
 @in_mode("sim")
@@ -276,11 +200,8 @@ def test_save_and_load() -> None:
     assert (str(loaded["t"].device), loaded["view"].tolist()) == ("sim:1", [7, 3])
     assert isinstance(loaded["p"], nn.Parameter)
     assert loaded["z"].tolist() == [0, -1j, -2j, -3j]
-    assert load(map_location="cpu")["t"].device.type == "cpu"
-    assert str(load(map_location="sim:0")["t"].device) == "sim:0"
-    assert str(load(map_location=torch.device("sim"))["t"].device) == "sim:0"
-    assert str(load(map_location={"sim:1": "sim:0"})["t"].device) == "sim:0"
-    assert load(map_location=lambda storage, location: storage)["t"].device.type == "cpu"
+    for place in ("sim:0", torch.device("sim"), {"sim:1": "sim:0"}):
+        assert str(load(map_location=place)["t"].device) == "sim:0"
     with raises(RuntimeError, "Attempting to deserialize object on SIM device 5 but torch.sim.device_count() is 2"):
         load(map_location="sim:5")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -9,20 +11,12 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 from accelerator.modes import in_mode, raises
+from torch import nn
 
 import grader
-
-_ROOT = str(Path(grader.__file__).parents[1])
-
-
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """A command of Python in a folder."""
-    environment = {**os.environ, "PYTHONPATH": _ROOT}
-    return subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-
+from grader.accelerator.launcher import main
 
 _TESTS = """\
 import subprocess, sys
@@ -41,17 +35,32 @@ def test_package():
 """
 
 
-def test_any_projects_tests(tmp_path: Path) -> None:
+PLUGIN = ["-s", "-p", "no:cacheprovider", "-p", "grader.accelerator.pytest_plugin"]
+NAMED = ["accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices", "1 failed, 2 passed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "told"),
+    [
+        (
+            ["--accelerator", "a100", "--accelerator-devices", "2"],
+            1,
+            [*NAMED, "Use torch.nn.functional.scaled_dot_product_attention."],
+        ),
+        ([], 0, ["3 skipped"]),
+        (["--accelerator", "a10"], 4, ["no GPU of the name 'a10'; did you mean a100?"]),
+    ],
+    ids=["with", "without", "wrong"],
+)
+@in_mode("off")
+def test_any_projects_tests(tmp_path: Path, options: list[str], status: int, told: list[str]) -> None:
     """The plugin runs tests that need a GPU, and says what to use in place of a package that needs a real one."""
     (tmp_path / "test_it.py").write_text(_TESTS, encoding="utf-8")
-    command = ["-m", "pytest", "-p", "no:cacheprovider", "-p", "grader.accelerator.pytest_plugin"]
-    done = run(tmp_path, *command, "--accelerator", "a100", "--accelerator-devices", "2")
-    assert "accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices" in done.stdout
-    assert "1 failed, 2 passed" in done.stdout
-    assert "Use torch.nn.functional.scaled_dot_product_attention." in done.stdout
-    assert "3 skipped" in run(tmp_path, *command).stdout
-    wrong = run(tmp_path, *command, "--accelerator", "a10")
-    assert (wrong.returncode, "no GPU of the name 'a10'; did you mean a100?" in wrong.stderr) == (4, True)
+    os.chdir(tmp_path)
+    warnings.simplefilter("default")
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        assert pytest.main([*PLUGIN, *options]) == status
+    assert [text for text in told if text not in out.getvalue()] == []
 
 
 _PROGRAM = """\
@@ -68,23 +77,27 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("command", [["-m", "package.program"], ["package/program.py"]], ids=["module", "script"])
+@in_mode("off")
 def test_a_module_and_what_it_spawns(tmp_path: Path, command: list[str]) -> None:
     """`-m` runs a module as Python does; what the program spawns has the device, too."""
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").write_text("import torch\nassert torch.cuda.is_available()\n")
     (tmp_path / "package" / "program.py").write_text(_PROGRAM, encoding="utf-8")
-    done = run(tmp_path, "-m", "grader.accelerator", *command, "--lr", "3")
+    os.chdir(tmp_path)
+    with open("printed", "wb") as file, contextlib.redirect_stderr(io.StringIO()) as told:
+        os.dup2(file.fileno(), 1)  # where the process that is spawned prints, too
+        assert main([*command, "--lr", "3"]) == 0, told.getvalue()
     lines = [f"['--lr', '3'] {command[0] == '-m'}", "spawned tensor([1], device='cuda:0')"]
-    assert (done.returncode, done.stdout.splitlines()) == (0, lines), done.stderr
-    assert "-- Simulated GPU" in done.stderr
+    assert Path("printed").read_text(encoding="utf-8").splitlines() == lines
+    assert "-- Simulated GPU" in told.getvalue()
 
 
-def test_a_module_that_is_not_there(tmp_path: Path) -> None:
+@in_mode("off")
+def test_a_module_that_is_not_there() -> None:
     """It is named, and the status is that of Python."""
-    done = run(tmp_path, "-m", "grader.accelerator", "-m", "nothing.here")
-    assert (done.returncode, done.stderr.splitlines()[0]) == (
-        *(1, "python -m grader.accelerator: No module named nothing.here"),
-    )
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        assert main(["-m", "nothing.here"]) == 1
+    assert told.getvalue().startswith("python -m grader.accelerator: No module named nothing.here\n")
 
 
 _TRAINING = """\
@@ -147,7 +160,9 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
     """
     (tmp_path / "train.py").write_text(_TRAINING, encoding="utf-8")
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = run(tmp_path, "-m", "grader.accelerator", "--devices", "2", "--spec", "a100", *torchrun, "train.py")
+    command = [sys.executable, "-m", "grader.accelerator", "--devices", "2", "--spec", "a100", *torchrun, "train.py"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert sorted(done.stdout.splitlines()) == ["nccl 0", "nccl 1"], done.stderr
     assert done.returncode == 0, done.stderr
     assert "Time stats" not in done.stderr
@@ -156,11 +171,6 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
 @in_mode("cuda")
 def test_scripts_are_saved_from_the_cpu() -> None:
     """Saving a scripted or traced module of the device names the way around; loading to the device works."""
-    import io
-
-    import torch
-    from torch import nn
-
     warnings.simplefilter("ignore", DeprecationWarning)
     module = nn.Linear(2, 2).cuda()
     for made in (torch.jit.script(module), torch.jit.trace(module, torch.ones(1, 2).cuda())):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from accelerator.modes import counted, in_mode, raises
+from accelerator.modes import counted, in_mode
 from torch import nn
 
 
@@ -80,25 +80,6 @@ def test_data_of_parameters() -> None:
     assert p.tolist() == [4, 4]
     p.data = p.data.cpu()
     assert (p.device.type, type(p), p.tolist()) == ("cpu", nn.Parameter, [4, 4])
-
-
-@in_mode("sim")
-def test_indices() -> None:
-    """Slices, lists, masks and tensors of indices, for reading and for writing; indices may be on the CPU."""
-    t = torch.arange(6.0, device="sim").view(2, 3)
-    wanted = torch.arange(6.0).view(2, 3)
-    rows = torch.tensor([1, 0])
-    assert t.to("sim:1")[[1]].tolist() == [[3, 4, 5]]
-    for index in ([0, 1], ([1], [2]), rows, (slice(None), [True, False, True]), (..., None, -1), []):
-        assert t[index].tolist() == wanted[index].tolist()
-    assert t[rows.to("sim")].tolist() == wanted[rows].tolist()
-    assert t[t > 2].tolist() == [3, 4, 5]
-    t[[0], [1]] = 8
-    t[t > 4] = torch.tensor(0.0)
-    t[1] = torch.ones(3)
-    assert t.tolist() == [[0, 0, 2], [1, 1, 1]]
-    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
-        wanted[rows.to("sim")]
 
 
 @in_mode("sim")

@@ -23,7 +23,7 @@ def test_memory_statistics() -> None:
     large = torch.ones(1 << 20, device="cuda")
     del large
     found = cuda.memory_stats()
-    assert found["allocated_bytes.all.current"] == cuda.memory_allocated() == 4096
+    assert found["allocated_bytes.all.current"] == cuda.memory_allocated() == cuda.memory_reserved() == 4096
     assert [found[f"allocation.all.{name}"] for name in ("current", "peak", "allocated", "freed")] == [1, 2, 2, 1]
     assert [found[f"allocated_bytes.large_pool.{name}"] for name in ("current", "allocated")] == [0, 4 << 20]
     assert (found["requested_bytes.all.current"], found["num_ooms"]) == (4000, 0)

@@ -32,14 +32,9 @@ NUMBERS = [1, 2]
 
 def echo(*args): return list(args)
 def same(x): return x
-def twice(x): return x, [x]
 def kinds(*args): return [type(arg).__name__ for arg in args]
-def view(x): return x[1:]
-def shares(x, y):
-    y.add_(1)
-    return x.tolist()
-def change(x, a, numbers, names, chosen):
-    x.mul_(2)
+def change(x, part, a, numbers, names, chosen):
+    part.mul_(2)
     a += 1
     numbers.append(3)
     names["b"] = x
@@ -124,41 +119,16 @@ def test_values_cross(student: Student) -> None:
     assert (x.stride(), a.strides, a.tolist()) == ((1, 3), (-16,), [5, 3, 1])
 
 
-def test_identity_is_preserved(student: Student) -> None:
-    """A result that is an argument is that same object, and one object in two places is one."""
-    values: list[Any] = [torch.ones(2), np.ones(2), [1], {"a": 1}, {1}]
-    for value in values:
-        assert student.same(value) is value
-        one, (other,) = student.twice(value)
-        assert one is value is other
-    assert student.is_it(x := torch.ones(1), x) is True
-    assert student.is_it([1], [1]) is False
-
-
-def test_sharing_is_preserved(student: Student) -> None:
-    """Tensors and arrays that share memory share it there, and a view of an argument is a view of it here."""
-    x = torch.zeros(4)
-    assert student.shares(x, x[2:]) == [0, 0, 1, 1]
-    assert x.tolist() == [0, 0, 1, 1]
-    view = student.view(x)
-    view.fill_(5)
-    assert x.tolist() == [0, 5, 5, 5]
-    assert view.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
-    array = np.zeros(3)
-    student.view(array)[:] = 2
-    assert array.tolist() == [0, 2, 2]
-
-
 def test_changes_arrive(student: Student) -> None:
-    """What student code does to its arguments is done here, also if it raises afterwards."""
+    """What student code does to its arguments is done here, also to a part of one, and if it raises afterwards."""
     x, a, numbers, chosen = torch.ones(2), np.zeros(2), [1], {1, 2}
     names: dict[str, Any] = {"a": 1}
-    student.change(x, a, numbers, names, chosen)
-    assert (x.tolist(), a.tolist(), numbers, chosen) == ([2, 2], [1, 1], [1, 3], {2})
+    student.change(x, x[1:], a, numbers, names, chosen)
+    assert (x.tolist(), a.tolist(), numbers, chosen) == ([1, 2], [1, 1], [1, 3], {2})
     assert names["b"] is x
     with pytest.raises(KeyError, match="no"):
         student.change_and_raise(x)
-    assert x.tolist() == [3, 3]
+    assert x.tolist() == [2, 3]
 
 
 def test_changes_come_by_copy(student: Student) -> None:
@@ -268,15 +238,15 @@ OTHER_USES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER_USES)
-def test_every_other_use_names_the_probe(student: Student, name: str) -> None:
+def test_every_other_use_names_the_probe(student: Student) -> None:
     """One error of one sentence, which says where to write it instead."""
     counter = student.Counter()
-    with pytest.raises(TypeError) as caught:
-        OTHER_USES[name](counter)
-    text = str(caught.value)
-    assert "write a probe, a function that runs beside student code" in text, text
-    assert text.count(".") == text.count("...") * 3
+    for name, use in OTHER_USES.items():
+        with pytest.raises(TypeError) as caught:
+            use(counter)
+        text = str(caught.value)
+        assert "write a probe, a function that runs beside student code" in text, name
+        assert text.count(".") == text.count("...") * 3, name
 
 
 def test_objects_of_the_check_do_not_cross(student: Student) -> None:

@@ -122,12 +122,6 @@ def test_too_much_left_out_decides_nothing() -> None:
     assert (found.below, found.pairs) == (True, 3)
 
 
-def test_scatter_upwards_does_not_matter() -> None:
-    """Preempted calls, on one side or on both, leave the verdict as it is."""
-    for ratio, below in ((0.8, True), (1.25, False)):
-        assert decide(1.0, steady(ratio, scatter=0.3), never).below is below
-
-
 def test_asking_costs_either_side_its_own() -> None:
     """Where the sides make different numbers of calls, so much of it is left out as each of them had."""
 

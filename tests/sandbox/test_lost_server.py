@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Grade, grader_of, verdicts
+from support import FORK, grader_of, verdicts
 
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
-from grader.model.messages import Level, Setup, Start
+from grader.model.messages import Level
 from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Run
 from grader.runner.pool import open_lane
@@ -47,64 +46,41 @@ def servers() -> set[int]:
     return {pid for pid in found & mine if parents[pid] not in found}
 
 
-class OwnLane:
-    """A lane of this test's own, whose worker server can be lost; those of other tests stay."""
+@pytest.mark.usefixtures("own_server")
+def test_what_was_running_is_repeated(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exercise in hand is graded with another server; a second loss is told `broken`, which costs no point."""
+    others = servers()
 
-    def __init__(self, grade: Grade, others: set[int]) -> None:
-        self.grade = grade
-        self._others = others
-
-    def servers(self) -> set[int]:
-        return servers() - self._others
-
-    def lose(self) -> None:
-        for pid in self.servers():
+    def lose() -> None:
+        for pid in servers() - others:
             os.kill(pid, signal.SIGKILL)
 
-
-@pytest.fixture
-def own(request: pytest.FixtureRequest, own_server: None, tiny: Course, tmp_path: Path) -> Iterator[OwnLane]:
-    del own_server
-    others = servers()
-    with open_lane(tiny.exercises, Setup(Start.FORK, most=request.param)) as lane:
-        if lane.reached.level is not request.param:
-            pytest.skip(f"this machine reaches {lane.reached.level.word}")
-        yield OwnLane(grader_of(tiny, lane, tmp_path), others)
-
-
-@pytest.mark.parametrize("own", [Level.FULL], ids=["full"], indirect=True)
-def test_what_was_running_is_repeated(own: OwnLane) -> None:
-    """The exercise in hand is graded with another server, and so is the next one."""
-    right = verdicts(own.grade(RIGHT))
-    before = own.servers()
-    assert len(before) == 1
-    killer = threading.Timer(0.7, own.lose)
-    killer.start()
-    assert verdicts(own.grade(SLOW)) == right
-    killer.join()
-    assert own.servers()
-    assert not own.servers() & before
-    assert verdicts(own.grade(RIGHT)) == right
-
-
-@pytest.mark.parametrize("own", [Level.NONE], ids=["none"], indirect=True)
-def test_a_second_loss_is_told(own: OwnLane, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who loses two servers is told `broken`, which costs no point; the next submission is graded as ever."""
-    right = verdicts(own.grade(RIGHT))
-    collect = Lane._collect
-
-    def collect_and_lose(*arguments: Any) -> Run:
-        killer = threading.Timer(0.7, own.lose)
+    with open_lane(tiny.exercises, FORK) as lane:
+        grade = grader_of(tiny, lane, tmp_path)
+        right = verdicts(grade(RIGHT))
+        before = servers() - others
+        assert len(before) == 1
+        killer = threading.Timer(0.7, lose)
         killer.start()
-        try:
-            return collect(*arguments)
-        finally:
-            killer.join()
+        assert verdicts(grade(SLOW)) == right
+        killer.join()
+        after = servers() - others
+        assert after
+        assert not after & before
+        collect = Lane._collect
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Lane, "_collect", collect_and_lose)
-        assert set(verdicts(own.grade(SLOW)).values()) == {"broken"}
-    assert verdicts(own.grade(RIGHT)) == right
+        def collect_and_lose(*arguments: Any) -> Run:
+            killer = threading.Timer(0.7, lose)
+            killer.start()
+            try:
+                return collect(*arguments)
+            finally:
+                killer.join()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Lane, "_collect", collect_and_lose)
+            assert set(verdicts(grade(SLOW)).values()) == {"broken"}
+        assert verdicts(grade(RIGHT)) == right
 
 
 def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from sandbox.filters import build, files
 from support import COURSES
 
@@ -167,18 +168,31 @@ HONEST = {
 }
 
 
-def text_of(body: str) -> str:
-    import torch
+ALL_OF_THEM = """
+def main():
+    told = {}
+    for name, run in WAYS.items():
+        try:
+            told[name] = run()
+        except BaseException as error:
+            told[name] = f"{type(error).__name__}: {error}"
+    return told
+"""
 
-    body = textwrap.dedent(body).strip().replace("EXPECTED", repr(torch.backends.cpu.get_cpu_capability()))
-    return "import torch\ndef main():\n" + textwrap.indent(body, "    ") + "\n"
+
+def honest_text() -> str:
+    """A module that does all of it, one after the other."""
+    text = "import torch\nWAYS = {}\n"
+    for number, (name, body) in enumerate(HONEST.items()):
+        body = textwrap.dedent(body).strip().replace("EXPECTED", repr(torch.backends.cpu.get_cpu_capability()))
+        text += f"def way_{number}():\n{textwrap.indent(body, '    ')}\nWAYS[{name!r}] = way_{number}\n"
+    return text + ALL_OF_THEM
 
 
-@pytest.mark.parametrize("name", HONEST)
 @pytest.mark.parametrize("level", WALLS)
-def test_honest_code_runs(places: Callable[[Level], Place], level: Level, name: str) -> None:
+def test_honest_code_runs(places: Callable[[Level], Place], level: Level) -> None:
     """What an honest submission may do works behind the wall."""
-    assert places(level).run(text_of(HONEST[name])) is True
+    assert places(level).run(honest_text()) == dict.fromkeys(HONEST, True)
 
 
 RANKS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support import COURSES, FORK, grader_of, run_grade
+from support import COURSES, FORK, WarmGrade, grader_of
 
 from grader.connection.record import Call
 from grader.course.load import load_course
@@ -115,16 +115,16 @@ def test_lines_for_a_simulated_device() -> None:
     assert lines.body[-1] == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
 
 
-def test_cuda_is_told_what_it_needs(course: Course, tmp_path: Path) -> None:
+def test_cuda_is_told_what_it_needs(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:
     """CUDA wants spawned workers, no sandbox, and a device; what is missing is said before anything runs."""
     cuda = Setup(Start.FORK, Device.CUDA)
     with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):
         pass
-    ran = run_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
+    ran = type_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
     assert ran.returncode == ConfinementError.exit_status
     assert "leave out --start spawn and --device cuda" in ran.stderr
     if not torch.cuda.is_available():
-        ran = run_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
+        ran = type_grade("double", "--device", "cuda", "--submission", str(tmp_path), cwd=course.root)
         assert ran.returncode == DeviceError.exit_status == 2
         assert "PyTorch finds no cuda device on this machine; without --device" in ran.stderr
 

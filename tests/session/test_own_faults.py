@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grader_of, run_grade, verdicts
+from support import COURSES, FORK, WarmGrade, grader_of, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -164,41 +164,28 @@ def test_checks_that_cannot_be_collected(course: Course, lane: Lane, tmp_path: P
     assert graded.score.undecided == graded.score.possible == 500
 
 
-def test_broken_is_exit_status_3(course: Course, tmp_path: Path) -> None:
+def test_broken_is_exit_status_3(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:
     """The command tells that the checks are at fault."""
     (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
-    ran = run_grade("total", "--submission", str(tmp_path), cwd=course.root)
+    ran = type_grade("total", "--submission", str(tmp_path), cwd=course.root)
     assert ran.returncode == 3
     assert "5 points are undecided (broken): neither earned nor lost" in ran.stdout
 
 
-def test_check_process_that_dies(tiny: Course, tmp_path: Path) -> None:
-    """If the check process itself is killed, a new one grades the exercise again."""
-    with open_lane(tiny.exercises, FORK) as lane:
-        grade = grader_of(tiny, lane, tmp_path)
-        assert grade(RIGHT).score.earned == 1000
-        assert lane._process is not None
-        os.kill(killed := lane._process.pid, signal.SIGKILL)
-        assert grade(RIGHT).score.earned == 1000
-        assert lane._process.pid != killed
-
-
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_exercise_deadline_is_the_hosts(tmp_path: Path, start: str) -> None:
+def test_spawned_workers_end_at_the_exercises_deadline(tmp_path: Path) -> None:
     """An exercise that takes too long as a whole is ended; what was decided before stays, the lane goes on."""
     seconds = 4
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     yaml = root / "exercises/01_basics/double/exercise.yaml"
     yaml.write_text(yaml.read_text() + f"limits: {{call_s: 100, exercise_s: {seconds}}}\n")
     course = load_course(root)
-    with open_lane(course.exercises, Setup(Start(start))) as lane:
+    with open_lane(course.exercises, Setup(Start.SPAWN)) as lane:
         grade = grader_of(course, lane, tmp_path)
-        slow = "import time\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
-        graded = grade(slow)
+        graded = grade("import time\ndef double(x):\n    time.sleep(100)\n")
         assert verdicts(graded)["small"] == "timed_out"
         assert f"the exercise as a whole took longer than {seconds} seconds" in graded.checks[0].outcome.message
         # The next exercise, whose deadline a loaded machine does not reach.
-        assert grader_of(course, lane, tmp_path)("def total(x):\n    return x.sum()\n", "total").score.earned == 500
+        assert grade("def total(x):\n    return x.sum()\n", "total").score.earned == 500
 
 
 @pytest.mark.usefixtures("own_server")

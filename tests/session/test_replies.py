@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grader_of, verdicts
+from support import COURSES, FORK, grader_of, message, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -52,12 +52,12 @@ def course(tmp_path: Path) -> Course:
     return load_course(root)
 
 
-@pytest.mark.parametrize("reply", ["torch.zeros(8 << 20, dtype=torch.float64)", "list(range(1 << 20, 3 << 19))"])
-def test_one_limit_for_all_replies(course: Course, tmp_path: Path, reply: str) -> None:
+def test_one_limit_for_all_replies(course: Course, tmp_path: Path) -> None:
     """Sixteen replies, of which each is allowed, do not cost sixteen times as much, as memory or as objects."""
     with open_lane(course.exercises, FORK) as lane:
-        found = verdicts(grader_of(course, lane, tmp_path)(f"import torch\n\n\ndef double(x):\n    return {reply}\n"))
-        assert (found["many"], found["one"]) == ("over_limit", "passed")
+        for reply in ("torch.zeros(8 << 20, dtype=torch.float64)", "list(range(1 << 20, 3 << 19))"):
+            graded = grader_of(course, lane, tmp_path)(f"import torch\n\n\ndef double(x):\n    return {reply}\n")
+            assert verdicts(graded) == {"small": "failed", "in_place": "error", "many": "over_limit", "one": "passed"}
         assert lane._process is not None
         memory = clock.memory(lane._process.pid)
         assert memory is not None
@@ -79,11 +79,15 @@ def lose_process(lane: Lane) -> None:
     os.kill(lane._process.pid, signal.SIGKILL)
 
 
-def test_a_check_process_that_is_lost_over_a_reply(course: Course, tmp_path: Path) -> None:
-    """It is the submission that went beyond a limit, not a fault of ours; the next author gets a new one."""
+def test_a_check_process_that_is_lost(course: Course, tmp_path: Path) -> None:
+    """Between two authors a new one takes its place; over a reply the submission went beyond a limit, and not we."""
     with open_lane(course.exercises, FORK) as lane:
         grade = grader_of(course, lane, tmp_path)
         assert grade(RIGHT).score.earned == 1000
+        assert lane._process is not None
+        os.kill(killed := lane._process.pid, signal.SIGKILL)
+        assert grade(RIGHT).score.earned == 1000
+        assert lane._process.pid != killed
         killer = threading.Thread(target=lose_process, args=(lane,))
         killer.start()
         assert set(verdicts(grade(SLEEPS)).values()) == {"over_limit"}
@@ -91,15 +95,15 @@ def test_a_check_process_that_is_lost_over_a_reply(course: Course, tmp_path: Pat
         assert grade(RIGHT).score.earned == 1000
 
 
-@pytest.mark.parametrize(("share", "late"), [(1.0, False), (0.0, True)])
-def test_late_by_itself(
-    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, late: bool
-) -> None:
+def test_late_by_itself(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What sleeps past the deadline is not run again alone, but what had to wait for a core for so long is."""
-    monkeypatch.setattr(lanes, "_WAITED", share)
     yaml = course.root / "exercises/01_basics/double/exercise.yaml"
     yaml.write_text(yaml.read_text().replace("exercise_s: 60", "exercise_s: 3"))
-    with open_lane(load_course(course.root).exercises, FORK) as lane:
-        found = grader_of(load_course(course.root), lane, tmp_path)(SLEEPS)
-        assert verdicts(found)["small"] == "timed_out"
-        assert lane.was_late is late
+    course = load_course(course.root)
+    with open_lane(course.exercises, FORK) as lane:
+        for share, late in ((1.0, False), (0.0, True)):
+            monkeypatch.setattr(lanes, "_WAITED", share)
+            found = grader_of(course, lane, tmp_path)(SLEEPS)
+            assert verdicts(found)["small"] == "timed_out"
+            assert "the exercise as a whole took longer than 3 seconds" in message(found, "small")
+            assert lane.was_late is late

@@ -94,27 +94,8 @@ def tensors(draw: st.DrawFn) -> torch.Tensor:
 def arrays(draw: st.DrawFn) -> np.ndarray:
     """Arrays of every dtype and of every kind of geometry, some of them read-only."""
     codes = [
-        "?",
-        "i1",
-        "u1",
-        "<i2",
-        ">i2",
-        "<u2",
-        "<i4",
-        ">u4",
-        "<i8",
-        ">u8",
-        "<f2",
-        ">f2",
-        "<f4",
-        ">f4",
-        "<f8",
-        ">f8",
-        "<c8",
-        ">c8",
-        "<c16",
-        "g",
-        "G",
+        *("?", "i1", "u1", "<i2", ">i2", "<u2", "<i4", ">u4", "<i8", ">u8"),
+        *("<f2", ">f2", "<f4", ">f4", "<f8", ">f8", "<c8", ">c8", "<c16", "g", "G"),
     ]
     dtype = np.dtype(draw(st.sampled_from(codes)))
     rows, columns = draw(st.integers(0, 4)), draw(st.integers(0, 4))

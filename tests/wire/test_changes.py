@@ -149,10 +149,9 @@ def change_all(x: torch.Tensor, a: np.ndarray, box: list[Any], names: dict[Any, 
     chosen.clear()
 
 
-@pytest.mark.parametrize("calls", [1, 2])
-def test_arguments_as_they_were(calls: int) -> None:
+def test_arguments_as_they_were() -> None:
     """A reference gets the values as they were before the worker changed them, however often it was called."""
-    pair = Pair()
+    pair, calls = Pair(), 2
     x, a, names, chosen = torch.zeros(3), np.zeros(3), {(1, 2): 1, "a": 2}, {1, 2}
     box: list[Any] = [torch.ones(1)]
     for _ in range(calls):

@@ -5,17 +5,17 @@ Looked at without a wall, so that there is much to see: what is not there needs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Grade, grader_of
+from support import COURSES, Grade, grader_of
 
 from grader.model import Course
 from grader.model.messages import Level, Setup, Start
-from grader.runner.lane import Lane
 from grader.runner.pool import open_lane
 
 SPY = r'''
@@ -69,85 +69,43 @@ def double_(x):
 '''
 
 
-@pytest.fixture(scope="module")
-def bare_lane(tiny: Course) -> Iterator[Callable[[str], Lane]]:
-    """A lane of either start whose workers have no wall around them."""
-    with ExitStack() as stack:
-        lanes: dict[str, Lane] = {}
-
-        def lane(start: str) -> Lane:
-            if start not in lanes:
-                lanes[start] = stack.enter_context(open_lane(tiny.exercises, Setup(Start(start), most=Level.NONE)))
-            return lanes[start]
-
-        yield lane
-
-
 def look(grade: Grade) -> dict[str, Any]:
-    import json
-
     graded = grade(SPY)
     assert graded.output.startswith("{"), graded.output
     return dict(json.loads(graded.output.split("\n")[0]))
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str, bare_lane: Callable[[str], Lane]) -> None:
-    """A worker has no check, no reference, no path or descriptor of one, wherever it looks."""
-    lane = bare_lane(start)
-    found = look(grader_of(tiny, lane, tmp_path))
+def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str) -> None:
+    """A worker has no check, no reference, no path or descriptor of one, wherever it looks.
+
+    Its descriptors are the null device, its output, its channel, and the folder that it lists just now.
+    """
+    with open_lane(tiny.exercises, Setup(Start(start), most=Level.NONE)) as lane:
+        found = look(grader_of(tiny, lane, tmp_path))
     assert found["modules"] == []
-    ours = (
-        "grader.wire",
-        "grader.worker",
-        "grader.sandbox",
-        "grader.accelerator",
-    )
+    ours = ("grader.wire", "grader.worker", "grader.sandbox", "grader.accelerator")
     assert all(name.startswith(ours) or name == "grader" for name in found["ours"])
     assert found["memory"] == []
     assert found["folder"] == ["double.py"]
     text = repr({key: found[key] for key in ("environ", "cmdline", "path", "fds", "folder")})
     for secret in ("solutions", "courses", "exercises", str(tiny.root), str(tmp_path), "check_double"):
         assert secret not in text
-    kept = {
-        "PATH",
-        "LANG",
-        "LC_ALL",
-        "LC_CTYPE",
-        "TZ",
-        "HOME",
-        "TMPDIR",
-        "TEMP",
-        "TMP",
-        "PYTHONHASHSEED",
-        "GLIBC_TUNABLES",
-    }
+    kept = {"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "TMPDIR", "TEMP", "TMP"}
+    kept |= {"PYTHONHASHSEED", "GLIBC_TUNABLES"}
     kept |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LD_LIBRARY_PATH"}
     kept |= {name for name in found["environ"] if name.startswith(("TORCHINDUCTOR", "KMP", "PYTORCH", "TORCH"))}
     assert set(found["environ"]) <= kept
-
-
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_worker_has_few_descriptors(tiny: Course, tmp_path: Path, start: str, bare_lane: Callable[[str], Lane]) -> None:
-    """Its descriptors are the null device, its output, its channel, and the folder that it lists just now."""
-    lane = bare_lane(start)
-    fds = look(grader_of(tiny, lane, tmp_path))["fds"]
-    kinds = {target.split(":")[0] for target in fds.values()}
-    allowed = {"/dev/null", "socket", "pipe", "anon_inode"}
+    targets = list(found["fds"].values())
+    kinds = {target.split(":")[0] for target in targets} - {"/dev/null", "socket", "pipe", "anon_inode"}
     outputs = {kind for kind in kinds if kind.endswith(".out")}
-    others = {kind for kind in kinds - allowed - outputs if not kind.startswith("/proc/")}
-    assert not others
+    assert not {kind for kind in kinds - outputs if not kind.startswith("/proc/")}
     assert len(outputs) == 1
-    assert sum(target.startswith(("socket", "pipe")) for target in fds.values()) <= 2
+    assert sum(target.startswith(("socket", "pipe")) for target in targets) <= 2
 
 
 def test_workers_start_without_fork_modules(tiny: Course, tmp_path: Path) -> None:
     """The way for Windows and macOS needs neither fork nor Unix sockets nor memfd."""
-    import subprocess
-    import sys
-
-    from support import COURSES
-
     (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n")
     code = f"""
 import os, socket, sys

@@ -22,10 +22,8 @@ NUMBER = torch.full((4,), 0x7F, dtype=torch.uint8).view(torch.float32)
 pytestmark = pytest.mark.skipif(surroundings._set_malloc is None, reason="only glibc fills memory")
 
 
-@pytest.mark.parametrize("start", ["function", "spawned_function"])
-def test_it_is_the_same_each_time(start: str, request: pytest.FixtureRequest) -> None:
+def test_it_is_the_same_each_time(function: Function) -> None:
     """In each worker, and whatever lay there before: a sum into it is never right by luck, nor differs from itself."""
-    function: Function = request.getfixturevalue(start)
     x = torch.zeros(1)
     for total in (function(UNINITIALIZED), function(UNINITIALIZED)):
         for _ in range(2):
