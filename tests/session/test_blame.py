@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, Grade, grader_of, message, verdicts
-
-from grader.course.load import load_course
-from grader.runner.pool import open_lane
+from session.courses import course_with, graded
+from support import Grade, message, verdicts
 
 CHECKS = '''
 import torch
@@ -48,12 +44,9 @@ RIGHT = "def double(x):\n    return 2 * x\n"
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text by checks that a teacher wrote in a hurry."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("hurry") / "course"))
-    (root / "exercises/01_basics/double/check_double.py").unlink()
-    (root / "solutions/01_basics/double/check_double.py").write_text(CHECKS)
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        yield grader_of(course, lane, root.parent)
+    folder = tmp_path_factory.mktemp("hurry")
+    with graded(course_with(folder, "", CHECKS), folder) as grade:
+        yield grade
 
 
 def test_right_answers_pass_and_our_own_fault_stays_ours(grade: Grade) -> None:

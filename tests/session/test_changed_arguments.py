@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import FORK, Grade, grader_of, message, verdicts
+from session.courses import course_of_one, graded
+from support import Grade, message, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
-from grader.runner.pool import open_lane
 
 _EXERCISE = '''"""Changed
 
@@ -146,63 +146,45 @@ _ALL_PASS = dict.fromkeys((*_RULES, *_KEPT), "passed")
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course whose checks work out what they expect after the call."""
-    root = tmp_path_factory.mktemp("course")
-    for name, text in {
-        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [work]}]\n",
-        "exercises/topics.yaml": "T1: {title: One}\n",
-        "exercises/m/README.md": "# M\n",
-        "exercises/m/work/work.py": _EXERCISE,
-        "exercises/m/work/exercise.yaml": (
-            "number: 01-1\ntitle: Work\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
-        ),
-        "solutions/m/work/work.py": _REFERENCE,
-        "solutions/m/work/check_work.py": _CHECKS,
-    }.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return load_course(root)
+    return course_of_one(tmp_path_factory.mktemp("course"), _EXERCISE, _REFERENCE, "", _CHECKS)
 
 
 @pytest.fixture(scope="module")
 def grade(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text as a submission to that course."""
-    with open_lane(course.exercises, FORK) as lane:
-        yield lambda text: grader_of(course, lane, tmp_path_factory.mktemp("desk"))(text, "work")
+    with graded(course, tmp_path_factory.mktemp("graded"), "work") as grade:
+        yield grade
 
 
 @pytest.mark.parametrize("result", ["x * 0", "x"])
 def test_what_is_expected_comes_from_arguments_as_they_were(grade: Grade, result: str) -> None:
     """Zeros are twice an argument that was overwritten with zeros, and of no other."""
     zeros = f"import torch\ndef double(x):\n    x[...] = 0\n    return {result}\n"
-    graded = grade(zeros + _OTHERS)
-    assert verdicts(graded) == {
+    found = grade(zeros + _OTHERS)
+    assert verdicts(found) == {
         **_ALL_PASS,
         **dict.fromkeys(("tensor", "twice", "array", "result", *_KEPT), "failed"),
     }
-    assert "(your code got copies of the arguments here, because it changes one of them)" in message(graded, "tensor")
+    assert "(your code got copies of the arguments here, because it changes one of them)" in message(found, "tensor")
 
 
 @pytest.mark.parametrize("body", ["y = 2 * x\n    x[...] = 7\n    return y", "x *= 2\n    return x"])
 def test_a_changed_argument_costs_the_checks_that_look_at_it(grade: Grade, body: str) -> None:
     """Who changes an argument fails the checks that compare it, in whatever words, and no other."""
-    graded = grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)
-    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(_KEPT, "failed")}
+    found = grade(f"import torch\ndef double(x):\n    {body}\n" + _OTHERS)
+    assert verdicts(found) == {**_ALL_PASS, **dict.fromkeys(_KEPT, "failed")}
 
 
 def test_a_check_that_asks_reads_what_was_made_of_its_argument(grade: Grade) -> None:
     """A check of what is changed in place, by a word for it or by plain asserts, reads it as the call left it."""
     assert verdicts(grade(_REFERENCE)) == _ALL_PASS
-    graded = grade("import torch\ndef double(x): return 2 * x\n" + _OTHERS.replace("mul_(2)", "zero_()"))
-    assert verdicts(graded) == {**_ALL_PASS, **dict.fromkeys(("in_place", "changed", "by_plain_asserts"), "failed")}
+    found = grade("import torch\ndef double(x): return 2 * x\n" + _OTHERS.replace("mul_(2)", "zero_()"))
+    assert verdicts(found) == {**_ALL_PASS, **dict.fromkeys(("in_place", "changed", "by_plain_asserts"), "failed")}
 
 
-def test_without_a_reference_a_check_of_changes_stands(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, course: Course
-) -> None:
+def test_without_a_reference_a_check_of_changes_stands(tmp_path: Path, course: Course) -> None:
     """In a copy without references a right answer in place is right, whatever words its check uses."""
     root = Path(shutil.copytree(course.root, tmp_path / "copy"))
     (root / "solutions/m/work/work.py").unlink()
-    copy = load_course(root)
-    with open_lane(copy.exercises, FORK) as lane:
-        assert verdicts(grader_of(copy, lane, tmp_path_factory.mktemp("desk"))(_REFERENCE, "work")) == _ALL_PASS
+    with graded(load_course(root), tmp_path, "work") as grade:
+        assert verdicts(grade(_REFERENCE)) == _ALL_PASS

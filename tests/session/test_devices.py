@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from support import COURSES, FORK, WarmGrade, grader_of
+from session.courses import course_with
+from support import FORK, WarmGrade, grader_of
 
 from grader.connection.record import Call
-from grader.course.load import load_course
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
@@ -79,11 +78,9 @@ def waits(x):
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A course with checks of devices."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "exercises/01_basics/double/check_double.py").write_text(CHECKS)
-    (root / "solutions/01_basics/double/check_double.py").unlink()
-    (root / "solutions/01_basics/double/double.py").write_text(DOUBLE)
-    return load_course(root)
+    course = course_with(tmp_path, CHECKS, "")
+    (course.root / "solutions/01_basics/double/double.py").write_text(DOUBLE)
+    return course
 
 
 def test_checks_of_devices(course: Course, tmp_path: Path) -> None:

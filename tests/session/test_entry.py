@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from support import COURSES, FORK, grader_of
+from session.courses import RIGHT, course_with, graded
 
-from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 
 LOUD = """
 import os, sys
@@ -19,22 +16,17 @@ sys.stdout.flush()
 os.write(1, b"TGR1 written at import")
 os.system("echo from a shell")
 """
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 
-def test_what_a_check_file_prints_at_import_is_not_the_protocol(tmp_path: Path) -> None:
+def test_what_a_check_file_prints_at_import_is_not_the_protocol(tiny: Course, tmp_path: Path) -> None:
     """Neither a print, nor a write to the descriptor, nor a program that it starts disturbs the channel."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    for path in (
-        root / "exercises/01_basics/double/check_double.py",
-        root / "solutions/01_basics/double/check_double.py",
-    ):
-        path.write_text(LOUD + path.read_text())
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        graded = grader_of(course, lane, tmp_path)(RIGHT)
-    assert graded.score.earned == graded.score.possible
-    assert graded.output == ""
+    double = tiny.exercises[0]
+    assert double.shown_checks and double.hidden_checks
+    texts = [LOUD + path.read_text() for path in (double.shown_checks, double.hidden_checks)]
+    with graded(course_with(tmp_path, *texts), tmp_path) as grade:
+        found = grade(RIGHT)
+    assert found.score.earned == found.score.possible
+    assert found.output == ""
 
 
 def test_exercises_without_checks_are_told_at_once(tiny: Course, fork_lane: Lane) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grader_of, verdicts
+from session.courses import course_with, without_solutions
+from support import FORK, grader_of, verdicts
 
-from grader.course.load import load_course
 from grader.runner.pool import open_lane
 
 CHECKS = '''
@@ -32,10 +31,8 @@ def test_never_run(student):
 
 def test_who_grades_is_warned_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """By file and line, with what to write instead; however many lanes and submissions there are. It stops nobody."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    path = root / "exercises/01_basics/double/check_double.py"
-    path.write_text(CHECKS)
-    course = load_course(root)
+    course = course_with(tmp_path, CHECKS)
+    path = course.root / "exercises/01_basics/double/check_double.py"
     with caplog.at_level(logging.WARNING, "grader"):
         for _ in range(2):
             with open_lane(course.exercises[:1], FORK) as lane:
@@ -51,10 +48,7 @@ def test_who_grades_is_warned_once(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 def test_students_are_not_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """They cannot change a check file. Their copy of the course has no reference."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "exercises/01_basics/double/check_double.py").write_text(CHECKS)
-    shutil.rmtree(root / "solutions")
-    course = load_course(root)
+    course = without_solutions(course_with(tmp_path, CHECKS))
     with caplog.at_level(logging.WARNING, "grader"), open_lane(course.exercises[:1], FORK) as lane:
         assert lane.checks_of(course.exercises[0])
     assert caplog.messages == []

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, Grade, grader_of, verdicts
-
-from grader.course.load import load_course
-from grader.runner.pool import open_lane
+from session.courses import course_with, graded
+from support import Grade, verdicts
 
 CHECKS = '''
 import math
@@ -56,12 +52,9 @@ def check_parameter(student, x):
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text by checks that share their inputs."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("shared") / "course"))
-    (root / "exercises/01_basics/double/check_double.py").unlink()
-    (root / "solutions/01_basics/double/check_double.py").write_text(CHECKS)
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        yield grader_of(course, lane, root.parent)
+    folder = tmp_path_factory.mktemp("shared")
+    with graded(course_with(folder, "", CHECKS), folder) as grade:
+        yield grade
 
 
 def test_nothing_is_left_for_the_next(grade: Grade) -> None:

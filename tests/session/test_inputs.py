@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from support import COURSES, FORK, grader_of
+from session.courses import course_with, graded
+from support import FORK
 
-from grader.course.load import load_course
 from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 from grader.session.checks import InputStream, twister_state
 
 CHECK = Check("small", "double", "T")
@@ -86,13 +84,9 @@ def check_drawn(student):
 
 def test_a_check_that_draws_by_itself_is_the_same_again(tmp_path: Path) -> None:
     """Of two submissions with one seed both have the same inputs: what was drawn for the first moves nothing."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    (root / "solutions/01_basics/double/check_double.py").write_text(OWN)
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        grade = grader_of(course, lane, tmp_path)
+    with graded(course_with(tmp_path, "", OWN), tmp_path) as grade:
         told = [grade("def double(x):\n    return 3 * x\n", seed=seed) for seed in (5, 5, 6)]
-    details = [next(row.outcome.detail for row in one.checks if row.check.id == "drawn") for one in told]
+    details = [one.checks[0].outcome.detail for one in told]
     assert "got " in details[0]
     assert details[0] == details[1] != details[2]
 

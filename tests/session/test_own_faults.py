@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from session.courses import RIGHT, course_with
 from support import COURSES, FORK, WarmGrade, grader_of, verdicts
 
 from grader.course.load import load_course
@@ -20,8 +21,6 @@ from grader.model import Course
 from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane
 from grader.runner.pool import open_lane
-
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 BROKEN = '''
 import time
@@ -111,9 +110,7 @@ def double(x):
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course with checks that are at fault themselves."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("broken") / "course"))
-    (root / "exercises/01_basics/double/check_double.py").write_text(BROKEN)
-    (root / "solutions/01_basics/double/check_double.py").unlink()
+    root = course_with(tmp_path_factory.mktemp("broken"), BROKEN, "").root
     (root / "solutions/01_basics/double/double.py").write_text("def triple(x):\n    raise RuntimeError('mine')\n")
     (root / "solutions/01_basics/total/check_total.py").write_text("import no_such_module\n")
     yaml = root / "course.yaml"

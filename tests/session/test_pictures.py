@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from support import FORK, Grade, grader_of
+from session import courses
+from session.courses import course_of_one
+from support import Grade
 
-from grader.course.load import load_course
 from grader.model import Environment, GradedExercise, Picture, Report
 from grader.model.picture import Grid, NamedShape, Shapes, Window
 from grader.report.html import page
 from grader.report.schema import report_json
 from grader.report.terminal import exercise_lines
-from grader.runner.pool import open_lane
 
 _EXERCISE = '''"""Drawn
 
@@ -117,33 +116,17 @@ def turned(x):
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text as the one exercise of a course."""
-    root = tmp_path_factory.mktemp("drawn")
+    folder = tmp_path_factory.mktemp("drawn")
     hidden = _CHECKS.format("_again").replace('@check("C', '@check(try_this="1", contract="C')
-    for name, text in {
-        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [drawn]}]\n",
-        "exercises/topics.yaml": "T1: {title: One}\n",
-        "exercises/m/README.md": "# M\n",
-        "exercises/m/drawn/drawn.py": _EXERCISE,
-        "exercises/m/drawn/check_drawn.py": _CHECKS.format(""),
-        "exercises/m/drawn/exercise.yaml": (
-            "number: 01-1\ntitle: Drawn\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
-        ),
-        "solutions/m/drawn/drawn.py": _REFERENCE,
-        "solutions/m/drawn/check_drawn.py": hidden,
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    (root / "handed").mkdir()
-    course = load_course(root)
-    with open_lane(course.exercises, FORK) as lane:
-        yield grader_of(course, lane, root / "handed")
-    shutil.rmtree(root)
+    course = course_of_one(folder / "course", _EXERCISE, _REFERENCE, _CHECKS.format(""), hidden)
+    with courses.graded(course, folder, "work") as grade:
+        yield grade
 
 
 @pytest.fixture(scope="module")
 def graded(grade: Grade) -> GradedExercise:
     """A wrong answer to all of it."""
-    return grade(WRONG, "drawn")
+    return grade(WRONG)
 
 
 def picture(graded: GradedExercise, check: str) -> Picture | None:
@@ -218,7 +201,7 @@ def test_operands_that_clash_are_aligned(grade: Grade) -> None:
     """Where PyTorch refuses the arguments' own shapes these are drawn; other operands are not known, and not drawn."""
     found = []
     for line in ("a - b.reshape(a.shape) if b.dim() == 1 else a - b", "torch.ones(3, 2) + torch.ones(3)"):
-        outcomes = {row.check.id: row.outcome for row in grade(WRONG.replace("a - b", line), "drawn").checks}
+        outcomes = {row.check.id: row.outcome for row in grade(WRONG.replace("a - b", line)).checks}
         assert outcomes["minus"].verdict.value == "crashed"
         found.append(outcomes["minus"].picture)
     rows = NamedShape("argument 1", (2, 3)), NamedShape("argument 2", (3, 2))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, Grade, grader_of, message
-
-from grader.course.load import load_course
-from grader.runner.pool import open_lane
+from session.courses import course_with, graded, without_solutions
+from support import Grade, message
 
 SHOWN = '''
 import torch
@@ -103,29 +100,23 @@ for _name in VALUES:
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades by the checks of this file."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("course") / "course"))
-    (root / "exercises/01_basics/double/check_double.py").write_text(SHOWN)
-    (root / "solutions/01_basics/double/check_double.py").write_text(HIDDEN)
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        yield grader_of(course, lane, tmp_path_factory.mktemp("work"))
+    folder = tmp_path_factory.mktemp("proof")
+    with graded(course_with(folder, SHOWN, HIDDEN), folder) as grade:
+        yield grade
 
 
 def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path) -> None:
     """In a students' copy, lines are told only if the student's function can run them."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
-    folder = root / "exercises/01_basics/double"
-    (folder / "check_double.py").write_text(PROBING)
+    course = course_with(tmp_path, PROBING)
+    folder = course.root / "exercises/01_basics/double"
     (folder / "probe_double.py").write_text("def at(double, x, times):\n    return double(times * x)\n")
     with (folder / "exercise.yaml").open("a") as file:
         file.write("retyped: [probed, plain]\n")  # as `grade release` writes it
-    shutil.rmtree(root / "solutions")
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        graded = grader_of(course, lane, tmp_path)("def double(x):\n    return 3 * x\n")
-    assert "wrong values" in message(graded, "probed")
-    assert "To see it" not in message(graded, "probed")
-    assert "print(double(torch.tensor(" in message(graded, "plain")
+    with graded(without_solutions(course), tmp_path) as grade:
+        found = grade("def double(x):\n    return 3 * x\n")
+    assert "wrong values" in message(found, "probed")
+    assert "To see it" not in message(found, "probed")
+    assert "print(double(torch.tensor(" in message(found, "plain")
 
 
 def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grader_of, message, verdicts
+from session.courses import RIGHT, course_with
+from support import FORK, grader_of, message, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -20,7 +20,6 @@ from grader.runner.lane import Lane
 from grader.runner.pool import open_lane
 from grader.sandbox import clock
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 MANY = '''
@@ -45,10 +44,9 @@ def check_one(student):
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A course whose exercise with a check that keeps many results."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    root = course_with(tmp_path, hidden=MANY).root
     yaml = root / "exercises/01_basics/double/exercise.yaml"
     yaml.write_text(yaml.read_text() + "limits: {call_s: 100, exercise_s: 60, memory_mb: 1024}\n")
-    (root / "solutions/01_basics/double/check_double.py").write_text(MANY)
     return load_course(root)
 
 

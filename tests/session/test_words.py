@@ -9,18 +9,15 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, Grade, grader_of
+from session.courses import course_with, graded
+from support import Grade
 
-from grader.course.load import load_course
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public import Limit, say
 from grader.report.schema import report_json
-from grader.runner.pool import open_lane
 from grader.session.words import Words, known_error, left_out
 
 CHECKS = '''
@@ -107,20 +104,19 @@ def check_attribute(student, rng):
 '''
 
 ANSWERS = {
-    "right": "2 * x",
     "text": "'CANARY' + str(n)",
+    "nested": "[1.0, 2.0, [3.0] * n]",
+    "large_int": "10 ** (400 * n)",
     "shape": "torch.zeros(n, n + 1)",
     "length": "[1.0] * (n + 3)",
-    "nested": "[1.0, 2.0, [3.0] * n]",
     "number_of_wrong_ones": "torch.cat([2 * x[:-1], x[:1]])",
     "keys": "{f'CANARY{n}': 1}",
     "class": "type(f'CANARY{n}', (), {'run': lambda self, k: 1 / 0})()",
     "function": "type('f', (), {'__call__': lambda self: 1, '__qualname__': f'CANARY{n}'})()",
     "device": "torch.zeros(n, device='meta')",
     "sparse": "torch.zeros(n, n).to_sparse()",
-    "large_int": "10 ** (400 * n)",
     "too_large_int": "10 ** (1500 * n)",
-    "operations": "[x + 1 for _ in range(100 * n)][0]",
+    "operations": "[x + 1 for _ in range(9 * n)][0]",
     "bytes": "torch.zeros(9000 * n)",
     "writes": "[x.add_(1) for _ in range(n)][0]",
     "ways_out": "[[x.tolist, x.numpy, x.sum().item, x.data_ptr][(n + k) % 4]() for k in range(n % 3 + 1)] and None",
@@ -170,12 +166,9 @@ def module(answer: str) -> str:
 @pytest.fixture(scope="module")
 def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text by hidden checks alone, some of which say more than they should."""
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path_factory.mktemp("words") / "course"))
-    (root / "exercises/01_basics/double/check_double.py").unlink()
-    (root / "solutions/01_basics/double/check_double.py").write_text(CHECKS)
-    course = load_course(root)
-    with open_lane(course.exercises[:1], FORK) as lane:
-        yield grader_of(course, lane, root.parent)
+    folder = tmp_path_factory.mktemp("words")
+    with graded(course_with(folder, "", CHECKS), folder) as grade:
+        yield grade
 
 
 def told(graded: GradedExercise) -> dict[str, tuple[object, ...]]:
