@@ -14,7 +14,7 @@ from torch.nn import functional
 from grader import accelerator
 
 FAR = torch.tensor([0, 9])
-BAD: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+BAD: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "an index": lambda x, far: x[far],
     "an index to write to": lambda x, far: x.index_put((far,), x.new_ones(2, 3)),
     "an embedding": lambda x, far: functional.embedding(far, x),
@@ -24,6 +24,11 @@ BAD: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "a class": lambda x, far: functional.cross_entropy(x[:2], far),
     "no probability": lambda x, far: functional.binary_cross_entropy(x + 2, x),
     "no distribution": lambda x, far: torch.multinomial(x - 2, 1),
+    "nothing to draw": lambda x, far: torch.multinomial(0 * x, 1),
+    "a chance above 1": lambda x, far: torch.bernoulli(x + 1),
+    "a class that does not exist": lambda x, far: functional.one_hot(far, 3),
+    "an index of a bag": lambda x, far: functional.embedding_bag(far[None], x),
+    "an assertion": lambda x, far: torch._assert_async(0 * x[0, 0]),
 }
 
 ADVICE = "For debugging consider passing CUDA_LAUNCH_BLOCKING=1"

@@ -65,29 +65,6 @@ def test_a_copy_from_pageable_memory_waits_for_its_turn() -> None:
         torch.cuda.synchronize()
 
 
-def _class_of_no_sort(x: torch.Tensor) -> Any:
-    return functional.one_hot(x.long() + 7, 3)
-
-
-ASSERTS: dict[str, Callable[[torch.Tensor], Any]] = {
-    "a class that does not exist": _class_of_no_sort,
-    "a chance above 1": lambda x: torch.bernoulli(x + 1),
-    "nothing to draw": lambda x: torch.multinomial(0 * x, 1),
-    "an index of a bag": lambda x: functional.embedding_bag(x.long()[None] + 7, torch.ones(2, 2, device="cuda")),
-    "an assertion": lambda x: torch._assert_async(0 * x[0]),
-}
-
-
-@pytest.mark.parametrize("name", ASSERTS)
-@in_mode("cuda")
-def test_asserts_of_the_device(name: str) -> None:
-    """What only the device finds wrong raises later, at a wait."""
-    x = torch.ones(3, device="cuda")
-    ASSERTS[name](x)
-    with raises(torch.AcceleratorError, "device-side assert triggered"):
-        torch.cuda.synchronize()
-
-
 @in_mode("cuda")
 def test_one_hot() -> None:
     """It has a 1 for each class, as many classes as there are or as are asked for."""

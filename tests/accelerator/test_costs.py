@@ -89,18 +89,9 @@ def test_work_without_a_wait() -> None:
 def test_counters_are_plain() -> None:
     """Counters are plain Python, and reset to zero."""
     torch.ones(3).to("sim").sum().item()
-    found = accelerator.counters()
-    kinds = {type(value) for value in found.values()}
-    assert kinds <= {int, float, list, dict}
+    assert {type(value) for value in accelerator.counters().values()} <= {int, float, list, dict}
     accelerator.reset_counters()
-    after = accelerator.counters()
-    assert (after["launches"], after["transfers"], after["syncs"], after["syncs_for"], after["host_seconds"]) == (
-        0,
-        0,
-        0,
-        {},
-        0,
-    )
+    assert counted("launches", "transfers", "syncs", "syncs_for", "host_seconds") == (0, 0, 0, {}, 0)
 
 
 # -- memory
@@ -290,23 +281,6 @@ def test_timing_without_a_wait_is_seen_to_be_wrong() -> None:
     assert right == pytest.approx(work + SPEC.launch)
     assert before.elapsed_time(after) == pytest.approx((work + SPEC.launch) * 1e3)
     assert time.perf_counter() > 1
-
-
-@in_mode("cuda", spec=SPEC)
-def test_streams_overlap() -> None:
-    """A copy in one stream overlaps with a product in another, and one stream can wait for another."""
-    a, host = torch.ones(1000, 1000, device="cuda"), torch.ones(1000).pin_memory()
-    torch.cuda.synchronize()
-    accelerator.reset_counters()
-    side = torch.cuda.Stream()
-    a @ a
-    with torch.cuda.stream(side):
-        host.to("cuda", non_blocking=True)
-    work = 2 * 1000**3 / SPEC.flops
-    torch.cuda.synchronize()
-    assert counted("host_seconds") == (pytest.approx(work, rel=0.01),)
-    side.wait_stream(torch.cuda.current_stream())
-    assert side.query()
 
 
 @in_mode("cuda", spec=SPEC)

@@ -78,24 +78,6 @@ def test_factories_take_the_device() -> None:
 
 
 @in_mode("sim")
-def test_likes_stay_on_the_device() -> None:
-    """Functions that take a tensor as their pattern stay on its device."""
-    t = torch.ones(2, 3, device="sim:1", dtype=torch.float64)
-    for made in (
-        torch.zeros_like(t),
-        torch.rand_like(t),
-        t.new_zeros(2),
-        t.new_tensor([1.0]),
-        t.clone(),
-        t.new_empty(0),
-    ):
-        assert (str(made.device), made.dtype) == ("sim:1", torch.float64)
-    assert torch.empty_like(t, device="cpu").device.type == "cpu"
-    assert torch.empty_like(t, device="sim:0").get_device() == 0
-    assert t.to("meta").device.type == "meta"
-
-
-@in_mode("sim")
 def test_text_of_a_tensor() -> None:
     """A tensor is printed as on a GPU: device, dtype and the graph as for any other."""
     t = torch.arange(3.0, device="sim:1")

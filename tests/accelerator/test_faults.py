@@ -90,15 +90,11 @@ def test_warnings_stand_at_the_lines_of_the_program() -> None:
 
 @in_mode("cuda")
 def test_errors_are_those_of_cuda() -> None:
-    """Their types and words: an index on the wrong device, a device that is not there, products of integers."""
-    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
-        torch.ones(3)[torch.tensor([1], device="cuda")]
+    """Their types and words: a device that is not there, products of integers."""
     for ask in (torch.cuda.get_device_name, torch.cuda.get_device_properties, torch.cuda.get_device_capability):
         with raises(AssertionError, "Invalid device id"):
             ask(7)
     whole = torch.ones(2, 2, dtype=torch.int64, device="cuda")
-    with raises(RuntimeError, "\"addmm_cuda\" not implemented for 'Long'"):
-        whole @ whole
     with raises(RuntimeError, "\"addmv_impl_cuda\" not implemented for 'Byte'"):
         whole.byte() @ whole[0].byte()
     with raises(RuntimeError, "\"baddbmm_cuda\" not implemented for 'Bool'"):

@@ -45,13 +45,6 @@ def test_storages_move() -> None:
 
 
 @in_mode("sim")
-def test_memory_is_shared_and_not_pinned() -> None:
-    """As on CUDA, memory of the device is shared with other processes as it is, and is not pinned."""
-    t = torch.ones(2, device="sim")
-    assert (t.is_shared(), t.share_memory_() is t, t.is_pinned()) == (True, True, False)
-
-
-@in_mode("sim")
 def test_in_place_changes_of_shape() -> None:
     """Operators that change sizes or strides in place change them on the device, too."""
     t = torch.arange(6.0, device="sim").view(2, 3)

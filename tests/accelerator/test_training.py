@@ -13,7 +13,6 @@ import pytest
 import torch
 from accelerator.modes import grad_of, in_mode
 from torch import nn
-from torch.utils import checkpoint
 
 # -- random numbers
 
@@ -97,24 +96,6 @@ def test_training_is_that_of_the_cpu() -> None:
 
 
 @in_mode("sim")
-def test_recurrent_layers() -> None:
-    """LSTM and GRU, whose cells are fused on accelerators, give what the CPU gives, backward included."""
-    for layer in (nn.LSTM, nn.GRU, nn.RNN):
-        torch.manual_seed(0)
-        model, x = layer(3, 4, num_layers=2, bidirectional=True), torch.rand(5, 2, 3)
-        wanted = model(x)[0]
-        wanted.pow(2).sum().backward()
-        grads = [grad_of(p).clone() for p in model.parameters()]
-        model.zero_grad()
-        out = model.to("sim")(x.to("sim"))[0]
-        out.pow(2).sum().backward()
-        assert torch.allclose(out.cpu(), wanted, atol=1e-6)
-        assert all(
-            torch.allclose(grad_of(p).cpu(), g, atol=1e-5) for p, g in zip(model.parameters(), grads, strict=True)
-        )
-
-
-@in_mode("sim")
 def test_model_goes_and_comes_back() -> None:
     """A model moves to the device and back, even while a graph holds it; state dicts load across devices."""
     model = nn.Linear(2, 2)
@@ -134,16 +115,11 @@ def test_model_goes_and_comes_back() -> None:
 
 @in_mode("sim")
 def test_functional_transforms() -> None:
-    """`vmap`, `torch.func.grad`, forward gradients, checkpoints and inference mode work."""
+    """Forward gradients and inference mode work; snippets.txt has `vmap`, `torch.func.grad` and checkpoints."""
     x = torch.arange(3.0, device="sim")
-    assert torch.vmap(lambda v: v * 2)(x).tolist() == [0, 2, 4]
-    assert torch.func.grad(lambda v: (v**2).sum())(x).tolist() == [0, 2, 4]
     warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch's own use of TorchScript
     value, tangent = torch.func.jvp(lambda v: v**2, (x,), (torch.ones_like(x),))  # type: ignore[misc]
     assert (value.tolist(), tangent.tolist()) == ([0, 1, 4], [0, 2, 4])
-    leaf = x.clone().requires_grad_()
-    checkpoint.checkpoint(torch.exp, leaf, use_reentrant=False).sum().backward()
-    assert torch.equal(grad_of(leaf), x.exp())
     with torch.inference_mode():
         assert torch.nn.functional.linear(x, x[None]).tolist() == [5]
         assert x.reshape(3, 1).data_ptr() == x.data_ptr()

@@ -285,16 +285,11 @@ def ranked(function: Function, body: str) -> Proxy:
 
 
 def test_ranks_talk(function: Function) -> None:
-    """Each rank has its own shard, and all of them the sum; collectives and their bytes are counted on each."""
-    found = on_ranks(ranked(function, "t = x.sum()\ndist.all_reduce(t)\nreturn t"), SHARDS)
-    assert [float(rank.result) for rank in found] == [7.0, 7.0, 7.0]
+    """Each rank has its number and its own shard, and all of them the sum; collectives are counted with their bytes."""
+    body = "t = x.sum()\ndist.all_reduce(t)\nreturn [t, dist.get_rank(), int(os.environ['WORLD_SIZE'])]"
+    found = on_ranks(ranked(function, body), SHARDS)
+    assert [rank.result for rank in found] == [[7.0, 0, 3], [7.0, 1, 3], [7.0, 2, 3]]
     assert [(dict(rank.collectives), rank.sent, rank.changed) for rank in found] == [({"allreduce": 1}, 4, False)] * 3
-
-
-def test_ranks_know_their_number(function: Function) -> None:
-    """Rank and world size are those of torch.distributed and of the environment."""
-    found = on_ranks(ranked(function, "return [dist.get_rank(), int(os.environ['WORLD_SIZE'])]"), SHARDS)
-    assert [rank.result for rank in found] == [[0, 3], [1, 3], [2, 3]]
 
 
 def test_a_changed_argument_is_told(function: Function) -> None:

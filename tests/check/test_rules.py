@@ -85,14 +85,9 @@ WRONG = {
     "in a class": "class K:\n    def go(self, a, b): return torch.outer(a, b)\ndef outer(a, b): return K().go(a, b)",
     "where it does not run": "def outer(a, b):\n    if len(a) > 9: return torch.outer(a, b)\n    return a[:, None] * b",
     "through getattr": "def outer(a, b): return getattr(torch, 'outer')(a, b)",
-    "through getattr, in parts": "def outer(a, b): return getattr(torch, 'out' + 'er')(a, b)",
     "through exec": "def outer(a, b):\n    exec('global r; r = torch.outer(a, b)')\n    return r",
-    "through importlib": "import importlib\ndef outer(a, b): return importlib.import_module('torch').outer(a, b)",
     "through methodcaller": "import operator\ndef outer(a, b): return operator.methodcaller('outer', b)(a)",
-    "through a dict": "def outer(a, b): return torch.__dict__['outer'](a, b)",
     "through the type": "def outer(a, b): return type(a).outer(a, b)",
-    "below the names": "def outer(a, b): return torch.ops.aten.outer(a, b)",
-    "past the hook": "def outer(a, b):\n    with torch._C.DisableTorchFunction():\n        return a[:, None] * b",
     "by its operator": "def outer(a, b): return a[:, None] @ b[None]",
 }
 

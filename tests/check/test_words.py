@@ -273,15 +273,6 @@ def test_show_is_ascii_and_bounded() -> None:
     assert show((1, [2.5])) == "(1, [2.5])"
 
 
-def test_rng_is_a_generator() -> None:
-    """It goes wherever PyTorch takes a generator, and repeats with its seed."""
-    one, two = Rng(), Rng()
-    one.manual_seed(3)
-    two.manual_seed(3)
-    assert torch.equal(one.normal(3), torch.randn(3, generator=two))
-    assert {one.integer(1, 2) for _ in range(50)} == {1, 2}
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [({"category": "speed"}, "category 'speed'"), ({"share": -1}, "negative"), ({"device": "tpu"}, "device 'tpu'")],
@@ -362,7 +353,7 @@ def test_sizes_differ(rng: Rng) -> None:
 
 
 def test_the_stream_gives_all_of_it() -> None:
-    """The same state gives the same, and PyTorch's own generator is not used."""
+    """The same state gives the same, as it would to any generator, and PyTorch's own generator is not used."""
     before = torch.get_rng_state()
 
     def draw() -> list[torch.Tensor]:
@@ -372,6 +363,7 @@ def test_the_stream_gives_all_of_it() -> None:
 
     for one, other in zip(draw(), draw(), strict=True):
         torch.testing.assert_close(one, other)
+    assert torch.equal(draw()[0], torch.randn(3, generator=torch.Generator().manual_seed(5)))
     assert torch.equal(before, torch.get_rng_state())
 
 

@@ -323,9 +323,7 @@ def total(x):
 CHANGES = [
     "lambda tree, data: tree.update(roots=[])",
     "lambda tree, data: tree.update(roots=[1, 2])",
-    "lambda tree, data: tree.update(roots=[['ref', 99]])",
     "lambda tree, data: tree.update(roots=[['proxy', -1, 'x']])",
-    "lambda tree, data: tree.update(roots=[['name', 'student', 'total']])",
     "lambda tree, data: tree.update(rows=None)",
     "lambda tree, data: tree.update(error=5)",
     "lambda tree, data: tree.update(error={'builtin': 'print', 'lines': []})",

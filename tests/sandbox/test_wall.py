@@ -300,7 +300,7 @@ def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: 
     connection.close()
 
 
-@pytest.mark.parametrize("level", Level)
+@pytest.mark.parametrize("level", [Level.NONE, Level.FULL])
 def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], level: Level) -> None:
     """A worker that the kernel ended for its CPU time did not crash, although its clock is gone with it."""
     connection = places(level).connect("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=2)
@@ -410,16 +410,6 @@ def test_without_landlock_too(submissions: Path, tmp_path: Path) -> None:
     assert "10 / 10 points" in own.stdout, own.stderr
 
 
-def test_a_wish_that_cannot_be_met_names_its_level() -> None:
-    """Asking for more than is tried is refused too."""
-    server = WorkerServer(SandboxPlan(least=Level.FULL, most=Level.NONE))
-    try:
-        with pytest.raises(ConfinementError, match="level none only, but full is required"):
-            server.wait_ready()
-    finally:
-        server.close()
-
-
 # -- the parts ----------------------------------------------------------------------------------------------------
 
 
@@ -466,16 +456,6 @@ print([
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == str([False, False] + [True] * 7), ran.stderr
-
-
-def test_doctor_shows_every_probe() -> None:
-    """`grade doctor` says what holds on this machine, and the level."""
-    ran = subprocess.run([sys.executable, "-m", "grader", "doctor"], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    for item in PROMISES:
-        assert item.sentence in ran.stdout
-    assert "Confinement: " in ran.stdout
-    assert max(len(line) for line in ran.stdout.splitlines()) <= 80
 
 
 HUGE_PAGES = """
