@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grader_of
+from session.courses import RIGHT, course_with
+from support import FORK, grader_of
 
-from grader.course.load import load_course
 from grader.runner.pool import open_lane
 from grader.sandbox import cgroup, landlock
 from grader.sandbox.check_process import MEMORY_MB, refused_here
-
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 CURIOUS = '''
 import socket
@@ -61,15 +58,13 @@ def test_what_a_check_process_cannot_do(tmp_path: Path) -> None:
     """A check reads its own course, and neither another folder nor the network; it is in a group of its own."""
     if not landlock.abi():
         pytest.skip("this kernel has no Landlock")
-    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     other = tmp_path / "other"
     other.mkdir()
     (other / "submission.py").write_text("x = 1\n")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        text = CURIOUS.replace("COURSE", str(root / "solutions")).replace("OTHER", str(other))
+        text = CURIOUS.replace("COURSE", str(tmp_path / "course/solutions")).replace("OTHER", str(other))
         text = text.replace("PORT", str(server.getsockname()[1])).replace("GROUPS", str(cgroup.find() is not None))
-        (root / "solutions/01_basics/double/check_double.py").write_text(text)
-        course = load_course(root)
+        course = course_with(tmp_path, hidden=text)
         with open_lane(course.exercises, FORK) as lane:
             graded = grader_of(course, lane, tmp_path)(RIGHT)
             told = {row.check.id: (row.outcome.verdict.value, row.outcome.detail) for row in graded.checks}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from session.courses import RIGHT
 from support import FORK, grader_of, verdicts
 
 from grader.connection.connection import Connection
@@ -23,7 +24,6 @@ from grader.runner.lane import Lane, Run
 from grader.runner.pool import open_lane
 from grader.runner.source import WorkerServer
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from session.courses import RIGHT
 from support import COURSES
 
 from grader.runner.confinement import PROMISES
@@ -82,9 +83,7 @@ def submissions(tmp_path: Path) -> Path:
     for author in ("ada", "bob"):
         folder = tmp_path / "in" / author
         folder.mkdir(parents=True)
-        (folder / "double.py").write_text(
-            "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
-        )
+        (folder / "double.py").write_text(RIGHT)
     return tmp_path / "in"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from sandbox.filters import build, files
+from session.courses import RIGHT
 from support import COURSES
 
 from grader.connection.connection import Connection
@@ -374,7 +375,7 @@ os.execv(sys.executable, [sys.executable, "-m", "grader", *{arguments!r}])
 def submissions(tmp_path: Path) -> Path:
     author = tmp_path / "in" / "ada"
     author.mkdir(parents=True)
-    (author / "double.py").write_text("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n")
+    (author / "double.py").write_text(RIGHT)
     return tmp_path / "in"
 
 

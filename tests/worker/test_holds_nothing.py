@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from session.courses import RIGHT
 from support import COURSES, Grade, grader_of
 
 from grader.model import Course
@@ -106,7 +107,7 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, start: str) -> None:
 
 def test_workers_start_without_fork_modules(tiny: Course, tmp_path: Path) -> None:
     """The way for Windows and macOS needs neither fork nor Unix sockets nor memfd."""
-    (tmp_path / "double.py").write_text("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n")
+    (tmp_path / "double.py").write_text(RIGHT)
     code = f"""
 import os, socket, sys
 for name in ("fork", "forkpty", "memfd_create", "pidfd_open"):
