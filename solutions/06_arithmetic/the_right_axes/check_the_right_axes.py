@@ -127,7 +127,7 @@ def check_precise(student, rng):
     found = (*stats(student, images), student.standardize(images, mean, std))
     expected = (mean, std, standardized(images, mean, std))
     for yours, asked, name in zip(found, expected, ("the mean", "the std", "`standardize`"), strict=True):
-        if agrees(yours, asked, rtol=1e-3, atol=1e-3):  # other numbers are for other rules
+        if agrees(yours, asked, rtol=1e-3, atol=4e-4):  # other numbers are for other rules
             exact = agrees(yours, asked, rtol=1e-10, atol=1e-10)
             require(exact, f"{name} for float64 has fewer right digits than that, as if rounded to float32 on the way")
 
