@@ -38,6 +38,9 @@ COURSES = ROOT / "tests" / "courses"
 
 FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
 
+RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
+"""Full marks in the exercise `double` of the pretend course."""
+
 Function = Callable[..., Proxy]
 Grade = Callable[..., GradedExercise]
 

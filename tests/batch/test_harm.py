@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COURSES
+from support import COURSES, RIGHT
 
 from grader.batch.run import Order, Summary, grade_batch
 from grader.course.load import load_course
@@ -19,7 +19,6 @@ from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
 from grader.runner.lane import Lane, Run, gone
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 LARGE = f"import torch\n{RIGHT}".replace("2 * x", "torch.zeros(1 << 16) if x.shape == (1,) else x + x")
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n"
 

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade
+from support import COURSES, RIGHT, WarmGrade
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TOTAL = "def total(x):\n    return x.sum()\n"
 
 

@@ -22,14 +22,13 @@ import pytest
 import yaml
 from ci.test_gather import report
 from click.testing import CliRunner
-from support import COURSES
+from support import COURSES, RIGHT
 
 from grader.ci.files import PLATFORMS, Wishes, lay_out, package, platform_files
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
 WISHES = Wishes("tensorgrade==0.1.0", confinement="none", hidden="after_published")
 

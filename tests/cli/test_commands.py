@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from support import WarmGrade, run_grade
+from support import RIGHT, WarmGrade, run_grade
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TOTAL = "def total(x):\n    return x.sum()\n"
 
 

@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from session.courses import RIGHT, course_with
-from support import FORK, grader_of
+from session.courses import course_with
+from support import FORK, RIGHT, grader_of
 
 from grader.runner.pool import open_lane
 from grader.sandbox import cgroup, landlock

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session.courses import RIGHT
-from support import FORK, grader_of, verdicts
+from support import FORK, RIGHT, grader_of, verdicts
 
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter

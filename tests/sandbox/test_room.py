@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from session.courses import RIGHT
-from support import COURSES
+from support import COURSES, RIGHT
 
 from grader.runner.confinement import PROMISES
 from grader.sandbox import namespaces as room

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 import torch
 from sandbox.filters import build, files
-from session.courses import RIGHT
-from support import COURSES
+from support import COURSES, RIGHT
 
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter

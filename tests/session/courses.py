@@ -13,8 +13,6 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.pool import open_lane
 
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
-
 
 def course_with(folder: Path, shown: str | None = None, hidden: str | None = None) -> Course:
     """A copy of the pretend course; its exercise `double` has these checks, or its own for None, or none for ""."""
@@ -35,18 +33,18 @@ def without_solutions(course: Course) -> Course:
 
 
 def course_of_one(root: Path, text: str, reference: str, shown: str, hidden: str) -> Course:
-    """A course of one exercise, `work`."""
+    """A course of one exercise, `task`."""
     for name, content in {
-        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [work]}]\n",
+        "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [task]}]\n",
         "exercises/topics.yaml": "T1: {title: One}\n",
         "exercises/m/README.md": "# M\n",
-        "exercises/m/work/work.py": text,
-        "exercises/m/work/exercise.yaml": (
-            "number: 01-1\ntitle: Work\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
+        "exercises/m/task/task.py": text,
+        "exercises/m/task/exercise.yaml": (
+            "number: 01-1\ntitle: Task\nkind: implement\ndifficulty: 1\npoints: 10\ntopics: [T1]\nhints: [a, b, c]\n"
         ),
-        "exercises/m/work/check_work.py": shown,
-        "solutions/m/work/work.py": reference,
-        "solutions/m/work/check_work.py": hidden,
+        "exercises/m/task/check_task.py": shown,
+        "solutions/m/task/task.py": reference,
+        "solutions/m/task/check_task.py": hidden,
     }.items():
         if content:
             path = root / name
@@ -58,8 +56,8 @@ def course_of_one(root: Path, text: str, reference: str, shown: str, hidden: str
 @contextmanager
 def graded(course: Course, folder: Path, exercise: str = "double") -> Iterator[Grade]:
     """Grades texts as the first exercise of a course."""
-    desk = folder / "desk"
-    desk.mkdir()
+    answers = folder / "answers"
+    answers.mkdir()
     with open_lane(course.exercises[:1], FORK) as lane:
-        grade = grader_of(course, lane, desk)
+        grade = grader_of(course, lane, answers)
         yield lambda text, exercise=exercise, seed=0: grade(text, exercise, seed)

@@ -152,7 +152,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 @pytest.fixture(scope="module")
 def grade(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     """Grades a text as a submission to that course."""
-    with graded(course, tmp_path_factory.mktemp("graded"), "work") as grade:
+    with graded(course, tmp_path_factory.mktemp("graded"), "task") as grade:
         yield grade
 
 
@@ -185,6 +185,6 @@ def test_a_check_that_asks_reads_what_was_made_of_its_argument(grade: Grade) -> 
 def test_without_a_reference_a_check_of_changes_stands(tmp_path: Path, course: Course) -> None:
     """In a copy without references a right answer in place is right, whatever words its check uses."""
     root = Path(shutil.copytree(course.root, tmp_path / "copy"))
-    (root / "solutions/m/work/work.py").unlink()
-    with graded(load_course(root), tmp_path, "work") as grade:
+    (root / "solutions/m/task/task.py").unlink()
+    with graded(load_course(root), tmp_path, "task") as grade:
         assert verdicts(grade(_REFERENCE)) == _ALL_PASS

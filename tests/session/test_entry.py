@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from session.courses import RIGHT, course_with, graded
+from session.courses import course_with, graded
+from support import RIGHT
 
 from grader.model import Course
 from grader.runner.lane import Lane

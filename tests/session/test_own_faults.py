@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from session.courses import RIGHT, course_with
-from support import COURSES, FORK, WarmGrade, grader_of, verdicts
+from session.courses import course_with
+from support import COURSES, FORK, RIGHT, WarmGrade, grader_of, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course

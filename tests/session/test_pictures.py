@@ -119,7 +119,7 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
     folder = tmp_path_factory.mktemp("drawn")
     hidden = _CHECKS.format("_again").replace('@check("C', '@check(try_this="1", contract="C')
     course = course_of_one(folder / "course", _EXERCISE, _REFERENCE, _CHECKS.format(""), hidden)
-    with courses.graded(course, folder, "work") as grade:
+    with courses.graded(course, folder, "task") as grade:
         yield grade
 
 

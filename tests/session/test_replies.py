@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from session.courses import RIGHT, course_with
-from support import FORK, grader_of, message, verdicts
+from session.courses import course_with
+from support import FORK, RIGHT, grader_of, message, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course

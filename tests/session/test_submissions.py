@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support import Function, Grade, grader_of, message, verdicts
+from support import RIGHT, Function, Grade, grader_of, message, verdicts
 
 from grader.model import Course, Verdict
 from grader.model.endings import WorkerLost
@@ -14,7 +14,6 @@ from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 TORCH = "import torch"
-RIGHT = "def double(x):\n    return 2 * x\n\n\n" + IN_PLACE
 
 
 def double(body: str, before: str = "") -> str:
@@ -236,16 +235,16 @@ def test_hidden_check_quotes_contract_and_example(grade_text: Grade) -> None:
     assert "tensor([" not in text
 
 
-def test_shown_check_can_be_reproduced(
-    grade_text: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_shown_check_can_be_reproduced(grade_text: Grade, tmp_path: Path) -> None:
     """The lines at the end of a failing shown check run as they stand and show the wrong value."""
+    import subprocess
+    import sys
+
     text = message(grade_text(double("return 3 * x")), "small")
     lines = text.split("To see it in plain Python:\n")[1].split("\n")
     code = "\n".join(line.removeprefix("    ") for line in lines)
-    monkeypatch.syspath_prepend(tmp_path)
-    exec(code, {})
-    assert capsys.readouterr().out.strip() == "tensor([3., 6., 9.])"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "tensor([3., 6., 9.])"
 
 
 def test_an_operation_count_finds_a_loop(grade_text: Grade) -> None:

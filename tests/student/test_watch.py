@@ -15,14 +15,13 @@ from pathlib import Path
 
 import click
 import pytest
-from support import COURSES, FORK
+from support import COURSES, FORK, RIGHT
 
 from grader.course.saves import saves
 from grader.model import Course
 from grader.student.watch import Screen, Watch
 
 DOUBLE = "exercises/01_basics/double/double.py"
-RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 LONGEST_S = 60.0
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is typed into")

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session.courses import RIGHT
-from support import COURSES, Grade, grader_of
+from support import COURSES, RIGHT, Grade, grader_of
 
 from grader.model import Course
 from grader.model.messages import Level, Setup, Start
