@@ -14,3 +14,8 @@ def of_made(to_numpy, name, numbers):
     array = to_numpy(t)
     same = isinstance(array, np.ndarray) and array.__array_interface__["data"][0] == t.data_ptr()
     return array, same, t.grad_fn is graph
+
+
+def of_read_only(to_tensor, numbers):
+    """The tensor made of an array that reads the memory of a `bytes` object, which nothing may write to."""
+    return to_tensor(np.frombuffer(numbers.tobytes(), numbers.dtype))

@@ -123,7 +123,7 @@ def check_arrays(student, rng):
 
 
 @check("C6", category="error", share=1, try_this="a = np.ones(2); a.flags.writeable = False; to_tensor(a)")
-def check_no_warning(student, rng):
+def check_no_warning(student, probe, rng):
     """Warns of nothing, also for a read-only array"""
     expected = rng.normal(3)
     a = expected.numpy().copy()
@@ -131,6 +131,7 @@ def check_no_warning(student, rng):
     t = no_warning(student.to_tensor, a)
     same(t, expected, "the tensor")
     require(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
+    same(probe.of_read_only(student.to_tensor, expected.numpy()), expected, "the tensor of an array that stays read-only")
 
 
 @check("C7", category="memory", share=2, try_this="to_tensor(a)[0] = 9; to_tensor(a[::-1])[0] = 5; print(a)")
