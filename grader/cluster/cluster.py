@@ -125,15 +125,16 @@ class Cluster:
         except TimeoutError:
             raise CourseError(f"--cluster: {self._address} has no machine after {_WAIT_S:.0f} s") from None
         self._name = f"grade-{client.id}"
+        local = self._address.startswith("local:")
         try:
-            client.register_plugin(BatchPlugin(self._name, client.id, _WAIT_S))
+            client.register_plugin(BatchPlugin(self._name, client.id, _WAIT_S, local=local))
         except (ImportError, AttributeError) as error:
             raise CourseError(
                 f"--cluster: the scheduler of {self._address} cannot import this version of tensorgrade ({error}); "
                 "install tensorgrade[cluster] where it runs"
             ) from None
         client.subscribe_topic(self._name, self._heard)
-        problem, local, setup = "it did not answer", self._address.startswith("local:"), self._plan.setup
+        problem, setup = "it did not answer", self._plan.setup
         try:
             client.register_plugin(NodePlugin(self._name, pack(self._plan), facts(setup), local=local))
         except Exception as error:  # of one worker, of any kind; the others go on

@@ -132,11 +132,13 @@ class BatchPlugin(SchedulerPlugin):
         name: of the batch.
         client: the id of its client.
         wait_s: for how many seconds work waits for a worker.
+        local: whether the workers end with the batch, and close their lanes then.
     """
 
-    def __init__(self, name: str, client: str, wait_s: float) -> None:
+    def __init__(self, name: str, client: str, wait_s: float, *, local: bool) -> None:
         self.name = name
         self._client = client
+        self._local = local
         self._limits: tuple[int, float | None] = 1, wait_s
 
     async def start(self, scheduler: Scheduler) -> None:
@@ -157,7 +159,8 @@ class BatchPlugin(SchedulerPlugin):
         if client == self._client:
             self._exchange_limits(scheduler)
             scheduler.remove_plugin(self.name)
-            self._goodbye = asyncio.ensure_future(self._close_lanes(scheduler))
+            if not self._local:  # a worker that is ending may no longer answer, and Dask would print a traceback
+                self._goodbye = asyncio.ensure_future(self._close_lanes(scheduler))
 
     async def _close_lanes(self, scheduler: Scheduler) -> None:
         with suppress(OSError, ValueError):  # workers that are gone have none, nor has a batch that opened none

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import stat
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from batch.pretend import PretendClass
 from batch.test_journal import results
 from distributed import KilledWorker, LocalCluster, Reschedule
 from distributed.scheduler import NoWorkerError
-from support import FORK
+from support import FORK, RIGHT
 
 from grader.cli import main
 from grader.cluster import cluster
@@ -225,6 +226,17 @@ def test_all_machines_are_refused(tiny: Course, submission: Submission, monkeypa
         opened.submit(Work(plan, by_id(tiny, "double"), submission))
     assert len(notes) == 2
     assert all(") is refused: it has PyTorch " in note for note in notes)
+
+
+def test_a_batch_as_it_is_typed(tiny: Course, tmp_path: Path) -> None:
+    """With real lanes; machines of the batch's own end without a traceback of Dask."""
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    (tmp_path / "in" / "ada" / "double.py").write_text(RIGHT)
+    words = ["batch", tmp_path / "in", "--out", tmp_path / "out", "--course", tiny.root, "--cluster", "local:2", "-q"]
+    command = [sys.executable, "-m", "grader", *map(str, words)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "ada" in (tmp_path / "out" / "gradebook.csv").read_text()
 
 
 @pytest.mark.parametrize(

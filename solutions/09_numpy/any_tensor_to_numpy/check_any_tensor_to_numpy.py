@@ -131,7 +131,8 @@ def check_no_warning(student, probe, rng):
     t = no_warning(student.to_tensor, a)
     same(t, expected, "the tensor")
     require(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
-    same(probe.of_read_only(student.to_tensor, expected.numpy()), expected, "the tensor of an array that stays read-only")
+    always = probe.of_read_only(student.to_tensor, expected.numpy())
+    same(always, expected, "the tensor of an array that stays read-only")
 
 
 @check("C7", category="memory", share=2, try_this="to_tensor(a)[0] = 9; to_tensor(a[::-1])[0] = 5; print(a)")
