@@ -1,7 +1,7 @@
 """The command `grade`: commands parse options, call one function of another package, and print.
 
 Their modules are imported when they are used, and import other packages inside of functions, so that `grade --help` and
-the first line of output are quick. A new command is a function of a module here, and a row in `COMMANDS`.
+the first line of output are quick. A new command is a function of a module here, and a word in `_TABLE`.
 """
 
 from __future__ import annotations
@@ -13,62 +13,24 @@ from typing import Any
 
 import click
 
-if sys.version_info < (3, 11):  # noqa: UP036  said here, and not by a traceback of some import
-    here = ".".join(map(str, sys.version_info[:2]))
-    sys.exit(f"grade: Python 3.11 or later is needed, this is {here}; make an environment with a later one")
-
 from grader.cli.printing import errors_as_lines
 
 _GRADE = "run"
 _GRADING = "[EXERCISE]..."
 
-GROUPS = {
-    "Start here": {
-        "start": "student:start_command",
-        "next": "student:next_command",
-        "open": "student:open_command",
-        _GRADE: "grade:grade_command",
-        "watch": "student:watch_command",
-        "try": "student:try_command",
-        "hint": "student:hint_command",
-        "show": "student:show_command",
-        "list": "student:list_command",
-    },
-    "Learning": {
-        "reset": "student:reset_command",
-        "update": "student:update_command",
-        "pack": "student:pack_command",
-        "drill": "games:drill_command",
-        "break": "games:break_command",
-        "catch": "games:catch_command",
-        "draw": "games:draw_command",
-        "trace": "games:trace_command",
-        "doctor": "doctor:doctor_command",
-    },
-    "Teaching": {
-        "batch": "batch:batch_command",
-        "report": "report:report_command",
-        "similar": "report:similar_command",
-        "diff": "report:diff_command",
-        "export": "report:export_command",
-        "term": "report:term_command",
-        "gather": "report:gather_command",
-        "forget": "report:forget_command",
-        "release": "author:release_command",
-    },
-    "CI and authoring": {
-        "ci": "ci:ci_command",
-        "init-ci": "ci:init_ci_command",
-        "package": "ci:package_command",
-        "clone": "ci:clone_command",
-        "new": "author:new_command",
-        "verify": "author:verify_command",
-        "pages": "author:pages_command",
-    },
+_TABLE = {
+    "Start here": "start:student next:student open:student run:grade watch:student try:student hint:student "
+    "show:student list:student",
+    "Learning": "reset:student update:student pack:student drill:games break:games catch:games draw:games trace:games "
+    "doctor:doctor",
+    "Teaching": "batch:batch report:report similar:report diff:report export:report term:report gather:report "
+    "forget:report release:author",
+    "CI and authoring": "ci:ci init-ci:ci package:ci clone:ci new:author verify:author pages:author",
 }
-"""The commands in the order of `grade --help`: each with its module here and the name of its function in it."""
+GROUPS = {title: dict(word.split(":") for word in words.split()) for title, words in _TABLE.items()}
+"""The commands in the order of `grade --help`, each with its module: `init-ci:ci` is `init_ci_command` in `ci`."""
 
-COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
 class _Commands(click.Group):
@@ -80,11 +42,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, function = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"grader.cli.{module}"), function)
-        return command
+        return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of ours or of the course's becomes lines and an exit status."""
@@ -99,21 +57,20 @@ class _Commands(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands in groups, then the options of grading, which has no name of its own."""
-        commands = {name: self.get_command(ctx, name) for name in COMMANDS}
         width = len(_GRADING)
         for title, names in GROUPS.items():
-            rows = [
-                (_GRADING if name == _GRADE else name, command.get_short_help_str(10_000))
-                for name in names
-                if (command := commands[name]) is not None
-            ]
+            rows = [(_GRADING if name == _GRADE else name, _command(name).get_short_help_str(10_000)) for name in names]
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], col_max=width)
-        grading = commands[_GRADE]
-        assert grading is not None
-        options = [item for item in (*grading.params, *self.get_params(ctx)) if isinstance(item, click.Option)]
+        options = [item for item in (*_command(_GRADE).params, *self.get_params(ctx)) if isinstance(item, click.Option)]
         with formatter.section(f"Options of grade {_GRADING}"):
             formatter.write_dl([row for option in options if (row := option.get_help_record(ctx))])
+
+
+def _command(name: str) -> click.Command:
+    module = importlib.import_module(f"grader.cli.{COMMANDS[name]}")
+    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+    return command
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

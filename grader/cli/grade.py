@@ -42,7 +42,7 @@ UNDECIDED = 3
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, even if it passed.")
 @options.plain
 @options.workers("none")
-def grade_command(
+def run_command(
     names: tuple[str, ...],
     submission: Path | None,
     json_path: str | None,

@@ -226,15 +226,7 @@ def course_and_exercises(
     return course, list({exercise.id: exercise for exercise in named}.values()) or list(course.exercises)
 
 
-def exercise_here(name: str) -> tuple[Course, Exercise]:
-    """The course in the user's folder, and one exercise of it."""
-    from grader.course.load import one_exercise
-
-    course = course_here()
-    return course, one_exercise(course, name)
-
-
-def exercise_or_next(name: str | None) -> tuple[Course, Exercise]:
+def exercise_here(name: str | None) -> tuple[Course, Exercise]:
     """The course in the user's folder, and the exercise of a name, or the one that comes next."""
     from grader.student.pages import exercise_in_hand
 

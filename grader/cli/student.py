@@ -115,7 +115,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
     """Show the task of an exercise, by default of the next one."""
     from grader.student.pages import show_lines, solved_reference
 
-    say, (course, exercise) = Say(), options.exercise_or_next(name)
+    say, (course, exercise) = Say(), options.exercise_here(name)
     if not reference:
         say(*show_lines(course, exercise, terminal_width(), drawing(plain=plain)))
         return
@@ -133,7 +133,7 @@ def open_command(name: str | None) -> None:
     """Open an exercise in your editor, by default the next one. VISUAL or EDITOR is the editor's command."""
     from grader.student.folder import typed
 
-    _, exercise = options.exercise_or_next(name)
+    _, exercise = options.exercise_here(name)
     if not (editor := options.editor()):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
@@ -158,7 +158,7 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.student.folder import typed
     from grader.student.own import run, try_of
 
-    course, exercise = options.exercise_or_next(name)
+    course, exercise = options.exercise_here(name)
     row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
@@ -175,7 +175,7 @@ def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
     from grader.student.advice import hints
 
-    course, exercise = options.exercise_or_next(name)
+    course, exercise = options.exercise_here(name)
     Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
 
 
@@ -201,7 +201,7 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     say.meanwhile("Watching ...")
     from grader.student.watch import Screen, Watch
 
-    course, exercise = options.exercise_or_next(name)
+    course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
     # A screen reader would read the whole screen again, so nothing is cleared for it.
     clear = (lambda: None) if plain else click.clear
