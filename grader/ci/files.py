@@ -7,16 +7,16 @@ import json
 import re
 import shlex
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from grader.ci.platforms import PLATFORMS
 from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
@@ -28,46 +28,12 @@ PYTHON = "3.12"
 UV = "0.13.8"
 """Installs PyTorch without CUDA on any system, from wherever that is had."""
 
-SECRETS = {"gradescope": "secret.txt", "prairielearn": "grader/secret.txt"}
-"""Where the secret lies that all inputs come from: beside the hidden checks, which no student sees either."""
-
-PROGRAMS = ("run_autograder", "setup.sh")
+PROGRAMS = ("run_autograder", "setup.sh", "grader/run.sh")
 """What a platform starts by itself."""
 
+_TEMPLATES = Path(__file__).with_name("templates")
+
 Files = dict[str, bytes]
-
-_TEMPLATES: Mapping[str, Mapping[str, str]] = {
-    "github": {".github/workflows/grade.yml": "github.yml"},
-    "github-class": {".github/workflows/grade-class.yml": "github-class.yml", "class.txt": "class.txt"},
-    "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
-    "gitlab-class": {".gitlab-ci.yml": "gitlab-class.yml", "class.txt": "class.txt"},
-    "jenkins": {"Jenkinsfile": "Jenkinsfile"},
-    "azure": {"azure-pipelines.yml": "azure.yml"},
-    "circleci": {".circleci/config.yml": "circleci.yml"},
-    "devcontainer": {".devcontainer/devcontainer.json": "devcontainer.json"},
-    "gradescope": {"setup.sh": "gradescope-setup.sh", "run_autograder": "gradescope-run_autograder"},
-    "prairielearn": {
-        "question.html": "prairielearn-question.html",
-        "info.json": "prairielearn-info.json",
-        "grader/Dockerfile": "prairielearn-Dockerfile",
-        "grader/run.sh": "prairielearn-run.sh",
-    },
-}
-PLATFORMS = tuple(_TEMPLATES)
-
-_INSTALL = {
-    "github": ".github/grade",
-    "github-class": ".github/grade",
-    "gitlab": ".gitlab/grade",
-    "gitlab-class": ".gitlab/grade",
-    "devcontainer": ".devcontainer/grade",
-    "gradescope": "install",
-    "prairielearn": "grader/install",
-}
-"""The folder of what a job installs: the requirement, the versions of all packages, and a wheel; else `.ci/grade`."""
-
-_IN_CHECKOUT = ("github", "gitlab", "jenkins", "azure", "circleci")
-"""Their jobs write into a folder of the student's checkout: git ignores it, so that no report is committed."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +43,7 @@ class Wishes:
     Attributes:
         package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
-        hidden: when Gradescope shows hidden checks; "" where nothing asks.
+        hidden: when Gradescope shows hidden checks.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
 
@@ -87,7 +53,7 @@ class Wishes:
 
     package: str
     confinement: str = ""
-    hidden: Visibility | Literal[""] = ""
+    hidden: Visibility = "after_published"
     handin: HandIn | None = None
     fail_below: str = ""
 
@@ -137,29 +103,43 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     Raises:
         CourseError: the wheel cannot be read.
     """
-    wheel, folder = wishes.wheel, _INSTALL.get(platform, ".ci/grade")
-    values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": folder, "WORDS": "".join(f" {word}" for word in _words(wishes))}
-    values |= {"HANDIN": wishes.handin.id if wishes.handin else "", "CONFINEMENT": wishes.confinement or "full"}
-    if platform == "prairielearn":
-        assert course is not None
-        values |= _question(course, wishes)
-    files = {path: _filled(name, values) for path, name in _TEMPLATES[platform].items()}
-    files[f"{folder}/requirements.txt"] = f"{f'./{wheel.name}' if wheel is not None else wishes.package}\n".encode()
-    files[f"{folder}/constraints.txt"] = pinned_versions()
+    wheel, kind, handin = wishes.wheel, PLATFORMS[platform], wishes.handin
+    id = handin.id if handin else ""
+    words = {"confinement": wishes.confinement, "handin": id, "hidden": wishes.hidden, "fail_below": wishes.fail_below}
+    given = [(name.replace("_", "-"), value) for name, value in words.items() if value and name in kind.uses]
+    values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": kind.install, "HANDIN": id}
+    values |= {"CONFINEMENT": wishes.confinement or "full"}
+    values |= {"WORDS": "".join(f" --{name} {shlex.quote(value)}" for name, value in given)}
+    if course is not None:
+        values |= _question(course, handin)
+    templates = _TEMPLATES / platform
+    paths = [path for path in sorted(templates.rglob("*")) if path.is_file()]
+    files = {path.relative_to(templates).as_posix(): _filled(path, values) for path in paths}
+    requirement = f"./{wheel.name}" if wheel is not None else wishes.package
+    files[f"{kind.install}/requirements.txt"] = f"{requirement}\n".encode()
+    files[f"{kind.install}/constraints.txt"] = pinned_versions()
     if wheel is not None:
         with failing_as(f"--package: {wheel} cannot be read"):
-            files[f"{folder}/{wheel.name}"] = wheel.read_bytes()
-    if platform in SECRETS:
-        files[SECRETS[platform]] = new_secret().encode()
-    if platform in _IN_CHECKOUT:
+            files[f"{kind.install}/{wheel.name}"] = wheel.read_bytes()
+    if kind.secret:
+        files[kind.secret] = new_secret().encode()
+    if "fail_below" in kind.uses:  # a job in the student's checkout: git ignores its reports, so that none is committed
         files["grade-results/.gitignore"] = b"*\n!.gitignore\n"
     return files
 
 
-def _filled(name: str, values: Mapping[str, str]) -> bytes:
+def _filled(template: Path, values: Mapping[str, str]) -> bytes:
     """A template with each `@KEY@` replaced."""
-    text = (resources.files("grader.ci") / "templates" / name).read_text(encoding="utf-8")
+    text = template.read_text(encoding="utf-8")
     return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")
+
+
+def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
+    """What PrairieLearn's question is about."""
+    wanted = [item for item in course.exercises if handin is None or item.id in handin.exercises]
+    title = handin.title if handin is not None else course.title
+    names = html.escape(", ".join(item.file_name for item in wanted))
+    return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}
 
 
 def package(course: Course, wishes: Wishes) -> Files:
@@ -184,28 +164,9 @@ def lay_out(files: Files, folder: Path) -> None:
     """
     if there := [path for path in files if (folder / path).exists()]:
         raise CourseError(f"{folder / there[0]} is there already; remove it, or name another folder")
-    try:
+    with failing_as(f"the files cannot be written into {folder}", "name another folder"):
         for path, data in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(folder / path, data)
-            if path in PROGRAMS or path.endswith("run.sh"):
+            if path in PROGRAMS:
                 (folder / path).chmod(0o755)
-    except OSError as error:
-        raise CourseError(f"{error.filename} cannot be written: {error.strerror}; name another folder") from None
-
-
-def _words(wishes: Wishes) -> Iterator[str]:
-    """Further options of the command that grades."""
-    handin = wishes.handin.id if wishes.handin is not None else ""
-    options = {"confinement": wishes.confinement, "handin": handin, "hidden": wishes.hidden}
-    for name, value in (options | {"fail-below": wishes.fail_below}).items():
-        if value:
-            yield f"--{name} {shlex.quote(value)}"
-
-
-def _question(course: Course, wishes: Wishes) -> Mapping[str, str]:
-    chosen = wishes.handin
-    wanted = [item for item in course.exercises if chosen is None or item.id in chosen.exercises]
-    title = chosen.title if chosen is not None else course.title
-    names = html.escape(", ".join(item.file_name for item in wanted))
-    return {"TITLE": html.escape(title), "NAMES": names, "JSON_TITLE": json.dumps(title), "UUID": str(uuid.uuid4())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from grader.ci.platforms import PLATFORMS
 from grader.cli import options
 from grader.cli.grade import exit_status
 from grader.cli.printing import Say, write_file
@@ -31,39 +32,12 @@ if TYPE_CHECKING:
 
 NEVER = "never"
 
-_COMMIT = "Commit them to the students' repository or its template; docs/ci.md says what its score is worth."
-_CLASS = "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN."
-_OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
 
-_PLATFORMS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    **dict.fromkeys(("github", "gitlab", "jenkins", "azure", "circleci"), (_OF_STUDENTS, _COMMIT)),
-    **dict.fromkeys(("github-class", "gitlab-class"), (_OF_CLASS, _CLASS)),
-    "devcontainer": ((), "Commit them to the students' repository: an editor that opens it there has the grader."),
-    "gradescope": (
-        (*_OF_CLASS, "hidden"),
-        "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
-    ),
-    "prairielearn": (
-        _OF_CLASS,
-        "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
-    ),
-}
-"""For each platform the options that its files use, besides `--package`, and what to do with them."""
-
-
-def _threshold_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The same as it was typed, for a file."""
-    _threshold(ctx, param, value)
-    return value
-
-
-def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """A percentage; None for `never`, or where it was left out."""
-    if value is None or value == NEVER:
-        return None
+def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what is neither a percentage nor `never`."""
     with suppress(ValueError):
-        if 0 <= float(value) <= 100:
-            return float(value)
+        if value is None or value == NEVER or 0 <= float(value) <= 100:
+            return value
     raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
 
 
@@ -81,7 +55,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option(
     "--fail-below",
     default="100",
-    callback=_threshold,
+    callback=_percent,
     metavar="PERCENT|never",
     show_default=True,
     help="Exit with 1 if less was earned of what was decided.",
@@ -105,7 +79,7 @@ def ci_command(
     formats: tuple[tuple[str, str], ...],
     points: bool | None,
     hidden: Visibility,
-    fail_below: float | None,
+    fail_below: str,
     author: str | None,
     seed: int | None,
     secret_file: Path | None,
@@ -116,6 +90,7 @@ def ci_command(
     say.meanwhile("Grading ...")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
+    from grader.grading.secret import read_secret
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
     from grader.report.schema import ReportFile
@@ -126,8 +101,10 @@ def ci_command(
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
     setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
-    if course is not None:
-        setup = _with_secret(setup, seed, secret_file)
+    if course is not None and seed is not None:
+        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
+    if course is not None:  # other people's work: inputs that cannot be computed from a check's id
+        setup = replace(setup, secret=read_secret(secret_file))
     choices = Options(
         environ=platform.environ,
         points=points if points is not None else not platform.is_public,
@@ -142,13 +119,13 @@ def ci_command(
     undo = partial(remove_earlier, places)
     report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"), undo)
     read = ReportFile.of(report)
-    passed = is_passed(read, 100 if fail_below is None else fail_below)
+    passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
     for name, place in formats:
         if place == "-":
             write_format(name, place, read, choices)
     say(platform.log(read, choices).rstrip("\n"), color=True)
     platform.publish(read, choices, passed=passed, with_result="classroom" in dict(formats))
-    if fail_below is not None:
+    if fail_below != NEVER:
         sys.exit(exit_status(report, passed=passed))
 
 
@@ -168,15 +145,6 @@ def _without_points(
     say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
     say(*(["To write it all the same: --points"] if named else []))
     return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
-
-
-def _with_secret(setup: Setup, seed: int | None, file: Path | None) -> Setup:
-    """The setup for other people's work: inputs that cannot be computed from a check's id."""
-    from grader.grading.secret import read_secret
-
-    if seed is not None:
-        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
-    return replace(setup, secret=read_secret(file))
 
 
 def _plan(
@@ -213,7 +181,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 
 
 @click.command("init-ci")
-@click.argument("platform", type=click.Choice(list(_PLATFORMS)))
+@click.argument("platform", type=click.Choice(list(PLATFORMS)))
 @click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
@@ -223,7 +191,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @options.hidden
 @click.option(
     "--fail-below",
-    callback=_threshold_text,
+    callback=_percent,
     metavar="PERCENT|never",
     help="The job of a student fails if less was earned of what was decided; by default 100.",
 )
@@ -241,33 +209,19 @@ def init_ci_command(
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
     from grader.ci.files import Wishes, lay_out, package_here, platform_files
 
-    used, then = _PLATFORMS[platform]
-    _refuse_unused(ctx, platform, used)
+    kind = PLATFORMS[platform]
+    for name in ("handin", "confinement", "hidden", "fail_below"):
+        if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
+            raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
     course = options.course_here() if platform == "prairielearn" or handin is not None else None
     if confinement is None and platform in ("gradescope", "prairielearn"):
         confinement = "reduced"  # their containers give no namespaces
-    wishes = Wishes(
-        requirement or package_here(),
-        confinement or "",
-        hidden if "hidden" in used else "",
-        options.handin_of(course, handin) if course else None,
-        fail_below or "",
-    )
+    chosen = options.handin_of(course, handin) if course else None
+    wishes = Wishes(requirement or package_here(), confinement or "", hidden, chosen, fail_below or "")
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
-    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), then)
-
-
-def _refuse_unused(ctx: click.Context, platform: str, used: Sequence[str]) -> None:
-    """Refuse an option that would have no effect.
-
-    Raises:
-        UsageError: one was given.
-    """
-    for name in ("handin", "confinement", "hidden", "fail_below"):
-        if name not in used and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            known = ", ".join(f"--{known.replace('_', '-')}" for known in ("package", *used))
-            raise click.UsageError(f"--{name.replace('_', '-')} has no effect on {platform}, which uses {known}")
+    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
 
 
 @click.command("package")
