@@ -42,7 +42,7 @@ def run_installed(site: Path, *arguments: str, cwd: Path) -> subprocess.Complete
 
 
 def test_wheel_carries_the_whole_course(installed: Path) -> None:
-    """Exercises, solutions, course.yaml and pins, file by file, and nothing that was there before."""
+    """Exercises, solutions, course.yaml and pins, file by file, and nothing that was there before; all templates."""
     bundled = installed / "grader" / "bundled"
     files = {path.relative_to(bundled) for path in bundled.rglob("*") if path.is_file()}
     wanted = [
@@ -54,6 +54,8 @@ def test_wheel_carries_the_whole_course(installed: Path) -> None:
     ours = {path.relative_to(ROOT) for path in wanted if path.is_file() and "__pycache__" not in path.parts}
     assert files == ours
     assert load_course(bundled).exercises
+    templates = [path.relative_to(ROOT) for path in ROOT.glob("grader/*/templates/**/*") if path.is_file()]
+    assert [path for path in templates if not (installed / path).is_file()] == []
 
 
 def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
