@@ -60,31 +60,22 @@ def gather(folder: Path) -> Gathered:
     """
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder with reports")
-    latest: dict[str, tuple[Path, ReportFile]] = {}
-    older: list[Path] = []
-    courses = set[str]()
+    of_author: dict[str, list[tuple[ReportFile, Path]]] = {}
     unread: list[str] = []
-    for path in sorted(folder.rglob("*.json")):
-        if path.is_symlink() or not path.is_file():
-            continue
+    for path in sorted(path for path in folder.rglob("*.json") if path.is_file() and not path.is_symlink()):
         try:
             if path.stat().st_size > _LARGEST:
                 raise CourseError(f"{path.as_posix()} is not a report: it is larger than {_LARGEST // 1_000_000} MB")
             report = read_report(path)
+            of_author.setdefault(report.author, []).append((report, path))
         except CourseError as error:
             unread.append("; ".join(error.problems))
-            continue
-        courses.add(report.course)
-        before = latest.get(report.author)
-        if before is not None and before[1].graded_at > report.graded_at:
-            older.append(path)
-            continue
-        if before is not None:
-            older.append(before[0])
-        latest[report.author] = path, report
-    if not latest:
+    if not of_author:
         raise CourseError(f"{folder} has no report; expected files that grade ci --json or grade --json wrote")
+    inorder = [sorted(of_author[author], key=lambda one: one[0].graded_at) for author in sorted(of_author)]
+    courses = sorted({report.course for own in inorder for report, _ in own})
     if len(courses) > 1:
-        names = ", ".join(sorted(courses))
+        names = ", ".join(courses)
         raise CourseError(f"{folder} has reports of several courses ({names}); put those of each into its own folder")
-    return Gathered(tuple(latest[author][1] for author in sorted(latest)), tuple(older), tuple(unread))
+    older = tuple(path for own in inorder for _, path in own[:-1])
+    return Gathered(tuple(own[-1][0] for own in inorder), older, tuple(unread))

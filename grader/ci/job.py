@@ -129,7 +129,7 @@ class Platform:
             with_result: whether GitHub Classroom's reporter is to get it, as the output `result`.
 
         Raises:
-            GraderError: such a file cannot be written.
+            CourseError: such a file cannot be written.
         """
         total = report.score.exact
         values = {"passed": str(passed).lower()}
@@ -141,11 +141,11 @@ class Platform:
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
         for variable, text in (("GITHUB_OUTPUT", lines), ("GITHUB_STEP_SUMMARY", markdown(report, options))):
             if path := self.environ.get(variable):
-                try:
-                    with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-                        file.write(text)
-                except OSError as error:
-                    raise GraderError(f"{variable}: {path} cannot be written ({error.strerror})") from None
+                with (
+                    failing_as(f"{variable}: {path} cannot be written"),
+                    open(path, "a", encoding="utf-8", errors="backslashreplace") as file,
+                ):
+                    file.write(text)
 
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:

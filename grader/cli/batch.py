@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import click
 
 from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, print_error
+from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, needing, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted
 from grader.report.safe import for_terminal
@@ -163,12 +163,8 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
 
     if lanes and not address.startswith("local:"):
         raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
-    try:
+    with needing("dask.distributed", "cluster"):
         from grader.cluster.cluster import open_cluster
-    except ImportError as error:
-        raise CourseError(
-            f"--cluster needs dask.distributed ({error}); install it with  pip install 'tensorgrade[cluster]'"
-        ) from None
 
     def note(line: str) -> None:
         click.echo()  # the line that changes ends here
@@ -223,15 +219,16 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
     Raises:
         CourseError: no submission has this author; it suggests the nearest.
     """
-    chosen = []
+    from grader.course.files import suggestion
+
+    keys = defaultdict[str, list[str]](list)
+    for handed in intake.handed:
+        for who in {handed.key, handed.name, *handed.authors}:
+            keys[who].append(handed.key)
     for name in names:
-        own = [handed.key for handed in intake.handed if name in (handed.key, handed.name, *handed.authors)]
-        if not own:
-            known = {who for handed in intake.handed for who in (handed.key, handed.name, *handed.authors)}
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            raise CourseError(f"--author: nothing is by {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
-        chosen += own
-    return chosen
+        if name not in keys:
+            raise CourseError(f"--author: nothing is by {name!r}{suggestion(name, list(keys))}")
+    return [key for name in names for key in keys[name]]
 
 
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:

@@ -105,12 +105,8 @@ def ci_command(
         raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
     if course is not None:  # other people's work: inputs that cannot be computed from a check's id
         setup = replace(setup, secret=read_secret(secret_file))
-    choices = Options(
-        environ=platform.environ,
-        points=points if points is not None else not platform.is_public,
-        hidden=hidden,
-        folder=platform.folder_of(checkout.folder),
-    )
+    folder = platform.folder_of(checkout.folder)
+    choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
         json_path, formats = _without_points(json_path, formats, say, is_asked=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
 from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 
 if TYPE_CHECKING:
@@ -168,16 +168,31 @@ def errors_as_lines() -> Iterator[None]:
         sys.exit(INTERRUPTED)
 
 
+@contextmanager
+def needing(package: str, extra: str) -> Iterator[None]:
+    """Say how a package is installed that only this command needs.
+
+    Raises:
+        CourseError: it is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        how = f"install it with  pip install 'tensorgrade[{extra}]'"
+        raise CourseError(f"this needs {package} ({error}); {how}") from None
+
+
 def print_json(data: Any) -> None:
     """Data for another program."""
     click.echo(json.dumps(data, indent=1))
 
 
 def write_file(path: Path, content: str | bytes, option: str = "") -> None:
-    """Write a file that the user named, by this option.
+    """Write a file that the user named, by this option; its folder is made.
 
     Raises:
         CourseError: the file cannot be written.
     """
     with failing_as(f"{option}: {path} cannot be written" if option else f"{path} cannot be written", ANOTHER_PLACE):
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, print_error, terminal_width, write_file
+from grader.cli.printing import Pace, Say, needing, print_error, terminal_width, write_file
 from grader.model.errors import CourseError
-from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
-from grader.model.score import counted
+from grader.model.score import counted, points_text
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ def report_command(
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
         if draft is not None:
-            say.prose(*_drafted(course, Class(course, journal, out), draft, out))
+            say.prose(*_drafted(course, Class(course, journal, out), draft))
             return
         overview, sentences = _written(course, journal, out, say, names=names)
         if not quiet:
@@ -113,7 +111,7 @@ def _in_short(overview: Overview, out: Path, *, every: bool) -> Iterator[str]:
         yield from filled(words, "", width)
 
 
-def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[str]:
+def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
     """Write a draft into the course's folder of wrong answers, and say what to do with it.
 
     Raises:
@@ -122,7 +120,7 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
     from grader.course.layout import Places, refuse_given
 
     refuse_given(course.root, "report --draft")
-    group = _group_of(graded.groups, name, out)
+    group = _group_of(graded.groups, name)
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
         raise CourseError(f"{path} exists already; write its sentence, or remove it")
@@ -130,30 +128,27 @@ def _drafted(course: Course, graded: Class, name: str, out: Path) -> Iterator[st
         text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    with failing_as(f"{path} cannot be written", ANOTHER_PLACE):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+    write_file(path, text)
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
     yield "Now"
     yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
 
 
-def _group_of(groups: Sequence[Group], name: str, out: Path) -> Group:
+def _group_of(groups: Sequence[Group], name: str) -> Group:
     """The group of a name, or of its beginning.
 
     Raises:
         CourseError: no group has this name, or more than one; with the nearest.
     """
-    matching = [group for group in groups if group.name.startswith(name.lower())] if name else []
-    if len(matching) == 1:
-        return matching[0]
-    if not groups:
-        raise CourseError(f"{out} has no group: known mistakes explain all that lost points")
-    if matching:
+    from grader.course.files import suggestion
+
+    matching = [group for group in groups if name and group.name.startswith(name.lower())]
+    if len(matching) > 1:
         raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
-    near = difflib.get_close_matches(name.lower(), [group.name for group in groups], n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]}?" if near else f"grade report {out} --all  lists them"
-    raise CourseError(f"--draft: there is no group {name!r}; {hint}")
+    if not matching:
+        near = suggestion(name.lower(), [group.name for group in groups])
+        raise CourseError(f"--draft: there is no group {name!r}{near}")
+    return matching[0]
 
 
 @click.command("similar")
@@ -171,12 +166,8 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     from grader.batch.journal import open_journal
     from grader.report.overview import similar_page
 
-    try:
+    with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
-    except ImportError as error:
-        raise CourseError(
-            f"grade similar needs copydetect ({error}); install it with  pip install 'tensorgrade[similarity]'"
-        ) from None
     course, pace = options.course_here(course_folder), Pace(say)
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
@@ -200,6 +191,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
     from grader.batch.book import Out
     from grader.batch.journal import Noted, open_journal
     from grader.batch.policy import Rules
+    from grader.course.files import suggestion
 
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
@@ -209,8 +201,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
         noted = {**{key: Noted(key, (), "", "", late=False) for key in names}, **noted}
         same_name = [one for key, one in noted.items() if author in (key, names.get(key), *one.authors)]
         if not same_name:
-            near = difflib.get_close_matches(author, [*noted, *names.values()], n=1, cutoff=0.6)
-            raise CourseError(f"{out} has nothing of {author!r}" + (f"; did you mean {near[0]}?" if near else ""))
+            raise CourseError(f"{out} has nothing of {author!r}{suggestion(author, [*noted, *names.values()])}")
         if len(same_name) > 1:
             raise CourseError(f"{author!r} may be {', '.join(one.author for one in same_name)}; name one of them")
         key = same_name[0].author
@@ -254,13 +245,13 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 
 
 def _say_changes(say: Say, changes: Sequence[Change]) -> None:
-    from grader.report.gradebook import changed_check, changed_exercise
-
     for change in changes:
-        before, after = change.before.score.earned, change.after.score.earned
-        say(changed_exercise(change.author, change.after.exercise.number, before, after, change.why))
+        before, after = (points_text(one.score.earned) for one in (change.before, change.after))
+        author = for_terminal(change.author, one_line=True)
+        say(f"{change.after.exercise.number:>6} {f'{before} -> {after}':>14}  {author}  ({change.why})")
         for check in change.checks:
-            say(changed_check(check.id, check.before, check.after))
+            ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in (check.before, check.after)]
+            say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(check.id, one_line=True)}")
 
 
 @click.command("export")

@@ -24,6 +24,9 @@ from pydantic import (
 
 File = TypeVar("File", bound=BaseModel)
 
+_MOST_NAMED = 50
+"""A sentence lists no more names than these."""
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 Positive = Annotated[float, Field(gt=0)]
 TopicId = Annotated[str, Field(pattern=r"^[TX][0-9]+[a-z]?$|^X-[a-z]+$")]
@@ -337,6 +340,7 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
 
 
 def suggestion(name: str, known: list[str]) -> str:
-    """What to add to a sentence about a name that is not known."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else (f"; known are {', '.join(known)}" if known else "")
+    """What to add to a sentence about a name that is not known: the nearest, or all if there are few."""
+    if near := difflib.get_close_matches(name, known, n=1):
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(known)}" if 0 < len(known) <= _MOST_NAMED else ""

@@ -134,18 +134,6 @@ def _group(group: GroupRow, width: int) -> Iterator[str]:
         yield from filled(f"No wrong answer can be made of it: {group.why_not}.".split(), _STEP, width)
 
 
-def changed_exercise(author: str, number: str, before: int, after: int, why: str) -> str:
-    """One exercise of an author, with points in hundredths before and after."""
-    change = f"{points_text(before)} -> {points_text(after)}"
-    return f"{number:>6} {change:>14}  {for_terminal(author, one_line=True)}  ({why})"
-
-
-def changed_check(id: str, before: tuple[str, int] | None, after: tuple[str, int] | None) -> str:
-    """One check that ended otherwise."""
-    shown = [f"{verdict[0]} {points_text(verdict[1])}" if verdict else "none" for verdict in (before, after)]
-    return f"{'':>8}{' -> '.join(shown)}  {for_terminal(id, one_line=True)}"
-
-
 @dataclass(frozen=True)
 class GradebookRow:
     """What stands in a gradebook of one submission.

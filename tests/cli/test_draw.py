@@ -30,7 +30,7 @@ def test_a_picture_for_a_page(tmp_path: Path) -> None:
     path = tmp_path / "layout.svg"
     assert draw("(2, 3)", "--strides", "(1, 2)", "--svg", str(path))[0] == 0
     assert any("strides (1, 2)" in (node.text or "") for node in ET.parse(path).getroot() if node.tag.endswith("desc"))
-    code, told = draw("(2,)", "(1,)", "--svg", str(tmp_path / "none" / "x.svg"))
+    code, told = draw("(2,)", "(1,)", "--svg", str(path / "x.svg"))
     assert (code, "cannot be written" in told) == (2, True)
 
 
