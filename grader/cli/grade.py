@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from grader.cli import options
 from grader.cli.printing import Say, drawing, terminal_width, write_file
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
-from grader.report.terminal import exercise_lines, summary_lines, unread_sentences
+from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
     from grader.grading.plan import Finished, RunPlan
@@ -58,14 +57,13 @@ def run_command(
     workers: options.Workers,
 ) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
-    say = Say(quiet=json_path == "-")
-    details = Say(quiet=True) if quiet else say
+    say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
-    _refuse_unwritable(("--json", json_path), ("--html", html_path))
+    from grader.report.like import differences, read_like, setup_like
+    from grader.report.schema import report_json
+
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
-        from grader.report.like import read_like, setup_like
-
         earlier = read_like(Path(like))
         setup = setup_like(earlier, setup, workers.start is not None)
     plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
@@ -75,10 +73,15 @@ def run_command(
     shown = partial(exercise_lines, width=terminal_width(), every=verbose, drawing=drawing(plain=plain))
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
-        from grader.report.like import differences
-
         say.prose(*differences(earlier, report))
-    _write(report, json_path, html_path, say, staff=staff)
+    if json_path:
+        write_file(Path(json_path), report_json(report, staff=staff), "--json")
+        say(f"The report is in {json_path}")
+    if html_path:
+        from grader.report.html import page
+
+        write_file(Path(html_path), page(report), "--html")
+        say(f"The report for a browser is in {html_path}")
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 
 
@@ -133,7 +136,7 @@ def _graded(
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
     done = saved = 0
-    details.prose(*unread_sentences(handed_in))
+    details.prose(*(f"{id}: {'; '.join(notes)}" for id, notes in handed_in.notes.items()))
 
     def on_finished(one: Finished) -> None:
         nonlocal done, saved
@@ -145,22 +148,14 @@ def _graded(
         if slots > 1:
             details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
 
-    slots = lanes_for(plan, handed_in)
+    slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
+    watch = details.running if slots == 1 else None
+    grade = partial(grade_submission, plan, handed_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
     with (
         open_store(kept_results(course) if submission is None else None) as store,
-        open_lanes(
-            plan.to_run(handed_in),
-            plan.setup,
-            slots,
-            hidden=(submission or course.root,),
-            known=Known(plan.setup, store),
-            watch=details.running if slots == 1 else None,
-        ) as lanes,
+        open_lanes(to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch) as lanes,
     ):
-        saved_in = store if saves else None
-        report = grade_submission(
-            plan, handed_in, lanes, saved_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait
-        )
+        report = grade(lanes, store if saves else None)
         # Everything is printed before the lanes are closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(saved, width))
@@ -181,31 +176,6 @@ def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     unknown = [rule for rule in rules if rule not in known]
     if known and unknown:
         raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")
-
-
-def _refuse_unwritable(*places: tuple[str, str | None]) -> None:
-    """Say so before anything is graded, if the report cannot be written."""
-    for option, path in places:
-        folder = Path(path or "-").absolute().parent
-        if not folder.is_dir():
-            raise CourseError(f"{option}: there is no folder {folder}; make it first")
-        if path and path != "-" and (Path(path).is_dir() or not os.access(folder, os.W_OK)):
-            raise CourseError(f"{option}: no file can be written at {path}; name another place")
-
-
-def _write(report: Report, json_path: str | None, html_path: str | None, say: Say, *, staff: bool) -> None:
-    from grader.report.schema import report_json
-
-    if json_path == "-":
-        click.echo(report_json(report, staff=staff), nl=False)
-    elif json_path:
-        write_file(Path(json_path), report_json(report, staff=staff), "--json")
-        say(f"The report is in {json_path}")
-    if html_path:
-        from grader.report.html import page
-
-        write_file(Path(html_path), page(report), "--html")
-        say(f"The report for a browser is in {html_path}")
 
 
 def exit_status(report: Report, *, passed: bool | None = None) -> int:

@@ -188,11 +188,14 @@ def print_json(data: Any) -> None:
 
 
 def write_file(path: Path, content: str | bytes, option: str = "") -> None:
-    """Write a file that the user named, by this option; its folder is made.
+    """Write a file that the user named, by this option; its folder is made. `-` is standard output.
 
     Raises:
         CourseError: the file cannot be written.
     """
+    if str(path) == "-":
+        click.echo(content, nl=False)
+        return
     with failing_as(f"{option}: {path} cannot be written" if option else f"{path} cannot be written", ANOTHER_PLACE):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -329,10 +328,7 @@ def _fill_in(
         titles = [""] * len(marks)  # a worksheet is of one assignment
     table = Table(into)
     done = fill(table, kind, [column_of(*pair) for pair in zip(marks, titles, strict=True)], scales=scales, zeros=zeros)
-    if place == "-":
-        sys.stdout.buffer.write(table.content())
-    else:
-        write_file(Path(place) if place else into, table.content(), "--format")
+    write_file(Path(place) if place else into, table.content(), "--format")
     for line in _lines_about(done, place or str(into), zeros=zeros):
         (print_error if place == "-" else say.prose)(line)
 

@@ -89,26 +89,15 @@ class CheckEntry:
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
         """The entry for a graded check."""
-        check, outcome = row.check, row.outcome
+        outcome = row.outcome
         return cls(
-            id=check.id,
-            title=check.title,
-            contract=check.contract,
-            category=check.category,
-            shown=check.shown,
-            verdict=outcome.verdict,
+            **_named(row.check, "id title contract category shown"),
+            **_named(outcome, "verdict message counters device cause picture"),
+            **_named(row, "seconds speed set_by"),
             earned=in_points(row.score.earned),
             possible=in_points(row.score.possible),
             held_back=in_points(row.held_back),
-            set_by=row.set_by,
-            message=outcome.message,
-            detail=outcome.detail if staff or check.shown else "",
-            seconds=row.seconds,
-            counters=outcome.counters,
-            speed=tuple(row.speed),
-            device=outcome.device,
-            cause=outcome.cause,
-            picture=outcome.picture,
+            detail=outcome.detail if staff or row.check.shown else "",
             line=line_of(row, graded),
         )
 
@@ -150,23 +139,13 @@ class ExerciseEntry:
         """The entry for a graded exercise."""
         exercise = graded.exercise
         return cls(
-            id=exercise.id,
-            number=exercise.number,
-            title=exercise.title,
-            module=exercise.module,
+            **_named(exercise, "id number title module hints"),
+            **_named(graded, "state handed_in notes held_by set_by diagnosis output"),
             file=graded.place.file if graded.place else None,
-            state=graded.state,
-            handed_in=graded.handed_in,
-            notes=graded.notes,
             score=ScoreEntry.of(graded.score),
             withheld=PartEntry(checks=exercise.withheld.checks, points=in_points(graded.withheld_points)),
             left_out=PartEntry(checks=len(graded.left_out), points=in_points(graded.left_out_score.possible)),
-            held_by=graded.held_by,
-            set_by=graded.set_by,
-            diagnosis=graded.diagnosis,
-            hints=exercise.hints,
             limits=vars(exercise.limits),
-            output=graded.output,
             checks=tuple(CheckEntry.of(row, graded, staff=staff) for row in graded.checks),
         )
 
@@ -232,12 +211,8 @@ class ReportFile:
         """
         return cls(
             version=VERSION,
-            course=report.course,
-            handin=report.handin,
-            author=report.author,
+            **_named(report, "course handin author digest graded_at"),
             authors=report.authors or (report.author,),
-            digest=report.digest,
-            graded_at=report.graded_at,
             score=ScoreEntry.of(report.score),
             policy=FinalEntry.of(report.policy) if report.policy else None,
             exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
@@ -300,6 +275,11 @@ def _impossible(report: ReportFile) -> Iterator[str]:
         yield "score: it is not the sum of the exercises' scores"
 
 
+def _named(record: object, names: str) -> dict[str, Any]:
+    """The fields of these names, which the report calls the same."""
+    return {name: getattr(record, name) for name in names.split()}
+
+
 def _exact(points: float) -> int:
     return round(100 * points)
 
@@ -307,8 +287,7 @@ def _exact(points: float) -> int:
 def _converted(record: object, convert: Callable[[Any], float]) -> dict[str, Any]:
     """The fields of a score, those that are points converted."""
     others = ("late_days", "grace_days", "explained")
-    fields = vars(record).items()
-    return {name: value if value is None or name in others else convert(value) for name, value in fields}
+    return {name: v if v is None or name in others else convert(v) for name, v in vars(record).items()}
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from grader.model import GradedCheck, GradedExercise, Report, Score, Submission
+from grader.model import GradedCheck, GradedExercise, Report, Score
 from grader.model.report import first_lines
 from grader.model.score import Causes, points_text
 from grader.report import words
@@ -67,11 +67,6 @@ def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
     story, _ = words.at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
-
-
-def unread_sentences(submission: Submission) -> list[str]:
-    """What the reader of submissions notes: files that it does not read, and files that it reads under another name."""
-    return [f"{id}: {'; '.join(notes)}" for id, notes in submission.notes.items()]
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:

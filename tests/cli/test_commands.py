@@ -153,12 +153,13 @@ def test_help_is_in_groups(type_grade: WarmGrade) -> None:
     assert all(option in shown for option in ("--submission", "--json", "--seed", "--verbose", "--start"))
 
 
-def test_report_that_cannot_be_written_is_told_at_once(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
-    """--json into a folder that is not there ends the command at once, with a sentence, and nothing is graded."""
-    ran = type_grade("double", "--json", str(tmp_path / "no" / "report.json"), cwd=home)
+def test_report_that_cannot_be_written(type_grade: WarmGrade, home: Path) -> None:
+    """--json to a place that is no folder is answered with a sentence; a folder that is not there is made."""
+    ran = type_grade("double", "--json", "course.yaml/report.json", cwd=home)
     assert ran.returncode == 2
-    assert f"grade: --json: there is no folder {tmp_path / 'no'}; make it first" in ran.stderr
-    assert "points" not in ran.stdout
+    assert "grade: --json: course.yaml/report.json cannot be written (" in ran.stderr
+    type_grade("double", "--json", "new/report.json", cwd=home)
+    assert (home / "new/report.json").is_file()
 
 
 def test_file_of_the_exercise_counts_and_no_copy_in_the_root(type_grade: WarmGrade, home: Path) -> None:
