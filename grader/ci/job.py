@@ -22,12 +22,12 @@ from grader.grading.plan import Finished, Result, RunPlan, Work, graded_so_far
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import DRAFT, failing_as
+from grader.model.files import DRAFT, failing_as, write_named
 from grader.report.export.formats import write_format
 from grader.report.export.items import Options, number
 from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
 from grader.report.export.platforms import classroom, in_base64
-from grader.report.schema import ReportFile, write_report
+from grader.report.schema import ReportFile, report_json
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
@@ -248,9 +248,7 @@ def write_files(report: Report, json_path: str | None, formats: Formats, options
         CourseError: no file can be written there.
     """
     if json_path is not None:
-        with failing_as(f"--json: no file can be written at {json_path}"):
-            Path(json_path).parent.mkdir(parents=True, exist_ok=True)
-            write_report(Path(json_path), report, staff=staff)
+        write_named(json_path, report_json(report, staff=staff), "--json")
     read = ReportFile.of(report)
     for name, place in formats:
         if place != "-":

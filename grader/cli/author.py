@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, print_json, write_file
+from grader.cli.printing import Pace, Say, print_json
 from grader.model.errors import CourseError
+from grader.model.files import write_named
 from grader.model.score import counted, points_text
 
 if TYPE_CHECKING:
@@ -225,5 +226,5 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    write_file(path, "\n".join(lines).rstrip("\n") + "\n")
+    write_named(path, "\n".join(lines).rstrip("\n") + "\n", "pages")
     Say()(f"wrote {path.as_posix()}")

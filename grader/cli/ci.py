@@ -19,8 +19,8 @@ from click.core import ParameterSource
 from grader.ci.platforms import PLATFORMS
 from grader.cli import options
 from grader.cli.grade import exit_status
-from grader.cli.printing import Say, write_file
-from grader.model.files import zip_bytes
+from grader.cli.printing import Say
+from grader.model.files import write_named, zip_bytes
 from grader.model.score import points_text
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def package_command(
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
     files = package(course, Wishes(requirement or package_here(), confinement, hidden, chosen))
-    write_file(out, zip_bytes(files, PROGRAMS), "--out")
+    write_named(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, terminal_width, write_file
+from grader.cli.printing import Say, drawing, terminal_width
 from grader.model import Picture
 from grader.model.errors import CourseError
+from grader.model.files import write_named
 from grader.model.picture import NamedShape, Shapes, Window
 from grader.report.pictures import lines_of
 from grader.report.safe import prose
@@ -130,7 +131,7 @@ def draw_command(
     if svg is not None:
         from grader.report.html import svg_of
 
-        write_file(svg, svg_of(picture), "--svg")
+        write_named(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
 
 

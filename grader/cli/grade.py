@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, terminal_width, write_file
+from grader.cli.printing import Say, drawing, terminal_width
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
+from grader.model.files import write_named
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ def run_command(
     if earlier is not None:
         say.prose(*differences(earlier, report))
     if json_path:
-        write_file(Path(json_path), report_json(report, staff=staff), "--json")
+        write_named(json_path, report_json(report, staff=staff), "--json")
         say(f"The report is in {json_path}")
     if html_path:
         from grader.report.html import page
 
-        write_file(Path(html_path), page(report), "--html")
+        write_named(html_path, page(report), "--html")
         say(f"The report for a browser is in {html_path}")
     sys.exit(UNDECIDED if options.broken_of(plan.course, names) else exit_status(report))
 

@@ -1,4 +1,4 @@
-"""What commands print: lines, a line that changes while work goes on, errors without a traceback; files they write."""
+"""What commands print: lines, a line that changes while work goes on, errors without a traceback."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
 
 if TYPE_CHECKING:
     from grader.report.pictures import Drawing
@@ -185,17 +183,3 @@ def needing(package: str, extra: str) -> Iterator[None]:
 def print_json(data: Any) -> None:
     """Data for another program."""
     click.echo(json.dumps(data, indent=1))
-
-
-def write_file(path: Path, content: str | bytes, option: str = "") -> None:
-    """Write a file that the user named, by this option; its folder is made. `-` is standard output.
-
-    Raises:
-        CourseError: the file cannot be written.
-    """
-    if str(path) == "-":
-        click.echo(content, nl=False)
-        return
-    with failing_as(f"{option}: {path} cannot be written" if option else f"{path} cannot be written", ANOTHER_PLACE):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, needing, print_error, terminal_width, write_file
+from grader.cli.printing import Pace, Say, needing, print_error, terminal_width
 from grader.model.errors import CourseError
+from grader.model.files import write_named
 from grader.model.score import counted, points_text
 from grader.report.safe import filled, for_terminal
 
@@ -127,7 +128,7 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
         text = graded.draft(group)
     except ValueError as error:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
-    write_file(path, text)
+    write_named(path, text, "--draft")
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
     yield "Now"
     yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
@@ -328,7 +329,7 @@ def _fill_in(
         titles = [""] * len(marks)  # a worksheet is of one assignment
     table = Table(into)
     done = fill(table, kind, [column_of(*pair) for pair in zip(marks, titles, strict=True)], scales=scales, zeros=zeros)
-    write_file(Path(place) if place else into, table.content(), "--format")
+    write_named(place or into, table.content(), "--format")
     for line in _lines_about(done, place or str(into), zeros=zeros):
         (print_error if place == "-" else say.prose)(line)
 
@@ -360,7 +361,7 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
     marks = [marks_in(out) for out in outs]
     rows = term(marks, course)
     ids = [handin.id for one in marks if (handin := handin_of(course, one))]
-    write_file(to, term_csv(rows, ids), "--to")
+    write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
     alone = [row.uid for row in rows if sum(score is not None for score in row.scores.values()) == 1]
     if len(ids) > 1 and alone:
@@ -380,5 +381,5 @@ def gather_command(folder: Path, out: Path) -> None:
     from grader.ci.gather import gather
 
     gathered, say = gather(folder), Say()
-    write_file(out, gathered.gradebook(), "--out")
+    write_named(out, gathered.gradebook(), "--out")
     say(f"{out} has {counted(gathered.authors, 'author')}", *gathered.lines())

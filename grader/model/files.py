@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import sys
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -58,6 +59,23 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except OSError:
         draft.unlink(missing_ok=True)  # on a full disk an incomplete draft helps nobody
         raise
+
+
+def write_named(path: Path | str, content: str | bytes, what: str) -> None:
+    """Write a file that the user named; its folder is made. `-` is standard output.
+
+    Raises:
+        CourseError: it cannot be written; the sentence begins with `what`, such as the option.
+    """
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    if str(path) == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with failing_as(f"{what}: {path} cannot be written", ANOTHER_PLACE):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(Path(path), data)
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import failing_as, write_whole
+from grader.model.files import failing_as
 from grader.model.score import held_text, in_points, points_text
 from grader.model.typed import from_plain, parsed, to_json
 
@@ -228,11 +228,6 @@ class ReportFile:
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
     """A report as it is written; see `ReportFile.of`. In one line, without an indent, it takes a tenth of the time."""
     return to_json(ReportFile.of(report, staff=staff), indent) + b"\n"
-
-
-def write_report(path: Path, report: Report, *, staff: bool = False) -> None:
-    """Write a report whole or not at all; see `ReportFile.of`."""
-    write_whole(path, report_json(report, staff=staff))
 
 
 def read_report(path: Path) -> ReportFile:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.model.files import ANOTHER_PLACE, failing_as, write_whole
+from grader.model.files import write_named
 from grader.report.export.items import Options
 from grader.report.export.job import codequality, github_log, gitlab_log, markdown, plain_log
 from grader.report.export.junit import junit
@@ -41,11 +39,4 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     """
     if name in OF_POINTS and not options.points:
         raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")
-    text = FORMATS[name](report, options)
-    if place == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    with failing_as(f"{name}: no file can be written at {place}", ANOTHER_PLACE):
-        Path(place).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(Path(place), text)
+    write_named(place, FORMATS[name](report, options), f"--format {name}")
