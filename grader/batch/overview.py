@@ -18,7 +18,7 @@ from grader.grading.unexplained import Group, Unexplained, draft_text, grouped, 
 from grader.model import Course, Exercise, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text
-from grader.report.overview import AuthorRow, Example, ExerciseTally, GroupRow, Overview
+from grader.report.overview import AuthorRow, ExerciseTally, GroupRow, Overview
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
@@ -100,10 +100,8 @@ class Class:
         lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self._names or saved.author not in self._people else ""
-        example = Example(saved.author, path, tuple(lost_rows(graded)), tuple(lines))
-        return GroupRow(
-            group.name, group.exercise, tuple(item.author for item in group.members), example, group.why_not
-        )
+        authors, lost = tuple(item.author for item in group.members), tuple(lost_rows(graded))
+        return GroupRow(group.name, group.exercise, authors, group.why_not, saved.author, path, lost, tuple(lines))
 
     def draft(self, group: Group) -> str:
         """A new known wrong answer of the shortest file of a group of which one can be made.

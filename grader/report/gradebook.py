@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from grader.model import Exercise, FinalScore, GradedExercise, Report, Score, Verdict
 from grader.model.score import counted, points_text
-from grader.report.overview import ExerciseTally, GroupRow, Overview
-from grader.report.safe import cut, filled, for_csv, for_terminal, prose, words_of
+from grader.report.overview import GroupRow, Overview
+from grader.report.safe import cut, for_csv, for_terminal, prose
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import VERDICTS, score_text
 
@@ -68,70 +68,57 @@ def gradebook_lines(
 
 def cell_text(graded: GradedExercise | None) -> str:
     """Points, or a sign where there is nothing to give points for."""
-    if graded is None:
-        return _NEVER
-    if not _counts(graded):
+    return _NEVER if graded is None else _sign(graded) or points_text(graded.score.earned)
+
+
+def _sign(graded: GradedExercise | ExerciseEntry) -> str:
+    """What stands in place of points, unless there is a file to give points for, or a decision of staff's; else ""."""
+    if not (graded.handed_in or graded.set_by):
         return _NOTHING
-    return _BLANK if graded.state == "not_started" else points_text(graded.score.earned)
-
-
-def _counts(graded: GradedExercise | ExerciseEntry) -> bool:
-    """Whether there is anything to give points for: a file, or staff's decision."""
-    return graded.handed_in or bool(graded.set_by)
+    return _BLANK if graded.state == "not_started" else ""
 
 
 def overview_lines(overview: Overview, width: int) -> Iterator[str]:
     """The class, its exercises, and what is undecided."""
     people = counted(len(overview.rows), "submission")
-    title = for_terminal(overview.course, one_line=True)
-    yield from filled(f"{title}: {people}, {overview.middle}".split(), "", width)
+    yield from prose(f"{overview.course}: {people}, {overview.middle}", width, further="  ")
     yield ""
     yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
     for tally in overview.exercises:
-        yield from _exercise(tally, width)
-    yield from filled(_LEGEND.split(), "  ", width)
+        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
+        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
+        if hardest := tally.hardest:
+            indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
+            yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
+    yield from prose(_LEGEND, width, "  ", "  ")
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
-        yield from filled(text.split(), "", width)
-
-
-def _exercise(tally: ExerciseTally, width: int) -> Iterator[str]:
-    name = for_terminal(f"{tally.exercise.number} {tally.exercise.title}", one_line=True)
-    numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}"
-    yield from filled(words_of(f"{numbers}  {name}"), "", width, " " * (len(numbers) + 2))
-    if hardest := tally.hardest:
-        indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
-        yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
+        yield from prose(text, width, further="  ")
 
 
 def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
     """The largest groups, each with an example."""
-    if not groups:
-        return
-    yield ""
-    shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
-    yield from filled(f"Answers that no known mistake explains, grouped by behaviour{shown}:".split(), "", width)
+    if groups:
+        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
+        yield ""
+        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
+        yield from prose(text, width, further="  ")
     for group in groups[:most]:
-        yield from _group(group, width)
-
-
-def _group(group: GroupRow, width: int) -> Iterator[str]:
-    example = group.example
-    count = counted(len(group.authors), "submission")
-    yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
-    where = f", {example.path}" if example.path else ""
-    yield from filled(words_of(for_terminal(f"{example.author}{where}", one_line=True)), _STEP, width)
-    for row in example.rows[:_FEW_ROWS]:
-        title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
-        yield from prose(for_terminal(title, one_line=True), width, _STEP, _STEP)
-    if (more := len(example.rows) - _FEW_ROWS) > 0:
-        yield f"{_STEP}... {counted(more, 'more check')}"
-    for number, line in example.lines[:_FEW_LINES]:
-        yield cut(f"{_STEP}{number:>4}  {for_terminal(line, one_line=True)}", width)
-    if (more := len(example.lines) - _FEW_LINES) > 0:
-        yield f"{_STEP}      ... {counted(more, 'more line')}"
-    if group.why_not:
-        yield from filled(f"No wrong answer can be made of it: {group.why_not}.".split(), _STEP, width)
+        count = counted(len(group.authors), "submission")
+        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
+        where = f", {group.path}" if group.path else ""
+        yield from prose(for_terminal(f"{group.author}{where}", one_line=True), width, _STEP, "  ")
+        for row in group.rows[:_FEW_ROWS]:
+            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
+            yield from prose(title, width, _STEP, _STEP)
+        if (more := len(group.rows) - _FEW_ROWS) > 0:
+            yield f"{_STEP}... {counted(more, 'more check')}"
+        for number, line in group.lines[:_FEW_LINES]:
+            yield cut(f"{_STEP}{number:>4}  {for_terminal(line, one_line=True)}", width)
+        if (more := len(group.lines) - _FEW_LINES) > 0:
+            yield f"{_STEP}      ... {counted(more, 'more line')}"
+        if group.why_not:
+            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")
 
 
 @dataclass(frozen=True)
@@ -142,44 +129,36 @@ class GradebookRow:
         authors: of it; each gets a row.
         score: of all exercises together.
         earned: hundredths of a point by exercise, of those that were graded.
-        missing: exercises of which no file was handed in.
-        blank: exercises that were handed in as they were given out.
+        signs: by exercise, what stands in place of its points, or "".
         policy: what counts in the end, where that is not what was earned.
     """
 
     authors: tuple[str, ...]
     score: Score
     earned: Mapping[str, int]
-    missing: frozenset[str]
-    blank: frozenset[str]
+    signs: Mapping[str, str]
     policy: FinalScore | None = None
 
     @classmethod
     def absent(cls, author: str, exercises: Sequence[Exercise]) -> GradebookRow:
         """That of somebody who handed in nothing."""
+        ids = [exercise.id for exercise in exercises]
         possible = sum(exercise.points for exercise in exercises)
-        missing = frozenset(exercise.id for exercise in exercises)
-        return cls((author,), Score(0, possible), dict.fromkeys(missing, 0), missing, frozenset())
+        return cls((author,), Score(0, possible), dict.fromkeys(ids, 0), dict.fromkeys(ids, _NOTHING))
 
     @classmethod
     def of(cls, report: Report) -> GradebookRow:
         """That of a report."""
-        rows = [(row.exercise.id, row.score.earned, _counts(row), row.state) for row in report.exercises]
-        return cls._of(report.authors or (report.author,), report.score, rows, report.policy)
+        earned = {row.exercise.id: row.score.earned for row in report.exercises}
+        signs = {row.exercise.id: _sign(row) for row in report.exercises}
+        return cls(report.authors or (report.author,), report.score, earned, signs, report.policy)
 
     @classmethod
     def read(cls, report: ReportFile) -> GradebookRow:
         """That of a report that was read from a file."""
-        rows = [(row.id, row.score.exact.earned, _counts(row), row.state) for row in report.exercises]
-        return cls._of(report.members, report.score.exact, rows, report.policy.exact if report.policy else None)
-
-    @classmethod
-    def _of(
-        cls, authors: tuple[str, ...], score: Score, rows: list[tuple[str, int, bool, str]], policy: FinalScore | None
-    ) -> GradebookRow:
-        missing = frozenset(id for id, _, counts, _ in rows if not counts)
-        untouched = frozenset(id for id, _, _, state in rows if state == "not_started")
-        return cls(authors, score, {id: earned for id, earned, _, _ in rows}, missing, untouched - missing, policy)
+        earned = {row.id: row.score.exact.earned for row in report.exercises}
+        signs = {row.id: _sign(row) for row in report.exercises}
+        return cls(report.members, report.score.exact, earned, signs, report.policy.exact if report.policy else None)
 
 
 def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow], names: Mapping[str, str] | None = None) -> str:
@@ -203,11 +182,11 @@ def gradebook_csv(ids: Sequence[str], rows: Iterable[GradebookRow], names: Mappi
         final = row.policy.final if row.policy else total.earned
         late = row.policy.late_days if row.policy else None
         cells = [
-            *(points_text(row.earned[id]) if id in row.earned and id not in row.missing else "" for id in ids),
+            *(points_text(row.earned[id]) if row.signs.get(id, _NOTHING) != _NOTHING else "" for id in ids),
             *map(points_text, (total.earned, total.possible, total.undecided)),
             "" if late is None else late,
             points_text(final) if decided and final is not None else "",
-            *(for_csv(" ".join(id for id in ids if id in some)) for some in (row.missing, row.blank)),
+            *(for_csv(" ".join(id for id in ids if row.signs.get(id) == sign)) for sign in (_NOTHING, _BLANK)),
             for_csv(row.policy.explained) if row.policy else "",
         ]
         for author in row.authors:

@@ -21,9 +21,6 @@ _WHAT_TO_DO = {
     Verdict.NOT_RUN: "the check needs hardware or files that the machine lacked",
 }
 
-Parts = Sequence[tuple[str, float]]
-"""Of a bar: by kind, which has a colour, the width in percent."""
-
 
 @dataclass
 class CheckTally:
@@ -31,11 +28,6 @@ class CheckTally:
 
     check: Check
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-
-    @property
-    def parts(self) -> Parts:
-        """What the bar of the check is made of."""
-        return _parts(passed=self.passed, lost=self.lost, open=self.undecided)
 
     @property
     def passed(self) -> int:
@@ -54,39 +46,28 @@ class CheckTally:
 
 
 @dataclass(frozen=True)
-class Example:
-    """One submission of a group.
-
-    Attributes:
-        author: whose; the name of the report.
-        path: where its file lay, from the folder of submissions; "" if that is unknown.
-        rows: the checks that lost points.
-        lines: by number, those of the file that are not the starter's.
-    """
-
-    author: str
-    path: str
-    rows: tuple[GradedCheck, ...]
-    lines: tuple[tuple[int, str], ...]
-
-
-@dataclass(frozen=True)
 class GroupRow:
-    """Submissions that no known wrong answer explains, and that behave alike.
+    """Submissions that no known wrong answer explains, and that behave alike; the shortest of them is an example.
 
     Attributes:
         name: by which it is called.
         exercise: the exercise.
         authors: of the reports.
-        example: the shortest of them.
         why_not: why no wrong answer can be made of it, or "".
+        author: of the example; the name of the report.
+        path: where its file lay, from the folder of submissions; "" if that is unknown.
+        rows: the checks that it lost points on.
+        lines: by number, those of its file that are not the starter's.
     """
 
     name: str
     exercise: Exercise
     authors: tuple[str, ...]
-    example: Example
     why_not: str
+    author: str
+    path: str
+    rows: tuple[GradedCheck, ...]
+    lines: tuple[tuple[int, str], ...]
 
 
 @dataclass
@@ -130,12 +111,6 @@ class ExerciseTally:
     def mistakes(self) -> list[tuple[str, list[str]]]:
         """The sentences of known mistakes with the reports that have them, the most frequent first."""
         return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
-
-    @property
-    def parts(self) -> Parts:
-        """What the bar of the exercise is made of."""
-        part = len(self.scores) - self.full - self.blank
-        return _parts(passed=self.full, lost=part, blank=self.blank + self.missing)
 
     @property
     def mean(self) -> str:
@@ -243,25 +218,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _parts(**counts: int) -> Parts:
-    total = sum(counts.values())
-    return [(kind, round(100 * count / total, 2)) for kind, count in counts.items() if count]
-
-
 def overview_page(overview: Overview) -> str:
     """The page, without a script. It lies beside the folder of the authors' pages, and links to them."""
     from grader.report.html import rendered  # jinja2, which no terminal needs
 
-    scores = [row.score for row in overview.rows]
-    counts = spread(scores)
-    most = max((count for _, count in counts), default=0) or 1
     return rendered(
         "overview.html",
         overview=overview,
         pages={row.author: row.page for row in overview.rows},
         when=overview.at[:16].replace("T", " "),
-        middle=overview.middle,
-        spread=[(name, count, round(100 * count / most, 2)) for name, count in counts],
+        spread=spread([row.score for row in overview.rows]),
         what_to_do=_WHAT_TO_DO,
         most_names=_MOST_NAMES,
         most_lines=_MOST_LINES,
@@ -283,10 +249,10 @@ def similar_page(course: str, items: Sequence[object], names: Mapping[str, str])
     return rendered("similar.html", course=course, items=items, names=names, percent=percent)
 
 
-def _lost_rows(example: Example) -> Iterator[tuple[GradedCheck, str]]:
+def _lost_rows(group: GroupRow) -> Iterator[tuple[GradedCheck, str]]:
     """The checks that lost points, each with its message, unless it is that of the check before."""
     before = ""
-    for row in example.rows:
+    for row in group.rows:
         message = row.outcome.message.split("\n")[0]
         yield row, message if message != before else ""
         before = message

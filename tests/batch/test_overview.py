@@ -106,7 +106,7 @@ def test_what_does_the_same_is_one_group(graded: Graded) -> None:
         "random": (1, 7, 0),
         "dtype": (6, 2, 0),
     }
-    example = tally.groups[0].example
+    example = tally.groups[0]
     assert (example.author, example.path) == ("ada", "ada/double.py")
     assert example.lines[:3] == ((5, "    # by Ada"), (6, "    ada = x + x"), (7, "    return ada + ada"))
     assert [row.author for row in overview.rows] == sorted(ANSWERS)
