@@ -6,11 +6,11 @@ between marks as well.
 
 from __future__ import annotations
 
-import itertools
 import operator
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, product, zip_longest
+from pathlib import Path
 from typing import Any
 
 from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
@@ -104,11 +104,6 @@ def _fitted(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 2]}.."
 
 
-def _size(numbers: tuple[int, ...]) -> str:
-    """A shape or strides, as Python writes them."""
-    return f"({numbers[0]},)" if len(numbers) == 1 else f"({', '.join(map(str, numbers))})"
-
-
 # -- values
 
 
@@ -154,7 +149,7 @@ def _grid_sentence(grid: Grid) -> str:
 def _window_lines(windows: tuple[Window, ...], width: int, drawing: Drawing) -> Iterator[str]:
     """Each tensor: its layout in a line, below it the boxes of its storage."""
     for number, window in enumerate(windows):
-        sizes = f"shape {_size(window.shape)}", f"strides {_size(window.strides)}", f"offset {window.offset}"
+        sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
         whole = f"{window.name}: {', '.join(sizes)}"
         if len(whole) <= width:
             yield whole
@@ -177,8 +172,8 @@ def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
     """By place in the storage, the indices that read it; of a large tensor the first ones."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
-    every = itertools.product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
-    for index in itertools.islice(every, _MOST_ELEMENTS):
+    every = product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
+    for index in islice(every, _MOST_ELEMENTS):
         place = window.offset + sum(map(operator.mul, index, window.strides))
         read.setdefault(place, []).append(index)
     return read
@@ -214,7 +209,7 @@ def _window_sentence(windows: tuple[Window, ...]) -> str:
         own = ", its own" if number else ""
         storage = f"a storage of {window.storage:,} elements{own}"
         where = f"the storage of {before.name} itself" if before is not None else storage
-        layout = f"shape {_size(window.shape)}, strides {_size(window.strides)} and offset {window.offset}"
+        layout = f"shape {window.shape}, strides {window.strides} and offset {window.offset}"
         parts.append(f"{window.name} has {layout} in {where}")
     return f"{'; '.join(parts)}."
 
@@ -222,21 +217,16 @@ def _window_sentence(windows: tuple[Window, ...]) -> str:
 # -- shapes
 
 
-def _columns_of(shapes: Shapes) -> list[tuple[str, list[int | None]]]:
+def _columns_of(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
     """From left to right: how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
-    dims = max((len(row.shape) for row in shapes.rows), default=0)
-    padded = [(*[None] * (dims - len(row.shape)), *row.shape) for row in shapes.rows]
-    columns = []
-    for place in range(dims):
-        sizes = [row[place] for row in padded]
-        if len(set(sizes)) == 1:
-            relation = _AGREE
-        elif not shapes.broadcast or len(set(sizes) - {None, 1}) > 1:
-            relation = _CLASH
-        else:
-            relation = _STRETCH
-        columns.append((relation, sizes))
-    return columns
+    columns = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
+    return [(_relation(shapes, sizes), sizes) for sizes in columns]
+
+
+def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
+    if len(set(sizes)) == 1:
+        return _AGREE
+    return _CLASH if not shapes.broadcast or len({*sizes} - {None, 1}) > 1 else _STRETCH
 
 
 def _result(shapes: Shapes) -> tuple[int, ...] | None:
@@ -262,7 +252,7 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     for name, row in zip(names, rows, strict=True):
         yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
-        yield f"{'expected'.ljust(room)}   {_size(shapes.expected)}"
+        yield f"{'expected'.ljust(room)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
     words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
@@ -271,7 +261,7 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
 
 def _shape_sentence(shapes: Shapes) -> str:
     """How the shapes fit, from the right."""
-    operands = " and ".join(f"{row.name} {_size(row.shape)}" for row in shapes.rows)
+    operands = " and ".join(f"{row.name} {row.shape}" for row in shapes.rows)
     if not shapes.broadcast:
         return f"The shapes are {operands}."
     outcome, columns = _result(shapes), _columns_of(shapes)
@@ -279,8 +269,8 @@ def _shape_sentence(shapes: Shapes) -> str:
         last = max(place for place, (relation, _) in enumerate(columns) if relation == _CLASH)
         return f"Broadcasting {operands}: they clash in dim {last - len(columns)}."
     if shapes.expected is not None:
-        return f"Expected shape {_size(shapes.expected)}; broadcasting {operands} gives {_size(outcome)}."
-    return f"Broadcasting {operands} gives {_size(outcome)}."
+        return f"Expected shape {shapes.expected}; broadcasting {operands} gives {outcome}."
+    return f"Broadcasting {operands} gives {outcome}."
 
 
 # -- counts
@@ -338,7 +328,7 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."
 
 
-def write_timelines(runs: Sequence[tuple[str, tuple[Moment, ...]]], path: str | os.PathLike[str]) -> None:
+def write_timelines(runs: Sequence[tuple[str, tuple[Moment, ...]]], path: Path) -> None:
     """Write what took time in several runs, one after another, to a file that Perfetto and Chrome show.
 
     Args:

@@ -85,8 +85,8 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
         total = sum((words.score_here(graded) for graded in waiting), Score(0, 0))
         yield from page.total(f"{len(waiting)} {more}exercises:  grade list", words.state_text(waiting[0]), total)
     yield "-" * width
-    text = words.total_text(report)
     withheld = any(graded.withheld_points for graded in report.exercises)
+    text = words.total_text(report)
     for line in (
         text if withheld else click.style(text, bold=True),
         *words.undecided_lines(report),
@@ -119,24 +119,21 @@ class _Page:
 
     def first(self, line: words.Line) -> Iterator[str]:
         """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
-        row = line.rows[0]
+        row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
-        word = click.style(f"{word:<7}", fg=colour)
-        rules = for_terminal(words.rules_of(line.rows), one_line=True)
-        rule, title, kind = (
-            f"{rules:<4}",
-            for_terminal(row.check.title, one_line=True),
-            words.hidden_text(row.check.shown),
-        )
-        if line.text:
-            rule, title, kind = "", f"{line.text} ({rules})" if rules else line.text, ""
+        head = f"  {click.style(f'{word:<7}', fg=colour)} "
         points = words.score_text(words.together(line.rows))
-        if self.narrow:
-            yield f"  {word} {rule:<4}{points:>{self.width - 14}}"
-            yield from self.wrapped(title + kind, self.indent)
+        if line.text:
+            rule, title = "", f"{line.text} ({rules})" if rules else line.text
         else:
-            yield from two_sides(title + kind, f"{points:>11}", self.width, head=f"  {word} {rule.strip() and rule}")
+            rule = f"{rules:<4}" if rules else ""
+            title = for_terminal(row.check.title, one_line=True) + words.hidden_text(row.check.shown)
+        if self.narrow:
+            yield f"{head}{rule:<4}{points:>{self.width - 14}}"
+            yield from self.wrapped(title, self.indent)
+        else:
+            yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
 
     def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
         """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
@@ -149,8 +146,7 @@ class _Page:
     def message(self, row: GradedCheck) -> Iterator[str]:
         """The message of a check with its picture, which replaces the lines that say the same."""
         picture = row.outcome.picture
-        drawn_too = picture is not None and not self.drawing.plain
-        message = words.beside_picture(row.outcome) if drawn_too else row.outcome.message
+        message = row.outcome.message if self.drawing.plain else words.beside_picture(row.outcome)
         story, rest = words.at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:

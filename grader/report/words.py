@@ -41,13 +41,8 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 
 def counts_text(counters: Mapping[str, int]) -> str:
     """What was counted, in words; nothing of what is 0."""
-    return ", ".join(_count(name, number) for name, number in counters.items() if number)
-
-
-def _count(name: str, number: int) -> str:
-    """A counter in words; names are ours."""
-    one, many = COUNTED.get(name, (name, name))
-    return f"{number:,} {one if number == 1 else many}"
+    named = ((number, COUNTED.get(name, (name, name))) for name, number in counters.items() if number)
+    return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
 
 def score_text(score: Score) -> str:
@@ -157,9 +152,9 @@ def total_text(report: Report) -> str:
     total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
-    more = [f", {points_text(withheld)} more at hand-in" if withheld else ""]
-    more += [f", {points_text(left_out)} more in checks that did not run" if left_out else ""]
-    return f"{score_text(total)} points{''.join(more)}"
+    later = f", {points_text(withheld)} more at hand-in" if withheld else ""
+    others = f", {points_text(left_out)} more in checks that did not run" if left_out else ""
+    return f"{score_text(total)} points{later}{others}"
 
 
 def undecided_lines(report: Report) -> Iterator[str]:
@@ -173,9 +168,7 @@ def undecided_lines(report: Report) -> Iterator[str]:
 
 def next_lines(report: Report) -> Iterator[str]:
     """What to do next."""
-    lost = [
-        graded for graded in report.exercises if graded.score.earned + graded.score.undecided < graded.score.possible
-    ]
+    lost = (row for row in report.exercises if row.score.earned + row.score.undecided < row.score.possible)
     started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     # What was begun comes before what is new.
