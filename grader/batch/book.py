@@ -22,7 +22,7 @@ from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_whole
-from grader.model.score import counted
+from grader.model.score import counted, listed
 from grader.report.gradebook import GradebookRow, gradebook_csv
 from grader.report.people import folded, missing_of, people_in
 from grader.report.safe import for_csv
@@ -39,7 +39,6 @@ RETURNED = "feedback.zip"
 _OVERVIEW = "report.html"
 _LONGEST_NAME = 200
 _SHORTENED = 40
-_SHOWN = 5
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
@@ -84,8 +83,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     if absent := sum(1 for _ in missing_of(people, authors)):
         yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
     if unknown := [name for name in authors if people.person_of(name) is None]:
-        names = f"{', '.join(unknown[:_SHOWN])}{' and others' if len(unknown) > _SHOWN else ''}"
-        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {names}"
+        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
     if people.unread:
         yield (
             f"The roster has {counted(len(people.unread), 'time')} such as {people.unread[0]!r}, which cannot be read: "

@@ -15,7 +15,7 @@ from grader.cli import options
 from grader.cli.grade import UNDECIDED
 from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, needing, print_error
 from grader.model.errors import CourseError
-from grader.model.score import counted
+from grader.model.score import counted, listed
 from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.intake.handed import Intake
     from grader.model import Course, Report
-
-_SHOWN = 3
 
 
 @click.command("batch")
@@ -94,24 +92,24 @@ def batch_command(
         options.print_broken([item for item in broken if not item.module])
     exercises = options.exercises_in(chosen, exercises)
     part = _shard(shard)
-    setup = workers.setup()
     engine = _cluster(cluster, lanes)
     named = _named(course, only, [exercise.id for exercise in exercises], handin)
-    plan = RunPlan(course, exercises, setup, handin=handin)
+    plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
         order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
-        summary = _graded(plan, intake, out, order, engine or lanes, details)
-    say.prose(*_sentences(summary, order, out), _where_it_is(order, out))
-    say.prose(
-        *(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again." for item in broken)
-    )
+        summary = _graded(plan, intake, out, order, engine, lanes, details)
+    say.prose(*_sentences(summary, order, out))
+    for item in broken:
+        say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
     sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
 
 
-def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngine | int | None, say: Say) -> Summary:
+def _graded(
+    plan: RunPlan, intake: Intake, out: Path, order: Order, engine: OpenEngine | None, lanes: int | None, say: Say
+) -> Summary:
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
@@ -131,7 +129,7 @@ def _graded(plan: RunPlan, intake: Intake, out: Path, order: Order, by: OpenEngi
         for line in gradebook_lines(shown, reports, names):
             say(line)
 
-    slots, engine = (lanes_here(), by) if callable(by) else (by or lanes_here(), None)
+    slots = lanes or lanes_here()
     pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
 
     def on_wait(done: int, total: int, compared: int, known: int) -> None:
@@ -173,15 +171,6 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
     return lambda plan: open_cluster(address, plan, lanes or lanes_here(), note)
 
 
-def _where_it_is(order: Order, out: Path) -> str:
-    if order.shard is None:
-        return f"Reports and gradebook.csv are in {out}"
-    return (
-        f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all are done, "
-        "run the same command without --shard: it writes the gradebook and grades what is left."
-    )
-
-
 def _shard(text: str | None) -> Shard | None:
     """The shard that was named.
 
@@ -206,11 +195,11 @@ def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handi
     """
     from grader.course.load import find_exercises
 
-    named = dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name))
-    missing = [id for id in named if id not in exercises]
-    if missing and len(missing) == len(named):
-        raise CourseError(f"--only: {missing[0]} is not in the hand-in {handin}, which has {', '.join(exercises)}")
-    return [id for id in named if id in exercises]
+    named = list(dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name)))
+    here = [id for id in named if id in exercises]
+    if named and not here:
+        raise CourseError(f"--only: {named[0]} is not in the hand-in {handin}, which has {', '.join(exercises)}")
+    return here
 
 
 def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
@@ -251,10 +240,15 @@ def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
         yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
     yield from summary.notes
     for id, whose in summary.broken.items():
-        names = ", ".join(whose[:_SHOWN])
-        more = f" and {len(whose) - _SHOWN} more" if len(whose) > _SHOWN else ""
-        yield f"BROKEN  {id} of {names}{more}: this is not their fault, and they lose no points."
+        yield f"BROKEN  {id} of {listed(whose, 3)}: this is not their fault, and they lose no points."
     for author, why in summary.unread.items():
         yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
     if summary.broken:
         yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
+    if order.shard is None:
+        yield f"Reports and gradebook.csv are in {out}"
+    else:
+        yield (
+            f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all are done, "
+            "run the same command without --shard: it writes the gradebook and grades what is left."
+        )

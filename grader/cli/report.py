@@ -13,7 +13,7 @@ from grader.cli import options
 from grader.cli.printing import Pace, Say, needing, print_error, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.score import counted, points_text
+from grader.model.score import counted, listed, points_text
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
     if returned.unknown:
-        more = " ..." * (len(returned.unknown) > _FEW)
-        sentences.append(f"Not in it, as they handed in no file: {', '.join(returned.unknown[:_FEW])}{more}")
+        sentences.append(f"Not in it, as they handed in no file: {listed(returned.unknown)}")
     return overview, sentences
 
 
@@ -338,13 +337,7 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
     """What was filled in, and who has no score there."""
     replaced = f", {done.replaced} of them in place of another score" if done.replaced else ""
     yield f"{counted(done.filled, 'score')} filled in{replaced}: {where}"
-    for names, why in (
-        (done.undecided, "undecided, left as it was"),
-        (done.locked, "excused or locked on the platform, left as it was"),
-        (done.over, "has more points than Moodle's maximum grade, which was filled in"),
-        (done.unknown, "not in the file, or it could be several people's: enter it by hand"),
-    ):
-        yield from (f"{name}: {why}" for name in names)
+    yield from (f"{name}: {why}" for why, names in done.named.items() for name in names)
     if done.absent and not zeros:
         yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was; --zeros fills in 0."
 
@@ -365,10 +358,9 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
     say(*term_lines(rows, ids))
     alone = [row.uid for row in rows if sum(score is not None for score in row.scores.values()) == 1]
     if len(ids) > 1 and alone:
-        names = f"{', '.join(alone[:_FEW])}{' and others' if len(alone) > _FEW else ''}"
         say.prose(
-            f"{counted(len(alone), 'person')} handed in only one of these: {names}. If a name differs from hand-in to "
-            "hand-in, give each batch its --roster."
+            f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
+            "hand-in to hand-in, give each batch its --roster."
         )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
 

@@ -121,6 +121,11 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names of many, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def points_text(hundredths: int) -> str:
     """Points as a person writes them: 7, 7.5, 7.25."""
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, median
 
@@ -13,8 +13,6 @@ from grader.model.score import points_text
 BARS = 10
 """A distribution has so many bars; full marks are a bar of their own behind them."""
 
-_MOST_LINES = 40
-_MOST_NAMES = 12
 _WHAT_TO_DO = {
     Verdict.BROKEN: "a check is broken; --staff writes its error into the report: fix it, then use --rerun broken",
     Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade again",
@@ -229,9 +227,6 @@ def overview_page(overview: Overview) -> str:
         when=overview.at[:16].replace("T", " "),
         spread=spread([row.score for row in overview.rows]),
         what_to_do=_WHAT_TO_DO,
-        most_names=_MOST_NAMES,
-        most_lines=_MOST_LINES,
-        lost_rows=_lost_rows,
         middle_text=middle_text,
     )
 
@@ -247,12 +242,3 @@ def similar_page(course: str, items: Sequence[object], names: Mapping[str, str])
     from grader.report.html import rendered
 
     return rendered("similar.html", course=course, items=items, names=names, percent=percent)
-
-
-def _lost_rows(group: GroupRow) -> Iterator[tuple[GradedCheck, str]]:
-    """The checks that lost points, each with its message, unless it is that of the check before."""
-    before = ""
-    for row in group.rows:
-        message = row.outcome.message.split("\n")[0]
-        yield row, message if message != before else ""
-        before = message

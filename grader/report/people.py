@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,34 +72,30 @@ class People:
     """
 
     def __init__(self, table: Table) -> None:
-        self.kind = _kind(table)
-        self._table = table
+        self.kind, self._table = _kind(table), table
         self.unread: list[str] = []
         self.given: Mapping[str, str] = {}
-        rows = range(1, len(table.rows))
-        made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
-        self.persons = [person for row in rows if (person := made(table, row)) is not None]
-        self._by_key = _index((key, person) for person in self.persons for key in person.keys)
-        self._by_squashed = _index((key, person) for person in self.persons for key in person.squashed)
-        self._by_uid = _index((person.uid, person) for person in self.persons)
-        self._by_number = _index((person.number, person) for person in self.persons if person.number)
+        read = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
+        self.persons = [person for row in range(1, len(table.rows)) if (person := read(table, row))]
+        self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
+        self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
+        self._by_uid = _unique((person.uid, person) for person in self.persons)
+        self._by_number = _unique((person.number, person) for person in self.persons)
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None unless exactly one fits."""
         author = f"{self.given[author]}_{author}" if author in self.given else author
-        if person := _only(self._by_key, folded(author)):
+        if person := self._by_key.get(folded(author)):
             return person
         if self.kind != "plain" and author.isdecimal():
-            return _only(self._by_number, author)
-        name = author
-        if numbered := _NUMBERED.fullmatch(author):
-            name, number = numbered[1], numbered[2]
-            by_number = self._by_number if self.kind != "plain" else self._by_key
-            # A number alone may be anything's; with the name, it is the platform's.
-            # Moodle's older versions write somebody's team before their name.
-            if (person := _only(by_number, number)) and _squashed(name).endswith(tuple(person.squashed)):
-                return person
-        return _only(self._by_squashed, _squashed(name))
+            return self._by_number.get(author)
+        name, number = numbered.groups() if (numbered := _NUMBERED.fullmatch(author)) else (author, "")
+        person = (self._by_key if self.kind == "plain" else self._by_number).get(number)
+        # A number alone may be anything's; with the name, it is the platform's.
+        # Moodle's older versions write somebody's team before their name.
+        if person and _squashed(name).endswith(tuple(person.squashed)):
+            return person
+        return self._by_squashed.get(_squashed(name))
 
     def team(self, name: str) -> list[Person]:
         """Those in whose row a cell is the name of their team, as platforms write it into names of files."""
@@ -107,7 +104,7 @@ class People:
 
     def names_of(self, person: Person) -> frozenset[str]:
         """What means this person and no other, folded."""
-        return frozenset(key for key in person.keys if _only(self._by_key, key)) | {folded(person.author)}
+        return frozenset(key for key in person.keys if key in self._by_key) | {folded(person.author)}
 
     def uid_of(self, author: str) -> str:
         """What the author of a submission is called in all hand-ins of a term."""
@@ -116,7 +113,7 @@ class People:
 
     def uid(self, person: Person) -> str:
         """The same of a person; of two with the same name, each has a number."""
-        return person.uid if _only(self._by_uid, person.uid) else person.author
+        return person.uid if person.uid in self._by_uid else person.author
 
     def _of_canvas(self, table: Table, row: int) -> Person | None:
         header = table.header
@@ -189,16 +186,12 @@ def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
     return frozenset(folded(text) for text in (name, swapped, *cells) if text.strip())
 
 
-def _index(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, set[Person]]:
-    index: dict[str, set[Person]] = {}
+def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
+    """Whom each key means, where that is one person."""
+    meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
-        index.setdefault(key, set()).add(person)
-    return index
-
-
-def _only(index: Mapping[str, set[Person]], key: str) -> Person | None:
-    persons = index.get(key, set()) if key else set()
-    return next(iter(persons)) if len(persons) == 1 else None
+        meant[key].add(person)
+    return {key: next(iter(persons)) for key, persons in meant.items() if key and len(persons) == 1}
 
 
 def folded(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import CourseError
-from grader.report.export.lms import Column, fill
+from grader.report.export.lms import LOCKED, OVER, UNDECIDED, UNKNOWN, Column, fill
 from grader.report.people import people_in
 from grader.report.table import Table
 
@@ -73,7 +73,7 @@ def test_canvas(tmp_path: Path) -> None:
     expected = expected.replace("mkim2,Lab A,3,,", "mkim2,Lab A,3,10,").replace("Lab A\r\n", "Lab A,,7.25\r\n", 1)
     assert table.content() == expected.encode()
     assert (done.filled, done.replaced, done.absent) == (4, 0, 1)
-    assert (done.undecided, done.unknown, done.locked) == (["zoë"], ["Min Kim", "anon_1b2"], ["hyperlinkx_202"])
+    assert done.named == {UNDECIDED: ["zoë"], LOCKED: ["hyperlinkx_202"], OVER: [], UNKNOWN: ["Min Kim", "anon_1b2"]}
     with pytest.raises(CourseError, match="Min Kim, anon_1b2 cannot be found"):
         fill(table, "canvas", [Column("Week 1", 1000, scores)], zeros=True)
 
@@ -85,7 +85,8 @@ def test_moodle(tmp_path: Path) -> None:
     done = fill(table, "moodle", [column])
     expected = MOODLE.replace('grading",,"10,00",Yes', 'grading","7,25","10,00",Yes').replace('"3,00"', "10")
     assert table.content() == expected.encode()
-    assert (done.filled, done.replaced, done.over, done.locked) == (2, 1, ["Participant_12"], ["min@x.org"])
+    assert (done.filled, done.replaced) == (2, 1)
+    assert (done.named[OVER], done.named[LOCKED]) == (["Participant_12"], ["min@x.org"])
     people = people_in(tmp_path / "file.csv")
     assert [person.at for person in people.persons] == ["2026-03-09T23:58:00", "", ""]
     assert people.unread == ["neunter März"]

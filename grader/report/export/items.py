@@ -80,18 +80,16 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row.graded is cause, points=points)
-    checks, worth = exercise.withheld.checks, exercise.withheld.exact
-    if checks:
-        what = f"{points_text(worth)} points" if points else "more"
-        text = f"{counted(checks, 'hidden check')} will decide {what} at hand-in"
-        score = Score(0, worth, worth)
-        yield Item(exercise, "withheld", "Hidden checks", "withheld", Kind.OPEN, score, text, shown=False)
-    checks, worth = exercise.left_out.checks, exercise.left_out.exact
-    if checks:
-        text = f"{counted(checks, 'check')} did not run, because only others were chosen"
-        yield Item(exercise, "left_out", "Checks left out", "left_out", Kind.OPEN, Score(0, worth, worth), text)
-    parts = [row.graded.score.possible for row in exercise.checks]
-    rest = exercise.score.exact.possible - sum(parts) - exercise.withheld.exact - exercise.left_out.exact
+    withheld, left_out = exercise.withheld, exercise.left_out
+    if withheld.checks:
+        what = f"{points_text(withheld.exact)} points" if points else "more"
+        text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
+        yield _open(exercise, "withheld", "Hidden checks", withheld.exact, text, shown=False)
+    if left_out.checks:
+        text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
+        yield _open(exercise, "left_out", "Checks left out", left_out.exact, text)
+    ran = sum(row.graded.score.possible for row in exercise.checks)
+    rest = exercise.score.exact.possible - ran - withheld.exact - left_out.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
@@ -99,7 +97,12 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
-            yield Item(exercise, "not_reached", "Not graded", "not_reached", Kind.OPEN, Score(0, rest, rest), text)
+            yield _open(exercise, "not_reached", "Not graded", rest, text)
+
+
+def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
+    """What stands for checks that did not run."""
+    return Item(exercise, id, title, id, Kind.OPEN, Score(0, worth, worth), text, shown)
 
 
 def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:

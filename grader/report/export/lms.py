@@ -23,6 +23,12 @@ _WITH_COMMA = re.compile(r"-?\d+,\d+")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 
 
+UNDECIDED = "undecided, left as it was"
+LOCKED = "excused or locked on the platform, left as it was"
+OVER = "has more points than Moodle's maximum grade, which was filled in"
+UNKNOWN = "not in the file, or it could be several people's: enter it by hand"
+
+
 @dataclass(frozen=True)
 class Column:
     """The scores of a hand-in.
@@ -45,20 +51,14 @@ class Filled:
     Attributes:
         filled: cells that have a score now.
         replaced: those among them that had another one.
-        undecided: authors whose score is undecided.
-        unknown: authors who are not in the table, or could be several people in it.
-        locked: authors whose cell the platform does not let one change.
-        over: authors who got the most that the platform takes, and have more.
         absent: how many people in the table have no score.
+        named: by what is to be said of them, the authors.
     """
 
     filled: int = 0
     replaced: int = 0
-    undecided: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    locked: list[str] = field(default_factory=list)
-    over: list[str] = field(default_factory=list)
     absent: int = 0
+    named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
 
 def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
@@ -105,36 +105,36 @@ def _place(table: Table, kind: str, title: str) -> int:
 def _fill(
     table: Table, kind: str, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool
 ) -> None:
-    owners: dict[Person, list[str]] = {}
+    owners, unknown = dict[Person, list[str]](), done.named[UNKNOWN]
     for author in column.scores:
         person = people.person_of(author)
         if person is None:
-            done.unknown.append(author)
+            unknown.append(author)
         else:
             owners.setdefault(person, []).append(author)
-    if zeros and done.unknown:
+    if zeros and unknown:
         raise CourseError(
-            f"--zeros: {', '.join(done.unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
+            f"--zeros: {', '.join(unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
         )
     comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
     for person in people.persons:
         authors = owners.get(person, [])
         most = _maximum(table, kind, person.row, place)
         if len({column.scores[author] for author in authors}) > 1:
-            done.unknown += authors  # of several submissions staff must choose
+            unknown += authors  # of several submissions staff must choose
             continue
         if not authors:
             done.absent += 1
         score = column.scores[authors[0]] if authors else 0
         if _is_locked(table, kind, person.row, place):
-            done.locked += authors
+            done.named[LOCKED] += authors
         elif score is None:
-            done.undecided += authors
+            done.named[UNDECIDED] += authors
         elif authors or zeros:
             points = _scaled(table, column, score, most, scales=scales)
             if kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
                 points = most
-                done.over += authors
+                done.named[OVER] += authors
             text = points_text(points)
             before = table.cell(person.row, place)
             done.filled += 1
@@ -162,12 +162,16 @@ def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:
         if _READ_ONLY in text:
             raise CourseError(f"{table.path}: Canvas ignores the column {table.header[place]}, which is read only")
     else:
-        text = next((table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == _MAXIMUM), "")
+        text = _beside(table, row, _MAXIMUM)
     return round(float(text.replace(",", ".")) * 100) if _NUMBER.fullmatch(text) else None
 
 
 def _is_locked(table: Table, kind: str, row: int, place: int) -> bool:
     if kind == "canvas":
         return table.cell(row, place).upper() == _EXCUSED
-    changeable = (table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == _CHANGEABLE)
-    return next(changeable, "").casefold() == "no"
+    return _beside(table, row, _CHANGEABLE).casefold() == "no"
+
+
+def _beside(table: Table, row: int, title: str) -> str:
+    """What stands in the column of a title, if there is one."""
+    return next((table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == title), "")
