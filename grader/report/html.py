@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from grader.model.report import first_lines
 from grader.model.score import Causes, counted, points_text
 from grader.report import words
 from grader.report.pictures import UNICODE, lines_of, sentence_of, title_of
-from grader.report.safe import for_html, for_markdown, for_markdown_block
+from grader.report.safe import for_html, for_markdown, for_markdown_block, for_terminal
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -147,13 +147,14 @@ def rendered(template: str, **values: Any) -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
-        autoescape=select_autoescape(["html", "svg"]),
+        autoescape=select_autoescape(["html", "svg", "xml"]),
         finalize=_safe,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"code": for_markdown, "block": for_markdown_block}
+    environment.filters |= {"terminal": for_terminal, "line": partial(for_terminal, one_line=True)}
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
         "blocks_of": _blocks_of,
