@@ -22,7 +22,15 @@ from grader.model.report import first_lines
 from grader.model.score import Causes, counted, points_text
 from grader.report import words
 from grader.report.pictures import UNICODE, lines_of, sentence_of, title_of
-from grader.report.safe import for_html, for_markdown, for_markdown_block, for_terminal
+from grader.report.safe import (
+    for_html,
+    for_markdown,
+    for_markdown_block,
+    for_terminal,
+    for_workflow,
+    for_workflow_message,
+    for_workflow_property,
+)
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -153,8 +161,17 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"code": for_markdown, "block": for_markdown_block}
-    environment.filters |= {"terminal": for_terminal, "line": partial(for_terminal, one_line=True)}
+    one_line = partial(for_terminal, one_line=True)
+    environment.filters |= {
+        "block": for_markdown_block,
+        "code": for_markdown,
+        "line": one_line,
+        "log": lambda text: for_workflow(one_line(text)),
+        "message": for_workflow_message,
+        "property": for_workflow_property,
+        "terminal": for_terminal,
+        "workflow": for_workflow,
+    }
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
         "blocks_of": _blocks_of,
