@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _NAME = 18
 """Columns of the names of facts."""
 
+_NOTES = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
+"""What a fact, by its name or its value, means to a student."""
+
 
 @click.command("doctor")
 @options.json
@@ -30,16 +33,16 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     from grader.grading.machine import examine
 
     setup = setup_of(start)
-    say(*_table(_course_rows()))  # first: it also helps where no worker starts
+    for name, value in _course_rows():  # first: it also helps where no worker starts
+        say(*_row(name, value))
     examined = examine(setup)
     say(*doctor_lines(examined))
     if as_json:
         print_json(doctor_data(examined))
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for name, value in rows:
-        yield from prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
+def _row(name: str, value: str) -> Iterator[str]:
+    return prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
 
 
 def _course_rows() -> Iterator[tuple[str, str]]:
@@ -75,8 +78,10 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
     """The facts, each probe, the level, and what would raise it."""
     from grader.grading.machine import MEANING
 
-    yield from _table((name, _explained(name, str(value))) for name, value in examined.facts.items())
-    yield from _table([("GPU", "not needed: device exercises run on a simulated GPU")])
+    for name, value in examined.facts.items():
+        note = _NOTES.get(name) or _NOTES.get(str(value))
+        yield from _row(name, f"{value}: {note}" if note else str(value))
+    yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     yield ""
     if examined.reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"
@@ -94,21 +99,13 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
         yield "  Another way to full confinement is a container; see docs/security.md"
 
 
-def _explained(name: str, value: str) -> str:
-    """A fact, with what it means to a student."""
-    notes = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
-    note = notes.get(name) or notes.get(value)
-    return f"{value}: {note}" if note else value
-
-
 def doctor_data(examined: Examination) -> dict[str, Any]:
     """The same for other programs."""
-    findings = [(row.promise, row.why_not) for row in examined.reached.findings]
-    rows = [{"name": it.name, "level": it.level.word, "holds": not why, "found": why} for it, why in findings]
+    tried = [(row.promise, row.why_not) for row in examined.reached.findings]
     return {
         "facts": dict(examined.facts),
         "confinement": examined.reached.level.word,
-        "tried": rows,
+        "tried": [{"name": it.name, "level": it.level.word, "holds": not why, "found": why} for it, why in tried],
         "missing": list(examined.missing),
         "check_processes": list(examined.check_processes),
     }
