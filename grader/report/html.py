@@ -17,20 +17,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_eval_con
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
 
-from grader.model import GradedCheck, GradedExercise, Picture, Report
+from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines
 from grader.model.score import Causes, counted, points_text
-from grader.report import words
+from grader.report import safe, words
 from grader.report.pictures import UNICODE, lines_of, sentence_of, title_of
-from grader.report.safe import (
-    for_html,
-    for_markdown,
-    for_markdown_block,
-    for_terminal,
-    for_workflow,
-    for_workflow_message,
-    for_workflow_property,
-)
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -82,18 +73,6 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
         notes: sentences that stand before it.
     """
     return rendered("fragment.html", exercises=graded, notes=notes, own_lines={}, with_hints=False)
-
-
-def _has_details(graded: GradedExercise) -> bool:
-    """Whether a table of each check says more than the first table."""
-    return len(graded.checks) > 1 or any(_measured(graded, row) for row in graded.checks)
-
-
-def _measured(graded: GradedExercise, row: GradedCheck) -> list[str]:
-    """What was counted and measured, of the student and of the reference."""
-    own = words.counts_text(graded.exercise.counters.get(row.check.id, {}))
-    counts = words.counts_text(row.outcome.counters)
-    return [*filter(None, (counts, own and f"the reference: {own}")), *(item.told for item in row.speed)]
 
 
 def svg_of(picture: Picture) -> str:
@@ -161,24 +140,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    one_line = partial(for_terminal, one_line=True)
-    environment.filters |= {
-        "block": for_markdown_block,
-        "code": for_markdown,
-        "line": one_line,
-        "log": lambda text: for_workflow(one_line(text)),
-        "message": for_workflow_message,
-        "property": for_workflow_property,
-        "terminal": for_terminal,
-        "workflow": for_workflow,
-    }
+    # `for_terminal` is the filter `terminal`, and so on.
+    filters = {name.removeprefix("for_"): value for name, value in vars(safe).items() if name.startswith("for_")}
+    one_line = partial(safe.for_terminal, one_line=True)
+    environment.filters |= {**filters, "line": one_line, "log": lambda text: safe.for_workflow(one_line(text))}
     environment.globals |= {name: value for name, value in vars(words).items() if callable(value)}
     environment.globals |= {
         "blocks_of": _blocks_of,
         "counted": counted,
         "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
-        "has_details": _has_details,
-        "measured": _measured,
         "points_text": points_text,
         "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
         "causes_of": Causes.of,
@@ -192,4 +162,4 @@ def _safe(context: EvalContext, value: object) -> object:
     """What a template puts in: text by `for_html`, which also spells out what cannot be seen; our own markup as is."""
     if isinstance(value, Markup) or not context.autoescape:
         return value
-    return Markup(for_html(str(value)))  # noqa: S704  escaped just here
+    return Markup(safe.for_html(str(value)))  # noqa: S704  escaped just here

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import click
@@ -45,7 +45,8 @@ def exercise_lines(
         if first is cause and not line.text:
             yield from page.mistake(graded)
         if every:
-            yield from page.measured(first, exercise.counters.get(first.check.id, {}))
+            for text in words.measured(graded, first):
+                yield from page.wrapped(for_terminal(text), page.indent)
     yield from page.output(graded)
     for note in words.exercise_notes(graded):
         yield from page.wrapped(note, "  ")
@@ -134,14 +135,6 @@ class _Page:
             yield from self.wrapped(title, self.indent)
         else:
             yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
-
-    def measured(self, row: GradedCheck, reference: Mapping[str, int]) -> Iterator[str]:
-        """What was counted and measured, in words; below it what was counted of the reference, where that is known."""
-        for whose, counters in (("", row.outcome.counters), ("the reference: ", reference)):
-            if counts := words.counts_text(counters):
-                yield from self.wrapped(whose + counts, self.indent)
-        for speed in row.speed:
-            yield from self.wrapped(for_terminal(speed.told), self.indent)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
         """The message of a check with its picture, which replaces the lines that say the same."""

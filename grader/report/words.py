@@ -45,6 +45,17 @@ def counts_text(counters: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
 
+def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
+    """What was counted and measured, of the student and of the reference, where that is known."""
+    for whose, counters in (
+        ("", row.outcome.counters),
+        ("the reference: ", graded.exercise.counters.get(row.check.id)),
+    ):
+        if counts := counts_text(counters or {}):
+            yield whose + counts
+    yield from (speed.told for speed in row.speed)
+
+
 def score_text(score: Score) -> str:
     """Points that were earned, of how many."""
     return f"{points_text(score.earned)} / {points_text(score.possible)}"
