@@ -65,13 +65,10 @@ def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
         if (before := earlier.environment.get(name)) != now[name]:
             yield f"{name}: {before} then, {now[name]} now"
     then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
-    count = others = 0
-    for graded in report.exercises:
-        for row in graded.checks:
-            verdict = then.get((graded.exercise.id, row.check.id))
-            count += verdict is not None
-            if verdict is not None and verdict is not row.outcome.verdict:
-                others += 1
-                yield f"{graded.exercise.id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
+    rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
+    both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]
+    others = [(id, row, verdict) for id, row, verdict in both if verdict is not row.outcome.verdict]
+    for id, row, verdict in others:
+        yield f"{id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
     if not others:
-        yield f"All {count} checks that both runs have ended as they did then."
+        yield f"All {len(both)} checks that both runs have ended as they did then."

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -149,10 +150,8 @@ class People:
         if not text or text == "-":
             return ""
         for form in _TIMES:
-            try:
+            with suppress(ValueError):
                 return datetime.strptime(text, form).isoformat()
-            except ValueError:
-                continue
         self.unread.append(text)
         return ""
 

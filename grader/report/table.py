@@ -16,7 +16,6 @@ from grader.model.files import failing_as
 _LARGEST = 50_000_000
 _DELIMITERS = ",;\t"
 _QUOTED = r'"(?:[^"]|"")*"'
-_END = re.compile(r"\r\n|\n|\r|\Z")
 
 
 class Table:
@@ -91,27 +90,25 @@ def _text_of(path: Path) -> tuple[str, str]:
 
 def _split(text: str, delimiter: str, path: Path) -> tuple[list[list[str]], list[int]]:
     """Each line as its cells and what stands between them, as written, and the number of each line."""
-    cell = re.compile(rf"\ufeff?(?:{_QUOTED})?[^{re.escape(delimiter)}\r\n]*")
+    mark = re.escape(delimiter)
+    cell = re.compile(rf"(\ufeff?(?:{_QUOTED})?[^{mark}\r\n]*)({mark}|\r\n|\n|\r|\Z)")
     rows: list[list[str]] = []
+    row: list[str] = []
     lines: list[int] = []
-    place, line = 0, 1
-    while place < len(text):
-        row: list[str] = []
-        lines.append(line)
-        while True:
-            matched = cell.match(text, place)
-            assert matched is not None  # it may be empty
-            raw = matched[0].removeprefix("\ufeff")
-            if raw.startswith('"') and not re.match(_QUOTED, raw):
-                raise CourseError(f"{path}: line {line}: a quote is opened and never closed; export the file again")
-            end = _END.match(text, matched.end())
-            row += [matched[0], end[0] if end else delimiter]
-            place = matched.end() + len(row[-1])
-            line += len(matched[0].splitlines()) - 1 if matched[0] else 0
-            if end:
-                break
-        line += 1
-        rows.append(row)
+    line = 1
+    for raw, end in cell.findall(text):
+        if not (row or raw or end):  # behind the last line
+            break
+        if not row:
+            lines.append(line)
+        written = raw.removeprefix("\ufeff")
+        if written.startswith('"') and not re.match(_QUOTED, written):
+            raise CourseError(f"{path}: line {line}: a quote is opened and never closed; export the file again")
+        row += [raw, end]
+        line += max(0, len(raw.splitlines()) - 1)
+        if end != delimiter:
+            rows.append(row)
+            row, line = [], line + 1
     return rows, lines
 
 
