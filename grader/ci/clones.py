@@ -60,17 +60,16 @@ def read_class(path: Path, server: str) -> list[Repository]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} cannot be read: {error}; it lists the repositories of the class") from None
-    by_folder, problems = dict[str, Repository](), list[str]()
+    by_folder, problems, here = dict[str, Repository](), list[str](), urlsplit(server).netloc
     for number, line in enumerate(text.splitlines(), 1):
-        if not (words := line.strip()) or words.startswith("#"):
-            continue
-        if (parsed := _LINE.fullmatch(words)) is None:
+        words = line.strip()
+        if parsed := _LINE.fullmatch(words):
+            host = parsed["host"] or parsed["ssh"]
+            at = server if host in (None, here) else f"https://{host}"
+            one = Repository(at, parsed["path"].removeprefix(f"{here}/"))
+            by_folder.setdefault(one.folder.lower(), one)
+        elif words and not words.startswith("#"):
             problems.append(f"{path}, line {number}: {words!r} is neither OWNER/NAME nor the address of a repository")
-            continue
-        host = parsed["host"] or parsed["ssh"]
-        at = server if host in (None, urlsplit(server).netloc) else f"https://{host}"
-        one = Repository(at, parsed["path"].removeprefix(f"{urlsplit(server).netloc}/"))
-        by_folder.setdefault(one.folder.lower(), one)
     if not by_folder and not problems:
         problems = [f"{path} has no repository; write one on each line, such as OWNER/NAME"]
     if problems:

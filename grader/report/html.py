@@ -59,10 +59,7 @@ def page(report: Report, lines: Mapping[str, Sequence[CodeLine]] | None = None) 
         lines: by exercise, what of the author's file is shown beside the cause; with it, the page is what is returned
             after grading, and has the hints.
     """
-    said = [*words.undecided_lines(report), *(line.strip() for line in words.next_lines(report))]
-    when = f"{report.graded_at[:16].replace('T', ' ')} UTC"
-    values = {"own_lines": lines or {}, "with_hints": lines is not None}
-    return rendered("page.html", report=report, when=when, total=words.total_text(report), lines=said, **values)
+    return rendered("page.html", report=report, own_lines=lines or {}, with_hints=lines is not None)
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:

@@ -155,6 +155,11 @@ class ExerciseEntry:
         return f"{self.number} {self.title}".strip()
 
     @property
+    def is_blank(self) -> bool:
+        """Whether it has no results: those that are not started share a line."""
+        return self.state == "not_started" and not self.checks
+
+    @property
     def held(self) -> str:
         """Why points that checks earned do not count, in a sentence, or ""."""
         return held_text(sum(_exact(row.held_back) for row in self.checks), self.held_by)

@@ -68,14 +68,6 @@ def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
     return [item for exercise in report.exercises for item in _items(exercise, points=points)]
 
 
-def begun_or_not(report: ReportFile) -> tuple[list[ExerciseEntry], list[ExerciseEntry]]:
-    """The exercises with results, and those that are not started, which share a line."""
-    parts: tuple[list[ExerciseEntry], list[ExerciseEntry]] = ([], [])
-    for exercise in report.exercises:
-        parts[exercise.state == "not_started" and not exercise.checks].append(exercise)
-    return parts
-
-
 def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:

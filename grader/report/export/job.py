@@ -11,8 +11,8 @@ import json
 import time
 from functools import partial
 
-from grader.report.export.items import Kind, Options, begun_or_not, cut, items_of, total_text
-from grader.report.safe import for_markdown_block, for_terminal, for_workflow
+from grader.report.export.items import Options, cut, items_of, total_text
+from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import ReportFile
 
 _MOST_TEXT, _MOST_OF_A_MESSAGE = 4_000, 6_000
@@ -20,8 +20,6 @@ _LARGEST = 900_000
 """GitHub drops a summary of more than a mebibyte."""
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
-
-_NO_POINTS = "Points are not shown here, because this page is public."
 
 
 def plain_log(report: ReportFile, options: Options) -> str:
@@ -45,22 +43,15 @@ def log_line(text: str) -> str:
 
 
 def _log(report: ReportFile, options: Options, system: str = "") -> str:
-    from grader.report.html import rendered
+    seconds, most = int(time.time()), _MOST_ANNOTATIONS
+    return _rendered("log.txt", report, options, _MOST_TEXT, system=system, seconds=seconds, most=most)
 
-    begun, blank = begun_or_not(report)
-    values = {
-        "system": system,
-        "seconds": int(time.time()),
-        "items": items_of(report, points=options.points),
-        "begun": begun,
-        "blank": blank,
-        "points": options.points,
-        "total": total_text(report) if options.points else _NO_POINTS,
-        "path_of": options.path_of,
-        "cut": partial(cut, most=_MOST_TEXT),
-        "most": _MOST_ANNOTATIONS,
-    }
-    return rendered("log.txt", **values)
+
+def _rendered(template: str, report: ReportFile, options: Options, most_text: int, **values: object) -> str:
+    from grader.report.html import rendered  # jinja2, which few commands need
+
+    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=most_text)
+    return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
 
 
 def codequality(report: ReportFile, options: Options) -> str:
@@ -82,25 +73,10 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """The report as Markdown."""
-    from grader.report.html import rendered  # jinja2, which no log needs
-
-    begun, blank = begun_or_not(report)
-    causes = [item for item in items_of(report, points=options.points) if item.is_cause]
-    values = {
-        "course": report.course,
-        "begun": begun,
-        "blank": blank,
-        "total": f"**{total_text(report)}**" if options.points else _NO_POINTS,
-        "policy": report.policy.explained if options.points and report.policy else "",
-        "points": options.points,
-        "path_of": options.path_of,
-        "block_of": lambda text: for_markdown_block(cut(text, _MOST_OF_A_MESSAGE)),
-        "open": [item for item in items_of(report) if item.kind is Kind.OPEN],  # so that it does not look lost
-    }
-    shown = len(causes)
+    """The report as Markdown; of one that is too large for a page, with what to fix in the first exercises alone."""
+    shown = len(report.exercises)
     while True:
-        text = rendered("summary.md", causes=causes[:shown], cut_off=shown < len(causes), **values)
+        text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
         if not shown or len(text.encode("utf-8")) <= _LARGEST:
             return text
         shown //= 2
