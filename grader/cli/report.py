@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.grading.unexplained import Group
     from grader.model import Course, Report
     from grader.report.export.items import Visibility
-    from grader.report.export.lms import Filled
+    from grader.report.export.lms import Column, Filled
     from grader.report.overview import Overview
 
 _FEW = 5
@@ -280,15 +280,20 @@ def export_command(
     """
     from grader.report.export.formats import write_format
     from grader.report.export.items import Options
+    from grader.report.export.lms import fill
     from grader.report.schema import read_report
+    from grader.report.table import Table
 
-    say = Say(quiet=any(place == "-" for _, place in formats))
-    for kind, place in formats:
-        if kind in options.LMS and (len(formats) > 1 or into is None):
-            raise CourseError(f"--format {kind} stands alone, with --into FILE, which the platform gave")
-        if kind in options.LMS and into is not None:
-            _fill_in(say, reports, kind, place, into, column, course_folder, scales=scales, zeros=zeros)
-            return
+    (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
+    if lms := [name for name, _ in formats if name in options.LMS]:
+        if len(formats) > 1 or into is None:
+            raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
+        columns, table = _columns(reports, kind, column, course_folder), Table(into)
+        done = fill(table, kind, columns, scales=scales, zeros=zeros)
+        write_named(place or into, table.content(), "--format")
+        for line in _lines_about(done, place or str(into), zeros=zeros):
+            (print_error if place == "-" else say.prose)(line)
+        return
     if len(reports) > 1:
         raise CourseError("name one report; several folders are for --format canvas and --format moodle")
     read = read_report(reports[0])
@@ -298,22 +303,9 @@ def export_command(
         say(f"wrote {place}")
 
 
-def _fill_in(
-    say: Say,
-    outs: Sequence[Path],
-    kind: str,
-    place: str,
-    into: Path,
-    column: str,
-    course_folder: Path | None,
-    *,
-    scales: bool,
-    zeros: bool,
-) -> None:
-    """Fill in the file of an LMS, and say who has no score there."""
+def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path | None) -> list[Column]:
+    """The final scores of hand-ins, each with the title of its column in the file of an LMS."""
     from grader.batch.term import column_of, handin_of, marks_in, with_grace
-    from grader.report.export.lms import fill
-    from grader.report.table import Table
 
     if column and len(outs) > 1:
         raise CourseError("--column is for one OUT; of several, course.yaml names the columns: handins, column")
@@ -326,11 +318,7 @@ def _fill_in(
     titles = [column or (handin.column if (handin := handin_of(course, one)) else "") for one in marks]
     if kind == "moodle" and not column:
         titles = [""] * len(marks)  # a worksheet is of one assignment
-    table = Table(into)
-    done = fill(table, kind, [column_of(*pair) for pair in zip(marks, titles, strict=True)], scales=scales, zeros=zeros)
-    write_named(place or into, table.content(), "--format")
-    for line in _lines_about(done, place or str(into), zeros=zeros):
-        (print_error if place == "-" else say.prose)(line)
+    return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
 
 
 def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
