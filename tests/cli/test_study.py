@@ -206,21 +206,18 @@ def test_light_commands_import_neither_torch_nor_pytest(home: Path) -> None:
     ],
 )
 def test_completion(
-    home: Path, monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str], not_offered: set[str]
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str], not_offered: set[str]
 ) -> None:
-    """A shell is offered what can stand there."""
+    """A shell is offered what can stand there; outside of a course nobody reads an error in the middle of a line."""
     monkeypatch.chdir(home)
     values = {line.partition(",")[2] for line in completed(words).stdout.split("\n")}
     assert offered <= values
     assert not not_offered & values
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert completed("grade show ").output.strip() == ""
 
 
 def completed(words: str) -> Result:
     env = {"_GRADE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     return CliRunner().invoke(main, prog_name="grade", env=env)
-
-
-def test_completion_outside_of_a_course_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of a line nobody wants to read an error."""
-    monkeypatch.chdir(tmp_path)
-    assert completed("grade show ").output.strip() == ""
