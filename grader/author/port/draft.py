@@ -13,7 +13,7 @@ from grader.author.port.rewrite import CHECK, WORDS, Plain, Rewriter, read_plain
 from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of
 from grader.course.answers import first_line, names_of
 from grader.lint import findings
-from grader.lint.scope import Function, Source, imported, parameters
+from grader.lint.scope import CHECK as OF_CHECK, FIXTURE, Function, Source, imported, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -237,8 +237,8 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
 
 def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(ast.parse(text))
-    known = _FIXTURES | {node.name for node in source.functions if source.is_fixture(node)}
-    for function in filter(source.is_pytests, source.functions):
+    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
+    for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
         lacking = [name for name in parameters(function) if name not in known]
         marks = "".join(map(ast.unparse, function.decorator_list))
         if unknown := [f"`{name}`" for name in lacking if not re.search(rf"parametrize.*\b{name}\b", marks)]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from grader.author.port.text import Edits, Item, assembled, items_of
 from grader.course.answers import first_line, names_of
-from grader.lint.scope import Function, Kind, Scope, Source, imported, parameters, scopes
+from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -162,7 +162,7 @@ class Rewriter:
         self.plain = plain
         self._source = Source(ast.parse(assembled("", plain.items)))
         self._functions = [item for item in plain.items if isinstance(item.node, Function)]
-        self.fixtures = {item.name: item for item in self._functions if self._source.is_fixture(item.node)}
+        self.fixtures = {item.name: item for item in self._functions if self._source.decorator(item.node, FIXTURE)}
         others = [item for item in self._functions if item not in plain.tests and item.name not in self.fixtures]
         self._helpers = {item.name: item for item in others}
         self.needs = self._needs(self._of_check, self._helpers)
