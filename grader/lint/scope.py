@@ -120,7 +120,7 @@ class Kind(Enum):
 
 
 _REMOTE = {Kind.MODULE, Kind.FUNCTION, Kind.OBJECT}
-_GIVEN = {
+_GIVEN: dict[str, Kind | None] = {
     **dict.fromkeys(("student", "reference", "probe"), Kind.MODULE),
     **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), Kind.FOLDER),
     "rng": Kind.MADE,
@@ -145,7 +145,7 @@ class Scope:
         known: what its parameters are, by name.
     """
 
-    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind]) -> None:
+    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind | None]) -> None:
         self.source = source
         self.function = function
         self.nodes = list(ast.walk(function))
