@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.author.judge import Proof
-from grader.author.verify import verify
+from grader.author.verify import Prover
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
@@ -241,7 +241,7 @@ def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
 def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **named: Any) -> list[Proof]:
     """What `grade verify` shows with nothing saved."""
     with open_store(None) as store:
-        return verify(course, exercises, FORK, store, seeds, print, **named)
+        return Prover(course, FORK, store, seeds, print, **named).verify(exercises)
 
 
 def verdicts(graded: GradedExercise) -> dict[str, str]:
