@@ -22,7 +22,7 @@ from grader.course.load import find_exercises, load_course
 from grader.grading import lanes as lanes_module
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.collect import read_submission
@@ -103,7 +103,7 @@ class InLane:
         self._lane = lane
         self._known = known
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Grade it."""
         return done_at_once(lambda lane: grade_exercise(work, lane, self._known), self._lane)
 

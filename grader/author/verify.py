@@ -150,7 +150,7 @@ class Prover:
                     results[case] = finished.graded
                     if finished.id is None and _stays_slow(case, finished.graded):
                         with suppress(sqlite3.Error):  # it can be run again
-                            self.store.add(finished.work, finished.result)
+                            self.store.add(finished)
         return results
 
 

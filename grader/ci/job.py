@@ -18,7 +18,7 @@ from grader.course.layout import bundled_course, find_course, find_given, is_giv
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
-from grader.grading.plan import Finished, Result, RunPlan, Work, graded_so_far
+from grader.grading.plan import Finished, RunPlan, Work, graded_so_far
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
@@ -200,7 +200,7 @@ def grade_checkout(
         nonlocal has_news
         outcomes[exercise.id][outcome.check] = outcome
         graded = graded_so_far(exercise, submission, checks, list(outcomes[exercise.id].values()))
-        latest[exercise.id], has_news = Finished(works[exercise.id], Result(graded), final=False), True
+        latest[exercise.id], has_news = Finished(works[exercise.id], graded, final=False), True
 
     def write_news() -> None:
         nonlocal has_news, rest_ends

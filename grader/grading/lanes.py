@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.plan import Result, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
+from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
 from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Level, Part, Setup, Start
@@ -53,7 +53,7 @@ class Engine(Protocol):
     def slots(self) -> int:
         """How many works are graded at once at present."""
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded. The future raises what kept it from being graded."""
 
 
@@ -75,7 +75,7 @@ class Lanes:
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded in the next free lane."""
         return self.ask(partial(self._grade, work))
 
@@ -110,14 +110,14 @@ class Lanes:
         """Have each lane collect the checks again before its next work: their files may have changed."""
         self._changed = exercises
 
-    def _grade(self, work: Work, lane: Lane) -> Result:
+    def _grade(self, work: Work, lane: Lane) -> Finished:
         problems = lane.collected.problems
         if self._strict and problems:
             last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
             remedy = "fix them (grade verify shows the line), then run the same command again"
             raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
         if self._stopped is work.submission:
-            return Result(graded_from(work.exercise, lane.checks_of(work.exercise), []))
+            return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
         result = grade_exercise(work, lane, self.known, self.hear)
         if work.plan.stops and lost_points(result.graded):
             self._stopped = work.submission
@@ -162,7 +162,7 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _unheard) -> Result:
+def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _unheard) -> Finished:
     """Grade one exercise of one submission.
 
     Args:
@@ -185,7 +185,7 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _un
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         graded = diagnose(graded, submission, plan.setup, lane, known)
     confinement = lane.reached.level.word if submission.files.get(exercise.id) else None
-    return Result(as_handed_in(graded, submission), confinement, lane.was_late)
+    return Finished(work, as_handed_in(graded, submission), confinement, lane.was_late)
 
 
 def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:

@@ -25,7 +25,7 @@ from typing import Any
 from grader.course.answers import starter_digest, wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.plan import Finished, Outcomes, Result, Work, as_handed_in
+from grader.grading.plan import Finished, Outcomes, Work, as_handed_in
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
 from grader.model.messages import Level, Setup
 from grader.model.typed import from_json, to_json
@@ -237,22 +237,19 @@ class Store:
             if same == key and work.plan.setup.allows(saved.confinement):
                 # Where its file lies may have changed.
                 graded = as_handed_in(saved.outcomes.graded(work.exercise), work.submission)
-                return Finished(work, Result(graded, saved.confinement), saved=True, id=saved.id)
+                return Finished(work, graded, saved.confinement, saved=True, id=saved.id)
         return None
 
-    def save(self, work: Work, result: Result) -> int | None:
+    def save(self, one: Finished) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(work, result) if _will_hold(result.graded) else None
+            return self.add(one) if _will_hold(one.graded) else None
         return None
 
-    def add(self, work: Work, result: Result, path: str | None = None, text: bytes | None = None) -> int:
+    def add(self, one: Finished, path: str | None = None, text: bytes | None = None) -> int:
         """Write a result down, as graded now."""
-        author, exercise = work.submission.author, work.exercise.id
-        outcomes = Outcomes.of(result.graded)
-        return self.write(
-            Saved(0, author, exercise, self.keys.of(work), now(), result.confinement, outcomes, path, text)
-        )
+        author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
+        return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))
 
     def write(self, saved: Saved) -> int:
         """Write a result down under a new number."""
