@@ -90,8 +90,7 @@ class Known:
             first = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        parts = (self._keys.judge(exercise), self._machine, str(seed))
-        key = digest_of(answer.source, *(part.encode() for part in parts))
+        key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
         mine = self._traces[key]
