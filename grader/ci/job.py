@@ -207,17 +207,17 @@ def grade_checkout(
         began = time.monotonic()
         if has_news and began >= rest_ends:
             has_news = False
-            write(report_of(plan, submission, list(latest.values())))
+            write(report_of(plan, submission, latest))
             rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
 
-    write(report_of(plan, submission, []))  # a place that cannot be written is reported before all else
+    write(report_of(plan, submission, {}))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     try:
         with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
             lanes.hear = hear
             report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
     except KeyboardInterrupt:  # the job's time is over
-        report = report_of(plan, submission, list(latest.values()))
+        report = report_of(plan, submission, latest)
     except GraderError:
         if not any(one.graded.checks for one in latest.values()):
             undo()

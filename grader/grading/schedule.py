@@ -15,7 +15,7 @@ nothing else of ours runs:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
@@ -58,27 +58,24 @@ def grade_submission(
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
-    done: list[Finished] = []
+    done: dict[str, Finished] = {}
     finished = schedule(works, engine, store, again=lambda graded: fresh, on_wait=on_wait)
     for one in in_order(works, finished):
-        done.append(one)
+        done[one.work.exercise.id] = one
         on_finished(one)
     return report_of(plan, submission, done)
 
 
-def report_of(plan: RunPlan, submission: Submission, done: Iterable[Finished]) -> Report:
-    """The report of a submission by what is finished; the points of exercises that still run are undecided."""
-    ready = {one.work.exercise.id: one for one in done}
+def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, Finished]) -> Report:
+    """The report of a submission by what is finished, by exercise; the points of those that still run are undecided."""
     rows = []
     for exercise in plan.exercises:
-        if exercise.id in ready:
-            rows.append(ready[exercise.id].graded)
-        elif (graded := not_run(plan, exercise, submission)) is not None:
-            rows.append(graded)
-        else:
+        graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
+        if graded is None:
             waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
-            rows.append(GradedExercise(exercise, "started", (), waits, place=place))
-    levels = (one.confinement for one in ready.values())
+            graded = GradedExercise(exercise, "started", (), waits, place=place)
+        rows.append(graded)
+    levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
     return report_for(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
 
 
@@ -136,14 +133,15 @@ def schedule(
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
                 yield run.noted(place, run.saved(Finished(work, graded)))
             else:
-                while run.is_full():
+                while len(run.submitted) >= _AHEAD * engine.slots:
                     yield from run.arrived()
-                run.give_out(place, work)
+                run.submitted[engine.submit(work)] = place
         while run.submitted:
             yield from run.arrived()
         yield from run.repeated()
-    finally:
-        run.cancel()
+    finally:  # nobody waits for what is still under way
+        for future in run.submitted:
+            future.cancel()
 
 
 def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Finished]:
@@ -171,14 +169,6 @@ class _Run:
         self._later: list[tuple[int, Finished]] = []
         self._stayed_broken: Counter[str] = Counter()
 
-    def is_full(self) -> bool:
-        """Whether enough work is under way."""
-        return len(self.submitted) >= _AHEAD * self._engine.slots
-
-    def give_out(self, place: int, work: Work) -> None:
-        """Have a work graded."""
-        self.submitted[self._engine.submit(work)] = place
-
     def arrived(self) -> Iterator[Finished]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
@@ -195,10 +185,10 @@ class _Run:
     def noted(self, place: int, one: Finished) -> Finished:
         """The same, marked and remembered if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
-        if self._is_late(one) or is_inconclusive(one.graded) or broken:
-            one = replace(one, final=False)
-            self._later.append((place, one))
-        return one
+        if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
+            return one
+        self._later.append((place, replace(one, final=False)))
+        return self._later[-1][1]
 
     def repeated(self) -> Iterator[Finished]:
         """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
@@ -226,8 +216,3 @@ class _Run:
     def _is_late(self, one: Finished) -> bool:
         """A lane that worked alone had all the time that it is given."""
         return one.late and self._engine.slots > 1
-
-    def cancel(self) -> None:
-        """Nobody waits for what is still under way."""
-        for future in self.submitted:
-            future.cancel()

@@ -107,11 +107,10 @@ def plain_code(source: bytes) -> str:
     """
     try:
         tree = ast.parse(source)
-        tree.body = [node for node in tree.body if not _is_program(node)]
         for node in ast.walk(tree):
             if isinstance(node, (ast.Module, *_DEFINED)):
                 empty: list[ast.stmt] = [] if isinstance(node, ast.Module) else [ast.Pass()]
-                node.body = [part for part in node.body if not _is_text(part)] or empty
+                node.body = [part for part in node.body if not _is_left_out(part)] or empty
         return ast.unparse(tree) + "\n"
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(f"it is not Python: {error}") from None
@@ -136,10 +135,11 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
         raise ValueError("it defines no function and no class")
     caught_by, rule = _caught_by(graded)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
-    lines = [_SENTENCE, "", f"caught by: {caught_by}"]
-    if others:
-        lines.append(f"breaks: {', '.join(sorted({*others, rule}, key=lambda name: (len(name), name)))}")
-    return '"""' + "\n".join(lines) + f'\n"""\n\n{_spaced(ast.unparse(tree))}\n'
+    rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
+    breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
+    # Two blank lines before functions, as people write it.
+    code = re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", ast.unparse(tree)).removeprefix("\n\n")
+    return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
 def _caught_by(graded: GradedExercise) -> tuple[str, str]:
@@ -154,12 +154,13 @@ def _caught_by(graded: GradedExercise) -> tuple[str, str]:
     return chosen.check.id, chosen.check.contract
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_program(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+def _is_left_out(node: ast.stmt) -> bool:
+    match node:
+        case ast.If(test=test):
+            return "__name__" in ast.unparse(test)
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
@@ -170,14 +171,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
-    return {name for name in names if not _is_installed(name)}
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
+    return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
 
 
 def _words_of(exercise: Exercise) -> set[str]:
@@ -210,8 +204,3 @@ def _without_people(code: str, people: Iterable[str], taken: set[str]) -> str:
         if len(word) >= _LEAST_LETTERS and not word.isdigit():
             code = re.sub(rf"(?<![^\W\d_]){word}(?![^\W\d_])", _SOMEBODY, code, flags=re.IGNORECASE)
     return code
-
-
-def _spaced(code: str) -> str:
-    """The code with two blank lines before functions, as people write it."""
-    return re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", code).removeprefix("\n\n")
