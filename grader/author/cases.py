@@ -209,11 +209,9 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
     """A case for each constant, which all functions that a rule names give."""
     names = _functions(exercise)
-    if exercise.reference is None or not names:
-        return
-    for gives, statement in CONSTANTS.items():
+    for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
-        path = exercise.reference.with_name(f"every function gives {gives}")
+        path = exercise.folder / f"every function gives {gives}"
         yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 

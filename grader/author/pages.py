@@ -25,8 +25,7 @@ def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
     """The lines of a map: modules with their exercises, what each needs, the fast track, topics and their places."""
     numbers = {exercise.id: exercise.number for exercise in course.exercises}
     yield from _filled(f"# {_plain(course.title)}: the map", "Written by `grade pages`.")
-    minutes = sum(exercise.minutes or 0 for exercise in course.exercises)
-    if minutes:
+    if minutes := sum(exercise.minutes or 0 for exercise in course.exercises):
         yield from _filled(f"All of it takes about {_time(minutes)}.")
     for module in course.modules:
         yield from _filled(f"## {_plain(module.title)}", f"Page: `{page_of(module.id).as_posix()}`")
@@ -67,9 +66,7 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, l
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
     works = {case.work(course, setup, with_tries=True): case for case in cases}
-    results = {
-        works[finished.work]: finished.graded for finished in schedule(works, lanes)
-    }  # the last of each is final
+    results = {works[one.work]: one.graded for one in schedule(works, lanes)}  # the last of each is final
     yield from _filled("# What students read", "For staff, as it describes hidden checks. Written by `grade pages`.")
     for exercise in exercises:
         yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.course.answers import first_line
+from grader.course.answers import first_line, names_of
 from grader.lint.scope import Function, imported
 
 _Node = ast.expr | ast.stmt
@@ -110,12 +110,8 @@ def items_of(text: str) -> list[Item]:
         last = whole.end_lineno or 0
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
-        binds = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
-        if isinstance(node, (Function, ast.ClassDef)):
-            binds = {node.name}
-        binds |= imported(node).keys()
-        uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        uses, binds = names_of(own)
+        uses |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
 
