@@ -240,9 +240,7 @@ def _stays(item: Item) -> bool:
     match item.node:
         case ast.Import() | ast.ImportFrom():
             return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
-        case ast.Expr(value=ast.Constant()):
-            return False
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+        case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
             return False
     return True
 
@@ -288,12 +286,14 @@ def with_helpers(text: str) -> str:
     source, edits = Source(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
-            new = ""
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                new = _values(scope, edits, node.value)
-            elif isinstance(node, ast.Assert):
-                new = _assert(scope, edits, node.test)
-            if new and isinstance(node, ast.stmt):
+            match node:
+                case ast.Expr(value=ast.Call() as call):
+                    new = _values(scope, edits, call)
+                case ast.Assert(test=test):
+                    new = _assert(scope, edits, test)
+                case _:
+                    continue
+            if new:
                 edits.replace(node, new)
     return edits.result()
 
@@ -309,22 +309,12 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
         case ast.Call():
             return _values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
-            for got, expected in ((left, right), (right, left)):
-                for attribute in ("shape", "dtype"):
-                    owner = _owner(got, attribute)
-                    if owner is not None and _is_students(scope, owner):
-                        return f"same_{attribute}({edits.text(owner)}, {edits.text(expected)})"
+            for one, expected in ((left, right), (right, left)):
+                args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
+                got = args[0] if args else one
+                if isinstance(got, ast.Attribute) and got.attr in ("shape", "dtype") and _is_students(scope, got.value):
+                    return f"same_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
     return ""
-
-
-def _owner(node: ast.expr, attribute: str) -> ast.expr | None:
-    """What an expression is the shape or the dtype of."""
-    match node:
-        case ast.Attribute(value=value, attr=name) if name == attribute:
-            return value
-        case ast.Call(func=ast.Name(id="tuple" | "list"), args=[inner]):
-            return _owner(inner, attribute)
-    return None
 
 
 def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
@@ -341,9 +331,8 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     if _is_students(scope, expected) and not _is_students(scope, got):
         got, expected = expected, got
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
-    return (
-        f"same_values({', '.join([_plain(edits, got), _plain(edits, expected), *map('='.join, tolerances.items())])})"
-    )
+    values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
+    return f"same_values({', '.join(values)})"
 
 
 def _plain(edits: Edits, node: ast.expr) -> str:
