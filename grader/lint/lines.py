@@ -9,21 +9,31 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from grader.lint.scope import (
-    CHECK,
-    FIXTURE,
-    HEARD,
-    PROBE,
-    Finding,
-    Function,
-    Kind,
-    Scope,
-    Source,
-    arguments,
-    parameters,
-    scopes,
-)
+from grader.lint.scope import CHECK, FIXTURE, Function, Kind, Scope, Source, arguments, parameters, scopes
+
+PROBE = "write a probe: a function of the probe file that does this beside the student's code"
+HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """A line of a check file that does not do what it says.
+
+    Attributes:
+        line: its number.
+        what: what has no effect, or is not graded.
+        instead: what to write.
+    """
+
+    line: int
+    what: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.instead}"
+
 
 _OF_ONE_CHECK = ("student", "reference", "rng", "probe", "tmp_path")
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")

@@ -1,4 +1,4 @@
-"""A check file as a syntax tree, what the names of its functions certainly are, and a finding in it."""
+"""A check file as a syntax tree, and what the names of its functions certainly are."""
 
 from __future__ import annotations
 
@@ -6,32 +6,9 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-PROBE = "write a probe: a function of the probe file that does this beside the student's code"
-HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
-
-
-@dataclass(frozen=True, order=True)
-class Finding:
-    """A line of a check file that does not do what it says.
-
-    Attributes:
-        line: its number.
-        what: what has no effect, or is not graded.
-        instead: what to write.
-    """
-
-    line: int
-    what: str
-    instead: str
-
-    def __str__(self) -> str:
-        return f"{self.what}; {self.instead}"
-
 
 CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
 """The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
