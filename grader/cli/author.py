@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -225,6 +225,6 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
         _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))
 
 
-def _write(path: Path, lines: Iterable[str]) -> None:
-    write_file(path, "\n".join(lines).rstrip("\n") + "\n")
+def _write(path: Path, page: str) -> None:
+    write_file(path, page)
     Say()(f"wrote {path.as_posix()}")
