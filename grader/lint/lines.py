@@ -35,7 +35,6 @@ class Finding:
         return f"{self.what}; {self.instead}"
 
 
-_OF_ONE_CHECK = ("student", "reference", "rng", "probe", "tmp_path")
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
 _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
@@ -49,7 +48,6 @@ def not_graded(source: Source) -> Iterator[Finding]:
         name, line, is_check = function.name, function.lineno, source.decorator(function, CHECK) is not None
         if function not in inside:
             yield from _name(name, line, is_check=is_check)
-            yield from _scope(source, function)
             if is_check and (before := first.setdefault(name, line)) != line:
                 yield Finding(line, f"this `{name}` replaces the one on line {before}", "give each check its own name")
         elif is_check:
@@ -72,16 +70,6 @@ def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
     elif name.startswith("check_") and not is_check:
         what = f"`{name}` has no `@check`, so it is graded as a check of no rule with one share"
         yield Finding(line, what, f'write `@check("C1")` above it; if it is a helper, name it `{name[5:]}`')
-
-
-def _scope(source: Source, function: Function) -> Iterator[Finding]:
-    """A fixture that outlives what it takes."""
-    fixture = source.decorator(function, FIXTURE)
-    for keyword in fixture.keywords if isinstance(fixture, ast.Call) else ():
-        taken = [name for name in parameters(function) if name in _OF_ONE_CHECK]
-        if keyword.arg == "scope" and ast.unparse(keyword.value) != "'function'" and taken:
-            what = f"every check that takes the fixture `{function.name}` fails: `{taken[0]}` belongs to one check"
-            yield Finding(function.lineno, what, "remove `scope`")
 
 
 # -- the check process -------------------------------------------------------------------------------------------------

@@ -125,10 +125,8 @@ class Tests:
             edits.replace(place, f"{prefix}{task}")
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
-                name, given = call.func.id, bool(call.args or call.keywords)
-                edits.add_first(edits.end(call.func), needs[name], before=given)
-                if prefix and (new := self.name_in_checks(name)) != name:
-                    edits.replace(call.func, new)
+                name = self.name_in_checks(call.func.id) if prefix else call.func.id
+                edits.replace_head(call, name, needs[call.func.id], before=bool(call.args or call.keywords))
 
     # -- check files ----------------------------------------------------------------------------------------------
 
@@ -140,8 +138,7 @@ class Tests:
         if not isinstance(node, Function):
             return item.text
         needs = self.needs[item.name]
-        edits.replace_name(node, self.name_in_checks(item.name))
-        edits.add_first(edits.start(node), needs, before=bool(parameters(node)))
+        edits.replace_head(node, self.name_in_checks(item.name), needs, before=bool(parameters(node)))
         if item.name in self.tests:
             above = node.decorator_list[0] if node.decorator_list else node
             edits.insert(edits.start(above) - bool(node.decorator_list), CHECK)

@@ -40,19 +40,15 @@ class Edits:
         """Replace a node."""
         self._edits.append((self.start(node), self.end(node), new))
 
-    def replace_name(self, function: Function, new: str) -> None:
-        """Give a function another name."""
-        start = self._bytes.index(b"def ", self.start(function)) + 4
-        self._edits.append((start, start + len(function.name.encode()), new))
-
     def insert(self, place: int, new: str) -> None:
         """Insert a text."""
         self._edits.append((place, place, new))
 
-    def add_first(self, place: int, new: Sequence[str], *, before: bool) -> None:
-        """Add parameters or arguments behind the first bracket after a place; `before` if there are others."""
-        if new:
-            self.insert(self._bytes.index(b"(", place) + 1, ", ".join(new) + ", " * before)
+    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
+        """Give a function or a call another name, and what comes first in its brackets; `before` if there is more."""
+        start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
+        more = ", ".join(first) + ", " * (before and bool(first))
+        self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def drop(self, node: _Node) -> None:
         """Remove the lines of a node."""
