@@ -21,7 +21,7 @@ from pathlib import Path
 
 from grader.grading.plan import Finished
 from grader.grading.secret import secret_in
-from grader.grading.store import VERSION, Keys, Saved, Store, as_bytes, connect, from_bytes, now, prepare
+from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, from_bytes, now, prepare
 from grader.intake.handed import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json
@@ -97,7 +97,7 @@ class Journal(Store):
     """An open journal; see `open_journal`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__(connection, Keys())
+        super().__init__(connection)
         self._root = Path()
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:

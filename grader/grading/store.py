@@ -215,8 +215,8 @@ class Store:
     run = 0
     """The run that results are saved for; a batch numbers its runs."""
 
-    def __init__(self, connection: sqlite3.Connection, keys: Keys) -> None:
-        self.keys = keys
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.keys = Keys()
         self._connection = connection
         self._lock = threading.Lock()  # lanes save how known wrong answers behave
 
@@ -311,11 +311,11 @@ class Store:
 
 
 @contextmanager
-def open_store(path: Path | None, keys: Keys | None = None) -> Iterator[Store]:
+def open_store(path: Path | None) -> Iterator[Store]:
     """A cache of results in a file; without one, or where none can be written, it lasts as long as it is open."""
     with closing(_opened(path)) as connection:
         connection.text_factory = from_bytes
-        store = Store(connection, keys or Keys())
+        store = Store(connection)
         yield store
         with suppress(sqlite3.Error):
             store.forget_oldest()
