@@ -144,7 +144,8 @@ class Tests:
             edits.insert(edits.start(above) - bool(node.decorator_list), CHECK)
             if ast.get_docstring(node) is None:
                 title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
-                edits.insert(edits.start(node.body[0]), f'"""{title}"""\n    ')
+                column = (first := node.body[0]).col_offset
+                edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
         self._decorators(edits, item, node)
         self._body(edits, node, self.needs, "student.")
         for call in filter(self._draws, ast.walk(node) if "rng" in needs else ()):
