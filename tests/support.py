@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from grader.author.judge import Proof
-from grader.author.verify import verify
+from grader.author.verify import Prover
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
@@ -22,7 +22,7 @@ from grader.course.load import find_exercises, load_course
 from grader.grading import lanes as lanes_module
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Result, RunPlan, Work
+from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.collect import read_submission
@@ -103,7 +103,7 @@ class InLane:
         self._lane = lane
         self._known = known
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Grade it."""
         return done_at_once(lambda lane: grade_exercise(work, lane, self._known), self._lane)
 
@@ -241,7 +241,7 @@ def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
 def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **named: Any) -> list[Proof]:
     """What `grade verify` shows with nothing saved."""
     with open_store(None) as store:
-        return verify(course, exercises, FORK, store, seeds, print, **named)
+        return Prover(course, FORK, store, seeds, print, **named).verify(exercises)
 
 
 def verdicts(graded: GradedExercise) -> dict[str, str]:

@@ -7,6 +7,7 @@ import functools
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,14 @@ def test_one_module_knows_the_paths_of_a_course() -> None:
                 bad = node.value.startswith(("exercises/", "solutions/")) or node.value.endswith(("/exercise.yaml",))
                 known += [f"{path.name}: {node.value}"] * bad
     assert known == []
+
+
+def test_the_wheel_carries_what_is_no_module() -> None:
+    """Each file beside the modules fits a pattern of pyproject.toml: without it, a wheel would lack the file."""
+    text = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
+    patterns = tomllib.loads(text)["tool"]["setuptools"]["package-data"]["grader"]
+    files = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.*") if path.suffix not in (".py", ".pyc")]
+    assert [str(path) for path in files if not any(map(path.match, patterns))] == []
 
 
 def test_the_sandbox_stands_by_itself() -> None:

@@ -128,21 +128,19 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
         seeds: how many seeds a right answer must pass with.
         problems: what keeps a file from being run is added.
     """
-    places = Places.of(exercise)
+    staff = Places.of(exercise).staff.as_posix()
     try:
         if exercise.reference is not None:  # otherwise each run would say that it is at fault itself
             ast.parse(exercise.reference.read_bytes())
         known = [*_right_cases(exercise, seeds, problems), *_wrong_cases(exercise, checks, seeds, problems)]
         return [*known, *unusual_cases(exercise, problems), *constant_cases(exercise)]
     except CourseError as error:
-        problems += [f"{places.staff.as_posix()}/{problem}" for problem in error.problems]
+        problems += [f"{staff}/{problem}" for problem in error.problems]
     except SyntaxError as error:
-        where = places.reference.as_posix()
-        problems.append(f"{where}: line {error.lineno}: the reference is not valid Python ({error.msg}); fix it")
+        where = f"{staff}/{exercise.file_name}: line {error.lineno}"
+        problems.append(f"{where}: the reference is not valid Python ({error.msg}); fix it")
     except (OSError, ValueError) as error:
-        where = getattr(error, "filename", None) or places.staff.as_posix()
-        reason = getattr(error, "strerror", None) or error
-        problems.append(f"{where}: a file cannot be read ({reason}); fix it")
+        problems.append(f"{staff}: a file cannot be read ({error}); fix it")
     return []
 
 
@@ -161,8 +159,9 @@ def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterato
 def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> Iterator[Case]:
     places, names = Places.of(exercise), [check.id for check in checks]
     if (count := len(exercise.wrong)) < _LEAST_WRONG:
-        where = places.wrong_entries.as_posix()
-        problems.append(f"{where}: there are {count} wrong answers; write at least {_LEAST_WRONG}")
+        problems.append(
+            f"{places.wrong_entries.as_posix()}: there are {count} wrong answers; write at least {_LEAST_WRONG}"
+        )
     for path in exercise.wrong:
         try:
             answer = read_answer(exercise, path)
@@ -210,11 +209,9 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
     """A case for each constant, which all functions that a rule names give."""
     names = _functions(exercise)
-    if exercise.reference is None or not names:
-        return
-    for gives, statement in CONSTANTS.items():
+    for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
-        path = exercise.reference.with_name(f"every function gives {gives}")
+        path = exercise.folder / f"every function gives {gives}"
         yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 

@@ -19,7 +19,7 @@ from grader.author.text import line_of
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
 from grader.grading.diagnosis import MOST
-from grader.model import WITHHELD, Exercise, GradedCheck, GradedExercise, Outcome, Speed, Verdict
+from grader.model import WITHHELD, Exercise, GradedExercise, Outcome, Speed, Verdict
 from grader.model.score import points_text
 
 Runs = Sequence[tuple[Case, GradedExercise]]
@@ -37,6 +37,7 @@ MOST_MESSAGES = 24
 Unusual answers are of ten kinds, and a check may look at two functions, each with a name in its messages.
 """
 
+_UNCLEAR = "gets no verdict from {}; make its measurement clearer"
 _LONGEST_TEXT = 100
 _OF_ANSWER = re.compile(r"(raised \w+)(?:: .*)?(?:\n {4}.*)*")
 """An exception with its text and its line, which differ from answer to answer."""
@@ -116,16 +117,13 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
         runs: its cases, each with what it showed.
         saved: how many of these are of earlier commands.
     """
-    proof = Proof(exercise, [*problems], saved=saved)
+    proof = Proof(exercise, [*problems], saved=saved, losses=losses_of(runs))
     _judge_each(proof, runs)
     _judge_messages(proof, runs)
-    proof.losses = losses_of(runs)
-    proof.problems += [
-        *margin_problems(exercise, runs),
-        *loss_problems(exercise, proof.losses),
-        *_constant_problems(exercise, runs),
-        *unsteady_problems(exercise, runs),
-    ]
+    proof.problems += margin_problems(exercise, runs)
+    proof.problems += loss_problems(exercise, proof.losses)
+    proof.problems += _constant_problems(exercise, runs)
+    proof.problems += unsteady_problems(exercise, runs)
     proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs)]
     return proof
 
@@ -137,8 +135,8 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
         path = case.answer.path
         if case.kind == "reference":  # the longest of its runs, those on a busy machine among them
             proof.seconds = max(proof.seconds, sum(row.outcome.seconds for row in graded.checks))
-        broken = _broken(case, graded.checks)
-        problem = broken or _problem(case, graded.checks)
+        broken = _first(graded, "{} is at fault itself {}; fix it", Verdict.BROKEN)
+        problem = broken or _problem(case, graded)
         good, total = proof.counts.get(case.kind, (0, 0))
         proof.counts[case.kind] = (good + (not problem), total + 1)
         if problem:
@@ -147,7 +145,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
             seed = "" if case.kind == "starter" else f" (first with --seed {case.seed})"
             line = f"{_place(case)}: {problem}{seed}"
             seen.setdefault((None if broken else path, problem), (line, set()))[1].add(path)
-        elif case.kind == "wrong" and _named(case, graded.checks).verdict is Verdict.NOT_RUN:
+        elif case.kind == "wrong" and _named(case, graded).verdict is Verdict.NOT_RUN:
             proof.unproved += [path.name] * (path.name not in proof.unproved)
     for line, paths in seen.values():
         proof.problems.append(line if len(paths) == 1 else f"{line}; so it is with {len(paths) - 1} more answers")
@@ -156,55 +154,44 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
         proof.problems.append(f"{Places.of(proof.exercise).shown.as_posix()}: {text}")
 
 
-def _broken(case: Case, rows: Sequence[GradedCheck]) -> str:
-    for outcome in (row.outcome for row in rows):
-        if outcome.verdict is Verdict.BROKEN:
-            reason = outcome.detail.strip().split("\n")[0]
-            return f"check_{outcome.check} is at fault itself ({reason}{_statement(case.exercise, outcome)}); fix it"
-    return ""
-
-
-def _problem(case: Case, rows: Sequence[GradedCheck]) -> str:
+def _problem(case: Case, graded: GradedExercise) -> str:
     """Why a run does not go as it should, or ""."""
     match case.kind:
-        case "starter" if _has_full_marks(rows):
+        case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
-        case "unusual" if _has_full_marks(rows) and case.gives not in MAY_BE_RIGHT:
+        case "unusual" if _has_full_marks(graded) and case.gives not in MAY_BE_RIGHT:
             return "this unusual answer gets full marks; add a check that looks at what comes back"
-        case "reference":
-            return _refusal("the reference", case, rows)
-        case "right":
-            return _refusal("this right answer", case, rows)
+        case "reference" | "right":
+            what = "the reference" if case.kind == "reference" else "this right answer"
+            lost = [verdict for verdict in Verdict if verdict.lost]
+            refused = _first(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
+            return refused or _first(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
-            return _escape(case, rows)
+            return _escape(case, graded)
     return ""
 
 
-def _has_full_marks(rows: Sequence[GradedCheck]) -> bool:
-    decided = [row.outcome.verdict for row in rows if row.outcome.verdict.decided]
+def _has_full_marks(graded: GradedExercise) -> bool:
+    decided = [row.verdict for row in graded.checks if row.verdict.decided]
     return bool(decided) and all(verdict is Verdict.PASSED for verdict in decided)
 
 
-def _refusal(what: str, case: Case, rows: Sequence[GradedCheck]) -> str:
-    """The first check that a right answer does not pass."""
-    for outcome in (row.outcome for row in rows):
-        if outcome.verdict.lost:
-            reason = (outcome.detail or outcome.message).split("\n")[0]
-            where = _statement(case.exercise, outcome)
-            return f"{what} does not pass check_{outcome.check} ({reason}{where}); fix one of the two"
-        if outcome.verdict is Verdict.INCONCLUSIVE:
-            return f"{what} gets no verdict from check_{outcome.check}; make its measurement clearer"
+def _first(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
+    """What is said of the first check that ends like this, with the reason and the line of the check file; or ""."""
+    for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
+        reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
+        return said.format(f"check_{outcome.check}", f"({reason}{_statement(graded.exercise, outcome)})")
     return ""
 
 
-def _escape(case: Case, rows: Sequence[GradedCheck]) -> str:
+def _escape(case: Case, graded: GradedExercise) -> str:
     """Why a wrong answer was not caught by the check that it names: any other proves nothing about this one."""
-    caught = [row.check.id for row in rows if row.outcome.verdict in (Verdict.FAILED, Verdict.CRASHED)]
+    caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
-    outcome = _named(case, rows)
+    outcome = _named(case, graded)
     match outcome.verdict:
         case Verdict.INCONCLUSIVE:
-            return f"it gets no verdict from check_{outcome.check}; make its measurement clearer"
+            return f"it {_UNCLEAR}".format(f"check_{outcome.check}")
         case Verdict.ERROR | Verdict.SKIPPED:  # that loses the points, but the student would read the wrong message
             reason = outcome.message.split("\n")[0]
             return f"check_{outcome.check} could not judge it ({reason}; {others}); name another"
@@ -213,19 +200,17 @@ def _escape(case: Case, rows: Sequence[GradedCheck]) -> str:
     return ""
 
 
-def _named(case: Case, rows: Sequence[GradedCheck]) -> Outcome:
+def _named(case: Case, graded: GradedExercise) -> Outcome:
     """How the check ended that a wrong answer names."""
-    return next(row.outcome for row in rows if row.check.id == case.answer.caught_by)
+    return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
 def _place(case: Case) -> str:
-    places = Places.of(case.exercise)
-    folders = {"starter": places.shown, "reference": places.staff}
+    places, name = Places.of(case.exercise), case.answer.path.name
     if case.kind in ("wrong", "right"):
-        return places.known_answer(case.kind, case.answer.path.name)
-    if case.kind in folders:
-        return (folders[case.kind] / case.answer.path.name).as_posix()
-    return f"{places.staff.as_posix()}: {case.answer.path.name}"
+        return places.known_answer(case.kind, name)
+    folder = (places.shown if case.kind == "starter" else places.staff).as_posix()
+    return f"{folder}/{name}" if case.kind in ("starter", "reference") else f"{folder}: {name}"
 
 
 def _statement(exercise: Exercise, outcome: Outcome) -> str:
@@ -239,18 +224,15 @@ def _statement(exercise: Exercise, outcome: Outcome) -> str:
 
 def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """A question to the author about unusual answers that may be right."""
-    functions: dict[str, list[str]] = {}
+    functions = defaultdict[str, list[str]](list)
     for case, graded in runs:
-        if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded.checks):
-            functions.setdefault(case.gives, []).append(case.function)
+        if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
+            functions[case.gives].append(case.function)
     if functions:
-        questions = "; ".join(
-            f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
-            for gives, names in functions.items()
-        )
-        where = Places.of(exercise).reference.as_posix()
-        line = f"also right: {', '.join(functions)}"
-        yield f"{where}: full marks: {questions} If not, write  {line}  into its docstring"
+        asked = (f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
+                 for gives, names in functions.items())  # fmt: skip
+        where, line = Places.of(exercise).reference.as_posix(), f"also right: {', '.join(functions)}"
+        yield f"{where}: full marks: {'; '.join(asked)} If not, write  {line}  into its docstring"
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
@@ -276,20 +258,19 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
         messages = proof.messages.setdefault(row.check.id, set())
         if row.outcome.message:
             messages.add(_OF_ANSWER.sub(r"\1", row.outcome.message))
-        for line in row.outcome.detail.split("\n"):
-            if line.startswith(WITHHELD):
-                withheld.setdefault(row.check.id, line.removeprefix(f"{WITHHELD}: ")[:_LONGEST_TEXT])
-    for id, text in withheld.items():
-        proof.problems.append(
-            f"{where}: check_{id}: students cannot read its message ({text}), as not all of its words are in the file; "
-            "name the property in words of the file, and put numbers into the story"
-        )
-    for id, messages in proof.messages.items():
-        if len(messages) > MOST_MESSAGES:
-            proof.problems.append(
-                f"{where}: check_{id}: it gave {len(messages)} different messages about its hidden inputs, at most "
-                f"{MOST_MESSAGES} are allowed; say what differs in the story"
-            )
+        if text := re.search(rf"^{re.escape(WITHHELD)}: (.{{0,{_LONGEST_TEXT}}})", row.outcome.detail, re.MULTILINE):
+            withheld.setdefault(row.check.id, text[1])
+    proof.problems += [
+        f"{where}: check_{id}: students cannot read its message ({text}), as not all of its words are in the file; "
+        "name the property in words of the file, and put numbers into the story"
+        for id, text in withheld.items()
+    ]
+    proof.problems += [
+        f"{where}: check_{id}: it gave {len(messages)} different messages about its hidden inputs, at most "
+        f"{MOST_MESSAGES} are allowed; say what differs in the story"
+        for id, messages in proof.messages.items()
+        if len(messages) > MOST_MESSAGES
+    ]
 
 
 def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
@@ -297,12 +278,11 @@ def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
     Far from it, one pair of workers decides, on any machine.
     """
-    rows: dict[tuple[str, int], list[Speed]] = defaultdict(list)
-    for graded in (graded for case, graded in runs if case.kind == "reference"):
-        for outcome in (row.outcome for row in graded.checks):
-            for place, speed in enumerate(outcome.speed):
-                rows[outcome.check, place].append(speed)
-    for (check, _), speeds in rows.items():
+    compared = defaultdict[tuple[str, int], list[Speed]](list)
+    for row in (row for case, graded in runs if case.kind == "reference" for row in graded.checks):
+        for place, speed in enumerate(row.outcome.speed):
+            compared[row.check.id, place].append(speed)
+    for (check, _), speeds in compared.items():
         limit = speeds[0].at_most
         # Where the ratio lies at least: load makes a ratio uncertain, and must not refuse a limit.
         own = statistics.median(speed.low for speed in speeds)
@@ -330,11 +310,11 @@ def _near_limit(speed: Speed, own: float, runs: int) -> str:
 
 def losses_of(runs: Runs) -> list[Loss]:
     """What each wrong answer among the cases loses, in the mean over its runs."""
-    by_file: dict[str, list[tuple[Case, GradedExercise]]] = {}
+    by_file = defaultdict[str, list[tuple[Case, GradedExercise]]](list)
     for case, graded in runs:
         if case.kind == "wrong":
-            by_file.setdefault(case.answer.path.name, []).append((case, graded))
-    return [_loss(own) for own in by_file.values()]
+            by_file[case.answer.path.name].append((case, graded))
+    return list(map(_loss, by_file.values()))
 
 
 def _loss(runs: Runs) -> Loss:
@@ -374,12 +354,10 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
 
 def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
     """A sentence for each check that a wrong answer passes with one seed, and not with another."""
-    seen: dict[tuple[str, str], dict[bool, int]] = defaultdict(dict)
+    seen = defaultdict[tuple[str, str], dict[bool, int]](dict)
     for case, graded in runs:
-        for row in graded.checks if case.kind == "wrong" else ():
-            if row.outcome.verdict.decided:
-                passed = row.outcome.verdict is Verdict.PASSED
-                seen[case.answer.path.name, row.check.id].setdefault(passed, case.seed)
+        for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.decided):
+            seen[case.answer.path.name, row.check.id].setdefault(row.verdict is Verdict.PASSED, case.seed)
     for (name, check), seeds in seen.items():
         if len(seeds) > 1:
             yield (
@@ -394,16 +372,15 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
     A student who makes one of their mistakes would read the sentences of both.
     """
-    seen: dict[str, dict[int, frozenset[tuple[str, Trace]]]] = defaultdict(dict)
-    sentences: dict[str, str] = {}
+    seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, Trace]]]]](set)
+    groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]](list)
+    sentences = {case.answer.path.name: case.answer.sentence for case, _ in runs}
     for case, graded in runs:
         traces = traces_of(graded.checks) if case.kind == "wrong" else {}
         if any(trace.lost for trace in traces.values()):
-            sentences[case.answer.path.name] = case.answer.sentence
-            seen[case.answer.path.name][case.seed] = frozenset(traces.items())
-    groups: dict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]] = defaultdict(list)
-    for name, by_seed in seen.items():
-        groups[frozenset(by_seed.items())].append(name)
+            seen[case.answer.path.name].add((case.seed, frozenset(traces.items())))
+    for name, done in seen.items():
+        groups[frozenset(done)].append(name)
     for names in groups.values():
         different = len({sentences[name] for name in names})
         if different > 1:

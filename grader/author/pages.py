@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.author.cases import Case
 from grader.course.answers import read_answer
@@ -21,43 +23,21 @@ from grader.report.terminal import exercise_lines
 _WIDTH = 118
 
 
-def map_page(course: Course, coverage: Coverage) -> Iterator[str]:
-    """The lines of a map: modules with their exercises, what each needs, the fast track, topics and their places."""
-    numbers = {exercise.id: exercise.number for exercise in course.exercises}
-    yield from _filled(f"# {_plain(course.title)}: the map", "Written by `grade pages`.")
-    minutes = sum(exercise.minutes or 0 for exercise in course.exercises)
-    if minutes:
-        yield from _filled(f"All of it takes about {_time(minutes)}.")
-    for module in course.modules:
-        yield from _filled(f"## {_plain(module.title)}", f"Page: `{page_of(module.id).as_posix()}`")
-        yield "| exercise | kind | difficulty | needs | time |"
-        yield "|---|---|---|---|---|"
-        for exercise in module.exercises:
-            needs = ", ".join(numbers[id] for id in exercise.needs)
-            name = f"{exercise.number} {_plain(exercise.title)}"
-            yield f"| {name} | {exercise.kind} | {exercise.difficulty} | {needs} | {_time(exercise.minutes)} |"
-        yield ""
-    last = [module.exercises[-1] for module in course.modules if module.exercises]
-    track = ", ".join(exercise.number for exercise in last)
-    yield from _filled(
-        "## Fast track", f"Whoever solves the last exercise of a module may take the module as known: {track}."
+def map_page(course: Course, coverage: Coverage) -> str:
+    """A map: modules with their exercises, what each needs, the fast track, topics and their places."""
+    return _page(
+        "course-map.md",
+        course,
+        coverage=coverage,
+        documents=[*dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents), ""],
+        minutes=sum(exercise.minutes or 0 for exercise in course.exercises),
+        page_of=page_of,
+        track=[module.exercises[-1].number for module in course.modules if module.exercises],
     )
-    if coverage.topics:
-        documents = dict.fromkeys(name for topic in coverage.topics.values() for name in topic.documents)
-        yield from _filled("## Topics", "How many topics of each document an exercise teaches, how many only a page.")
-        yield "| document | exercise | page only | nowhere |"
-        yield "|---|---|---|---|"
-        for document in (*documents, ""):
-            yield f"| {_plain(document) or 'all'} | {' | '.join(map(str, coverage.counted(document)))} |"
-        yield ""
-        yield "| topic | where |"
-        yield "|---|---|"
-        for id, topic in coverage.topics.items():
-            yield f"| {id} {_plain(topic.name)} | {coverage.places(id) or '-'} |"
 
 
-def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> Iterator[str]:
-    """The lines of a page that shows, for each known wrong answer, its sentence and what a student reads.
+def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> str:
+    """A page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
         course: the whole course.
@@ -67,26 +47,24 @@ def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, l
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
     works = {case.work(course, setup, with_tries=True): case for case in cases}
-    results = {
-        works[finished.work]: finished.graded for finished in schedule(works, lanes)
-    }  # the last of each is final
-    yield from _filled("# What students read", "For staff, as it describes hidden checks. Written by `grade pages`.")
-    for exercise in exercises:
-        yield from _filled(f"## {exercise.number} {_plain(exercise.title)}")
-        for case in (case for case in cases if case.exercise is exercise):
-            yield from _filled(f"### {case.answer.path.stem}", case.answer.sentence)
-            yield "```text"
-            for line in exercise_lines(results[case]):
-                yield click.unstyle(line).replace("```", "'''")
-            yield "```"
-            yield ""
+    graded = {works[one.work]: one.graded for one in schedule(works, lanes)}  # the last of each is final
+    lines = {
+        case: [click.unstyle(line).replace("```", "'''") for line in exercise_lines(graded[case])] for case in cases
+    }
+    return _page("messages.md", course, exercises=exercises, results=lines.items())
 
 
-def _filled(*paragraphs: str) -> Iterator[str]:
-    """Paragraphs with an empty line after each."""
-    for paragraph in paragraphs:
-        yield from textwrap.wrap(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield ""
+def _page(template: str, course: Course, **words: object) -> str:
+    # Markdown, in which nothing is escaped; the author of the course wrote all words.
+    loader = FileSystemLoader(Path(__file__).with_name("templates"))
+    templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
+    numbers = {exercise.id: exercise.number for exercise in course.exercises}
+    templates.filters |= {"filled": _filled, "number": numbers.__getitem__, "plain": _plain, "time": _time}
+    return templates.get_template(template).render(words, course=course).rstrip("\n") + "\n"
+
+
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _plain(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.author.judge import Proof, by_rule, in_order, points
 from grader.model.score import counted
-from grader.report.safe import WIDTH, for_terminal
+from grader.report.safe import WIDTH, for_terminal, prose
 
 _KINDS = ("starter", "reference", "right", "wrong")
 _ANSWER = 46
@@ -20,7 +20,7 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
     if saved := sum(proof.saved for proof in proofs):
         has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
         unchanged = f"{counted(saved, 'submission')} {has} not changed since an earlier run"
-        yield from _wrapped(f"{unchanged}, so {results} used again (--fresh runs all)")
+        yield from prose(f"{unchanged}, so {results} used again (--fresh runs all)", WIDTH, further="    ")
     for proof in proofs:
         if proof.unproved:
             files = for_terminal(", ".join(proof.unproved), one_line=True)
@@ -30,11 +30,11 @@ def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator
         others = sum(sum(loss.on_others.values()) for loss in losses)
         yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
     for note in (note for proof in proofs for note in proof.notes):
-        yield from _wrapped(note)
+        yield from prose(note, WIDTH, further="    ")
     problems = _problems(proofs, broken)
     yield ""
     for problem in problems:
-        yield from _wrapped(problem)
+        yield from prose(problem, WIDTH, further="    ")
     yield "No problems found." if not problems else f"{counted(len(problems), 'problem')} to fix."
 
 
@@ -49,13 +49,6 @@ def _table(proofs: Sequence[Proof]) -> Iterator[str]:
 
 def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
     return [*broken, *(problem for proof in proofs for problem in proof.problems)]
-
-
-def _wrapped(text: str) -> list[str]:
-    # Paths and names are to be copied, so they are not broken.
-    return textwrap.wrap(
-        for_terminal(text), WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-    )
 
 
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:

@@ -76,9 +76,8 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
         yield f"{where}: {problem}"
     names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
     for key in ("values", "caps"):
-        for name in getattr(exercise, key):
-            if name not in names:
-                yield f"{where}: {key}: there is no check or rule {name}; name a check without check_, or a rule"
+        for name in (name for name in getattr(exercise, key) if name not in names):
+            yield f"{where}: {key}: there is no check or rule {name}; name a check without check_, or a rule"
     void = (name for name in exercise.void if not any(is_void(check.id, (name,)) for check in checks))
     yield from (f"{where}: void: there is no check {name}; name a check without check_" for name in void)
     yield from _check_problems(exercise, checks)
@@ -127,22 +126,17 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     doc = ast.get_docstring(tree, clean=False) or ""
     doc_lines = doc.count("\n") + 1 if doc else 0
     code_lines = _written_lines(text.decode()) - _written_lines(doc)
-    if doc_lines > _DOCSTRING_LINES:
-        yield f"{where}: the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}"
-    if code_lines > _CODE_LINES:
-        yield f"{where}: the code has {code_lines} lines; shorten it to {_CODE_LINES}"
-    if not exercise.contract:
-        yield f"{where}: the docstring states no rules; number them C1, C2, ..., each on a line of its own"
-    if b"TODO" not in text:
-        yield f"{where}: nothing is marked TODO; mark what a student is to write"
-    if "TODO: write" in doc:
-        yield f"{where}: the docstring is not written; state the task and its rules"
-    digest = starter_digest(text)
-    if exercise.starter_digest != digest:
-        yield (
-            f"{places.description.as_posix()}: starter: the starter was changed; write  starter: {digest}  "
-            "or run  grade verify --write-digests"
-        )
+    problems = {
+        f"the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}": doc_lines > _DOCSTRING_LINES,
+        f"the code has {code_lines} lines; shorten it to {_CODE_LINES}": code_lines > _CODE_LINES,
+        "the docstring states no rules; number them C1, C2, ..., each on a line of its own": not exercise.contract,
+        "nothing is marked TODO; mark what a student is to write": b"TODO" not in text,
+        "the docstring is not written; state the task and its rules": "TODO: write" in doc,
+    }
+    yield from (f"{where}: {problem}" for problem, holds in problems.items() if holds)
+    if exercise.starter_digest != (digest := starter_digest(text)):
+        how = f"write  starter: {digest}  or run  grade verify --write-digests"
+        yield f"{places.description.as_posix()}: starter: the starter was changed; {how}"
 
 
 def _written_lines(text: str) -> int:

@@ -30,40 +30,6 @@ from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
 
-def verify(
-    course: Course,
-    exercises: Sequence[Exercise],
-    setup: Setup,
-    store: Store,
-    seeds: int,
-    say: Callable[[str], None],
-    *,
-    slots: int | None = None,
-    ran: Callable[[int, int], None] = lambda count, of: None,
-) -> list[Proof]:
-    """Prove exercises of a course.
-
-    Args:
-        course: the whole course.
-        exercises: those to prove.
-        setup: how they are run; the seeds are our own.
-        store: has what earlier commands ran, and gets what is run now.
-        seeds: how many seeds a right answer must pass with.
-        say: prints what goes on, a line at a time.
-        slots: how many lanes run at once; by default as many as there are cores.
-        ran: called with how many submissions ran, of how many that run now.
-
-    Raises:
-        StartError: a process of ours did not start.
-    """
-    ready, proofs = read_checks(exercises)
-    if ready:
-        # A lane costs as much as many short runs, since it imports PyTorch.
-        with open_lanes(ready, setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
-            proofs += Prover(course, setup, store, seeds, say, ran).prove(lanes, ready)
-    return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
-
-
 def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
     """Read the check files, before anything runs.
 
@@ -83,7 +49,7 @@ def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Pro
 
 @dataclass
 class Prover:
-    """Proves exercises in lanes that are open; see `verify`.
+    """Proves exercises of a course.
 
     Attributes:
         course: the whole course, as its files are now.
@@ -104,6 +70,19 @@ class Prover:
     ran: Callable[[int, int], None] = lambda count, of: None
     known_only: bool = False
 
+    def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
+        """Prove exercises of the course; `slots` lanes run at once, by default as many as there are cores.
+
+        Raises:
+            StartError: a process of ours did not start.
+        """
+        ready, proofs = read_checks(exercises)
+        if ready:
+            # A lane costs as much as many short runs, since it imports PyTorch.
+            with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
+                proofs += self.prove(lanes, ready)
+        return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
+
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
         problems, cases = self._read(exercises, self._collected(lanes, exercises))
@@ -112,15 +91,11 @@ class Prover:
         works = {case: case.work(self.course, self.setup) for case in cases}
         results = {case: saved.graded for case, work in works.items() if (saved := self.store.find(work))}
         earlier = Counter(case.exercise.id for case in results)
-        new = {work: case for case, work in works.items() if case not in results}
-        quiet = {work: case for work, case in new.items() if not case.busy}
-        busy = {work: case for work, case in new.items() if case.busy}
-        if quiet:
-            self.say(f"running {counted(len(quiet), 'submission')} on {counted(lanes.slots, 'lane')}")
-        results |= self._run(lanes, quiet)
-        if busy:
-            self.say(f"running {counted(len(busy), 'submission')} while all cores are busy")
-        results |= self._run(lanes, busy, spinning=lanes_here())
+        new = [case for case in cases if case not in results]
+        for busy, where in ((False, f"on {counted(lanes.slots, 'lane')}"), (True, "while all cores are busy")):
+            if part := {works[case]: case for case in new if case.busy == busy}:
+                self.say(f"running {counted(len(part), 'submission')} {where}")
+                results |= self._run(lanes, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
             if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):
@@ -159,11 +134,11 @@ class Prover:
                 cases += cases_of(exercise, checks, self.seeds, own)
         return problems, cases
 
-    def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int = 0) -> dict[Case, GradedExercise]:
+    def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
         """The result of each work, on all lanes at once."""
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
-            load.enter_context(_busy_cores(spinning if works else 0))
+            load.enter_context(_busy_cores(spinning))
             for finished in schedule(works, lanes, self.store):
                 arrived.add(finished.work)
                 self.ran(len(arrived), len(works))
@@ -175,7 +150,7 @@ class Prover:
                     results[case] = finished.graded
                     if finished.id is None and _stays_slow(case, finished.graded):
                         with suppress(sqlite3.Error):  # it can be run again
-                            self.store.add(finished.work, finished.result)
+                            self.store.add(finished)
         return results
 
 

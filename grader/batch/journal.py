@@ -19,9 +19,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.grading.plan import Result, Work
+from grader.grading.plan import Finished
 from grader.grading.secret import secret_in
-from grader.grading.store import VERSION, Keys, Saved, Store, as_bytes, connect, from_bytes, now, prepare
+from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, from_bytes, now, prepare
 from grader.intake.handed import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json
@@ -97,7 +97,7 @@ class Journal(Store):
     """An open journal; see `open_journal`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__(connection, Keys())
+        super().__init__(connection)
         self._root = Path()
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:
@@ -121,14 +121,14 @@ class Journal(Store):
         rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
         return rows[0][0] if rows else None
 
-    def save(self, work: Work, result: Result) -> int | None:
+    def save(self, one: Finished) -> int | None:
         """Write every result down, with its module, unless that is the starter."""
-        exercise, submission = work.exercise, work.submission
+        exercise, submission = one.work.exercise, one.work.submission
         text = submission.files.get(exercise.id, {}).get(exercise.file_name)
         path = submission.paths.get(exercise.id)
         if text is None or path is None or exercise.id in submission.untouched:
-            return self.add(work, result)
-        return self.add(work, result, Path(os.path.relpath(path, self._root)).as_posix(), text)
+            return self.add(one)
+        return self.add(one, Path(os.path.relpath(path, self._root)).as_posix(), text)
 
     def let_count(self, author: str, exercise: str, result: int) -> None:
         """Let a result count. What it replaces stays the same until the run ends."""

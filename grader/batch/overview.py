@@ -14,7 +14,7 @@ from grader.batch.policy import Rules
 from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, Unexplained, draft_text, grouped, is_unexplained, lost_rows, plain_code
+from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows, plain_code
 from grader.model import Course, Exercise, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.report.gradebook import cell_text
@@ -54,7 +54,7 @@ class Class:
         self._people = journal.names()
         self._names = self._people if names else {}
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
-        self._unexplained: list[tuple[Exercise, Unexplained]] = []
+        self._unexplained: dict[str, Group] = {}
         self._notes: dict[tuple[str, str], list[str]] = {}
         self._rows: list[AuthorRow] = []
         self._open: list[tuple[str, Exercise, Verdict]] = []
@@ -63,7 +63,7 @@ class Class:
         for report in reports(plan, journal, Rules.read(out, course, journal.handin(), self._people)):
             self._add(report)
             on_report(report)
-        self.groups = grouped(self._unexplained)
+        self.groups = in_order(self._unexplained)
 
     def _add(self, report: Report) -> None:
         author = report.author
@@ -72,8 +72,8 @@ class Class:
             id = graded.exercise.id
             mistakes = mistakes_in(graded.diagnosis)
             self._tallies[id].add(author, graded, mistakes)
-            if graded.handed_in and not mistakes and is_unexplained(graded):
-                self._unexplained.append((graded.exercise, Unexplained.of(author, numbers[id], graded)))
+            if is_unexplained(graded):
+                add_to(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
                 self._notes.setdefault((author, note), []).append(graded.exercise.number)
             open_ = dict.fromkeys(row.verdict for row in graded.checks if not row.verdict.decided)
@@ -100,7 +100,7 @@ class Class:
         lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self._names or saved.author not in self._people else ""
-        authors, lost = tuple(item.author for item in group.members), tuple(lost_rows(graded))
+        authors, lost = tuple(group.members), tuple(lost_rows(graded))
         return GroupRow(group.name, group.exercise, authors, group.why_not, saved.author, path, lost, tuple(lines))
 
     def draft(self, group: Group) -> str:
@@ -127,7 +127,7 @@ class Class:
 
     def _members(self, group: Group) -> list[Saved]:
         """The first of a group, those with the shortest code first."""
-        results = [self._journal.result(item.number) for item in group.members[:_MOST_LOOKED_AT]]
+        results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
         return sorted(results, key=lambda saved: (_length(saved.text), saved.author))
 
 

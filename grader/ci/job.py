@@ -18,7 +18,7 @@ from grader.course.layout import bundled_course, find_course, find_given, is_giv
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import open_lanes
-from grader.grading.plan import Finished, Result, RunPlan, Work, graded_so_far
+from grader.grading.plan import Finished, RunPlan, Work, graded_so_far
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
@@ -200,24 +200,24 @@ def grade_checkout(
         nonlocal has_news
         outcomes[exercise.id][outcome.check] = outcome
         graded = graded_so_far(exercise, submission, checks, list(outcomes[exercise.id].values()))
-        latest[exercise.id], has_news = Finished(works[exercise.id], Result(graded), final=False), True
+        latest[exercise.id], has_news = Finished(works[exercise.id], graded, final=False), True
 
     def write_news() -> None:
         nonlocal has_news, rest_ends
         began = time.monotonic()
         if has_news and began >= rest_ends:
             has_news = False
-            write(report_of(plan, submission, list(latest.values())))
+            write(report_of(plan, submission, latest))
             rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
 
-    write(report_of(plan, submission, []))  # a place that cannot be written is reported before all else
+    write(report_of(plan, submission, {}))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     try:
         with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
             lanes.hear = hear
             report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
     except KeyboardInterrupt:  # the job's time is over
-        report = report_of(plan, submission, list(latest.values()))
+        report = report_of(plan, submission, latest)
     except GraderError:
         if not any(one.graded.checks for one in latest.values()):
             undo()

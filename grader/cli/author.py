@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,7 +132,7 @@ def verify_command(
     details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
-    from grader.author.verify import Prover, verify
+    from grader.author.verify import Prover
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
@@ -149,15 +149,16 @@ def verify_command(
     with open_store(kept_results(course)) as store:
         for exercise in exercises if fresh or as_json else ():
             store.forget(exercise.id, store.keys.judge(exercise))
+        prover = Prover(course, setup, store, seeds or SEEDS, details, known_only=watch)
         if watch:
             from grader.author.watch import SEEDS as FEW
             from grader.author.watch import watch as watch_files
 
             details("Watching; Ctrl-C ends.")
-            named = [exercise.id for exercise in exercises] if names else []
-            watch_files(Prover(course, setup, store, seeds or FEW, known_only=True), named, say, poll=poll)
-        ran = Pace(details)
-        proofs = verify(course, exercises, setup, store, seeds or SEEDS, details, slots=lanes, ran=ran)
+            prover.seeds = seeds or FEW
+            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say, poll=poll)
+        prover.ran = Pace(details)
+        proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace
     if losses:
         say("", *loss_lines(proofs), "")
@@ -225,6 +226,6 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
         _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))
 
 
-def _write(path: Path, lines: Iterable[str]) -> None:
-    write_named(path, "\n".join(lines).rstrip("\n") + "\n", "pages")
+def _write(path: Path, page: str) -> None:
+    write_named(path, page, "pages")
     Say()(f"wrote {path.as_posix()}")

@@ -20,7 +20,7 @@ from distributed import Client, KilledWorker, LocalCluster
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.cluster.node import BatchPlugin, NodePlugin, facts, grade_here
-from grader.grading.plan import Outcomes, Result, RunPlan, Work, as_handed_in, lost, pack
+from grader.grading.plan import Finished, Outcomes, RunPlan, Work, as_handed_in, lost, pack
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Level
 
@@ -71,16 +71,16 @@ class Cluster:
         """How many works are graded at once, by the workers that are there now."""
         return max(1, sum(list(self._slots.values())))
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded by the next worker that is free."""
         if self._client is None:
             self._client = self._open(self._connect())
-        own = Future[Result]()
+        own = Future[Finished]()
         own.set_running_or_notify_cancel()
         self._send(self._client, work, own)
         return own
 
-    def _send(self, client: Client, work: Work, own: Future[Result], *, again: bool = False) -> None:
+    def _send(self, client: Client, work: Work, own: Future[Finished], *, again: bool = False) -> None:
         id, submission = work.exercise.id, work.submission
         # Nothing of other exercises travels with it.
         parts = {name: part for name, part in vars(submission).items() if isinstance(part, dict)}
@@ -89,12 +89,12 @@ class Cluster:
         theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
         theirs.add_done_callback(partial(self._came, client, work, own, again))
 
-    def _came(self, client: Client, work: Work, own: Future[Result], again: bool, theirs: Any) -> None:
+    def _came(self, client: Client, work: Work, own: Future[Finished], again: bool, theirs: Any) -> None:
         try:
             outcomes, confinement, late = theirs.result()
-            own.set_result(Result(outcomes.graded(work.exercise), confinement, late))
+            own.set_result(Finished(work, outcomes.graded(work.exercise), confinement, late))
         except KilledWorker as error:
-            own.set_result(Result(as_handed_in(lost(work.exercise, str(error)), work.submission)))
+            own.set_result(Finished(work, as_handed_in(lost(work.exercise, str(error)), work.submission)))
         except (NoWorkerError, NoValidWorkerError):
             own.set_exception(StartError(f"all machines of the cluster were lost or refused; {_AGAIN}"))
         except CancelledError:

@@ -167,9 +167,7 @@ def _names(source: bytes) -> Iterable[str]:
                 yield name
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
                 yield name
-            case ast.alias(name=name):
-                yield from name.split(".")
-            case ast.ImportFrom(module=str() as name):
+            case ast.alias(name=name) | ast.ImportFrom(module=str() as name):
                 yield from name.split(".")
 
 
@@ -234,10 +232,7 @@ def is_sealed(data: bytes) -> bool:
 
 def read_sealed(path: Path) -> Sealed:
     """The mistakes in a file; an empty mapping if it is damaged or of another version."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return {}
+    data = path.read_bytes() if path.is_file() else b""
     return json.loads(data)["mistakes"] if is_sealed(data) else {}
 
 

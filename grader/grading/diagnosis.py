@@ -90,8 +90,7 @@ class Known:
             first = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
-        parts = (self._keys.judge(exercise), self._machine, str(seed))
-        key = digest_of(answer.source, *(part.encode() for part in parts))
+        key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
             self._traces.setdefault(key, self._store.traces(key) if self._store is not None else {})
         mine = self._traces[key]
@@ -132,8 +131,7 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     """
     if not can_diagnose(graded):
         return graded
-    task = _Task(graded, submission, setup, lane, known)
-    watch = lane.watch
+    task, watch = _Task(graded, submission, setup, lane, known), lane.watch
     # The titles of checks would look as if the exercise was graded again.
     lane.watch = lambda what, seconds: watch(_WHAT, seconds)
     try:
@@ -159,6 +157,7 @@ class _Task:
         self._lane = lane
         self._known = known
         self._rows = {row.check.id: row for row in graded.checks}
+        self._costs = {row.check.id for row in graded.checks if row.check.category == COSTS}
         traces = traces_of(graded.checks)
         self._passing = {id for id, trace in traces.items() if not trace.lost}
         self._failing = {id: trace for id, trace in traces.items() if trace.lost}
@@ -214,8 +213,7 @@ class _Task:
         # One check, and most differ in it.
         answers = [answer for answer in answers if self._part(answer, SEEDS[0], _only(mine, [answer.caught_by]))]
         # Which costs pass is not compared: to run all these checks for each wrong answer takes long.
-        passing = {id for id in self._passing if self._rows[id].check.category != COSTS}
-        parts = {answer: self._part(answer, SEEDS[0], mine, passing) for answer in answers}
+        parts = {answer: self._part(answer, SEEDS[0], mine, self._passing - self._costs) for answer in answers}
         for number, seed in enumerate(SEEDS[1:]):
             parts = {answer: part for answer, part in parts.items() if part}
             # The last seeds are for answers that explain the same.
@@ -224,11 +222,8 @@ class _Task:
             mine = self.run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
         names = behaviour.names_in(self._files)
-        return {
-            answer: part
-            for answer, part in parts.items()
-            if part and must_name(self._exercise, answer, _only(mine, part)) <= names
-        }
+        shown = {answer: part for answer, part in parts.items() if part}
+        return {a: part for a, part in shown.items() if must_name(self._exercise, a, _only(mine, part)) <= names}
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
@@ -243,14 +238,8 @@ class _Task:
         answers whose sentences all of these have.
         """
         mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
-        pairs = [
-            (one, other)
-            for one, other in combinations(mine, 2)
-            if mine[one] | mine[other] == group
-            and mine[one] - mine[other]
-            and mine[other] - mine[one]
-            and self._keeps_to([one, other], group)
-        ]
+        pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
+        pairs = [(a, b) for a, b in pairs if mine[a] - mine[b] and mine[b] - mine[a] and self._keeps_to([a, b], group)]
         sentences = [{answer.sentence for answer in pair} for pair in pairs]
         certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
         return sorted(certain, key=lambda answer: self._place(mine[answer]))
@@ -274,13 +263,11 @@ class _Task:
     def run(self, seed: int) -> Traces:
         """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
         if seed not in self._ran:
-            has_seed = seed == self._ran_with
-            same = {id: trace for id, trace in self._failing.items() if has_seed or trace.same_for_all}
-            costs = {id for id in self._failing if self._rows[id].check.category == COSTS and seed != SEEDS[0]}
-            if costs - same.keys():
-                same |= _only(self.run(SEEDS[0]), costs)
-            again = self._failing.keys() - same.keys()
-            self._ran[seed] = same | traces_in(self._lane, self._exercise, self._files, seed, again)
+            known = {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
+            if seed != SEEDS[0]:
+                known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
+            again = self._failing.keys() - known.keys()
+            self._ran[seed] = known | traces_in(self._lane, self._exercise, self._files, seed, again)
         return self._ran[seed]
 
 
@@ -301,8 +288,7 @@ def _only(traces: Traces, ids: Iterable[str]) -> Traces:
 
 def _joined(rows: Iterable[tuple[str, str, list[str]]]) -> str:
     """The sentences of each function, as long as there are not too many of them."""
-    texts: list[str] = []
-    left = MOST
+    texts, left = list[str](), MOST
     for where, word, sentences in rows:
         if sentences and len(sentences) <= left:
             texts.append(where + word.join(sentences))

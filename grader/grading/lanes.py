@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from grader.grading.behaviour import Trace
-from grader.grading.diagnosis import Known, diagnose, traces_in
-from grader.grading.plan import Result, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
+from grader.grading.diagnosis import Known, diagnose
+from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
 from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Level, Part, Setup, Start
@@ -24,6 +22,8 @@ from grader.runner.source import CAN_FORK
 
 Hear = Callable[[Exercise, Outcome, Sequence[Check]], None]
 """Receives each outcome as it comes, with all checks of its exercise, and once more if it is repeated."""
+
+Answer = TypeVar("Answer")
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
@@ -42,6 +42,10 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
     return Setup(Start(start) if start else own, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
+def _unheard(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
+    """For whoever waits for the result alone."""
+
+
 class Engine(Protocol):
     """Grades work: lanes of this machine, or a cluster."""
 
@@ -49,7 +53,7 @@ class Engine(Protocol):
     def slots(self) -> int:
         """How many works are graded at once at present."""
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded. The future raises what kept it from being graded."""
 
 
@@ -65,30 +69,34 @@ class Lanes:
     def __init__(self, pool: Pool, known: Known | None, *, strict: bool = False) -> None:
         self.slots = pool.slots
         self.known = known
-        self.hear: Hear = lambda exercise, outcome, checks: None
+        self.hear: Hear = _unheard
         self._pool = pool
         self._strict = strict
         self._stopped: Submission | None = None
         self._changed: Sequence[Exercise] | None = None
-        self._collected: weakref.WeakKeyDictionary[Lane, Sequence[Exercise]] = weakref.WeakKeyDictionary()
 
-    def submit(self, work: Work) -> Future[Result]:
+    def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded in the next free lane."""
-        return self._pool.submit(partial(self._grade, work))
+        return self.ask(partial(self._grade, work))
 
-    def explain(self, work: Work, graded: GradedExercise, known: Known) -> GradedExercise:
-        """The exercise with a diagnosis, for whoever shows the verdict before."""
-        setup = work.plan.setup
-        return self._pool.submit(lambda lane: diagnose(graded, work.submission, setup, lane, known)).result()
+    def ask(self, job: Callable[[Lane], Answer]) -> Future[Answer]:
+        """Have something done in the next free lane, where the checks are those of their files now."""
+
+        def done(lane: Lane) -> Answer:
+            if self._changed is not None and lane.exercises is not self._changed:
+                lane.collect_anew(self._changed)
+            return job(lane)
+
+        return self._pool.submit(done)
 
     def warm_up(self) -> None:
         """Start all lanes now, so that nothing waits for them later."""
         for _ in range(self.slots):
-            self._pool.submit(self._collect)
+            self.ask(lambda lane: lane.collected)
 
     def collected(self) -> Collected:
         """The checks of all exercises, as their files are now."""
-        return self._pool.submit(self._collect).result()
+        return self.ask(lambda lane: lane.collected).result()
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         """The checks of one exercise."""
@@ -96,32 +104,20 @@ class Lanes:
 
     def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
         """What a part of an exercise's checks says of files that are not graded."""
-        return self._pool.submit(lambda lane: lane.run(exercise, files, seed, part=part)).result()
-
-    def traces(
-        self, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: Collection[str]
-    ) -> dict[str, Trace]:
-        """The same as traces, which can be compared."""
-        return self._pool.submit(lambda lane: traces_in(lane, exercise, files, seed, checks)).result()
+        return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:
         """Have each lane collect the checks again before its next work: their files may have changed."""
         self._changed = exercises
 
-    def _collect(self, lane: Lane) -> Collected:
-        if self._changed is not None and self._collected.get(lane) is not self._changed:
-            lane.collect_anew(self._changed)
-            self._collected[lane] = self._changed
-        return lane.collected
-
-    def _grade(self, work: Work, lane: Lane) -> Result:
-        problems = self._collect(lane).problems
+    def _grade(self, work: Work, lane: Lane) -> Finished:
+        problems = lane.collected.problems
         if self._strict and problems:
             last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
             remedy = "fix them (grade verify shows the line), then run the same command again"
             raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
         if self._stopped is work.submission:
-            return Result(graded_from(work.exercise, lane.checks_of(work.exercise), []))
+            return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
         result = grade_exercise(work, lane, self.known, self.hear)
         if work.plan.stops and lost_points(result.graded):
             self._stopped = work.submission
@@ -166,9 +162,7 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(
-    work: Work, lane: Lane, known: Known | None, hear: Hear = lambda exercise, outcome, checks: None
-) -> Result:
+def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _unheard) -> Finished:
     """Grade one exercise of one submission.
 
     Args:
@@ -183,17 +177,15 @@ def grade_exercise(
     """
     plan, exercise, submission = work.plan, work.exercise, work.submission
     lane.was_late = False
-    if problem := lane.collected.problems.get(exercise.id):
-        graded = broken(exercise, problem)
-    else:
-        graded = _run_checks(work, lane, hear)
+    problem = lane.collected.problems.get(exercise.id)
+    graded = broken(exercise, problem) if problem else _run_checks(work, lane, hear)
     if plan.runs_untouched and exercise.id in submission.untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         graded = diagnose(graded, submission, plan.setup, lane, known)
     confinement = lane.reached.level.word if submission.files.get(exercise.id) else None
-    return Result(as_handed_in(graded, submission), confinement, lane.was_late)
+    return Finished(work, as_handed_in(graded, submission), confinement, lane.was_late)
 
 
 def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
@@ -202,11 +194,8 @@ def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
     checks = lane.checks_of(exercise)
     if before is not None:
         return graded_from(exercise, checks, _repeated(work, before, lane, hear), output=before.output)
-    wanted = [
-        check.id
-        for check in checks
-        if (not plan.rules or check.contract in plan.rules) and (not plan.checks or check.id in plan.checks)
-    ]
+    wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
+    wanted = [id for id in wanted if not plan.checks or id in plan.checks]
     if why := work.submission.problems.get(exercise.id):  # there is no file of the exercise, or it cannot be read
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)

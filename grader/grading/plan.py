@@ -89,42 +89,26 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a lane found.
-
-    Attributes:
-        graded: the exercise.
-        confinement: the level that was reached, in a word; None if no student code was run.
-        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
-    """
-
-    graded: GradedExercise
-    confinement: str | None = None
-    late: bool = False
-
-
-@dataclass(frozen=True)
 class Finished:
-    """A result as the scheduler reports it.
+    """What came of a work.
 
     Attributes:
         work: what was to be graded.
-        result: what was found.
+        graded: the exercise.
+        confinement: the level that was reached, in a word; None if no student code was run.
+        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
         final: whether nothing of it is repeated later.
         saved: whether an earlier run found it, and nothing was run now.
         id: its number in the store, if it is there.
     """
 
     work: Work
-    result: Result
+    graded: GradedExercise
+    confinement: str | None = None
+    late: bool = False
     final: bool = True
     saved: bool = False
     id: int | None = None
-
-    @property
-    def graded(self) -> GradedExercise:
-        """The exercise."""
-        return self.result.graded
 
 
 # -- outcomes and points -----------------------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ nothing else of ours runs:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
 from grader.grading.lanes import Engine
-from grader.grading.plan import Finished, Result, RunPlan, Work, is_broken, is_inconclusive, not_run
+from grader.grading.plan import Finished, RunPlan, Work, is_broken, is_inconclusive, not_run
 from grader.grading.store import Store, describe_machine, now
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
@@ -58,27 +58,24 @@ def grade_submission(
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
-    done: list[Finished] = []
+    done: dict[str, Finished] = {}
     finished = schedule(works, engine, store, again=lambda graded: fresh, on_wait=on_wait)
     for one in in_order(works, finished):
-        done.append(one)
+        done[one.work.exercise.id] = one
         on_finished(one)
     return report_of(plan, submission, done)
 
 
-def report_of(plan: RunPlan, submission: Submission, done: Iterable[Finished]) -> Report:
-    """The report of a submission by what is finished; the points of exercises that still run are undecided."""
-    ready = {one.work.exercise.id: one for one in done}
+def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, Finished]) -> Report:
+    """The report of a submission by what is finished, by exercise; the points of those that still run are undecided."""
     rows = []
     for exercise in plan.exercises:
-        if exercise.id in ready:
-            rows.append(ready[exercise.id].graded)
-        elif (graded := not_run(plan, exercise, submission)) is not None:
-            rows.append(graded)
-        else:
+        graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
+        if graded is None:
             waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
-            rows.append(GradedExercise(exercise, "started", (), waits, place=place))
-    levels = (one.result.confinement for one in ready.values())
+            graded = GradedExercise(exercise, "started", (), waits, place=place)
+        rows.append(graded)
+    levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
     return report_for(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)
 
 
@@ -134,16 +131,17 @@ def schedule(
             if saved is not None and not again(saved.graded):
                 yield run.noted(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
-                yield run.noted(place, run.saved(work, Result(graded)))
+                yield run.noted(place, run.saved(Finished(work, graded)))
             else:
-                while run.is_full():
+                while len(run.submitted) >= _AHEAD * engine.slots:
                     yield from run.arrived()
-                run.give_out(place, work)
+                run.submitted[engine.submit(work)] = place
         while run.submitted:
             yield from run.arrived()
         yield from run.repeated()
-    finally:
-        run.cancel()
+    finally:  # nobody waits for what is still under way
+        for future in run.submitted:
+            future.cancel()
 
 
 def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Finished]:
@@ -164,72 +162,57 @@ class _Run:
     """The state of one call of `schedule`."""
 
     def __init__(self, engine: Engine, store: Store | None, on_wait: Callable[[], None]) -> None:
-        self.submitted: dict[Future[Result], tuple[int, Work]] = {}
+        self.submitted: dict[Future[Finished], int] = {}
         self._engine = engine
         self._store = store
         self._on_wait = on_wait
         self._later: list[tuple[int, Finished]] = []
         self._stayed_broken: Counter[str] = Counter()
 
-    def is_full(self) -> bool:
-        """Whether enough work is under way."""
-        return len(self.submitted) >= _AHEAD * self._engine.slots
-
-    def give_out(self, place: int, work: Work) -> None:
-        """Have a work graded."""
-        self.submitted[self._engine.submit(work)] = place, work
-
     def arrived(self) -> Iterator[Finished]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
         self._on_wait()
         for future in [future for future in self.submitted if future in done]:
-            place, work = self.submitted.pop(future)
-            result = future.result()
+            place, one = self.submitted.pop(future), future.result()
             # One that is late is no result yet.
-            one = Finished(work, result) if self._is_late(result) else self.saved(work, result)
-            yield self.noted(place, one)
+            yield self.noted(place, one if self._is_late(one) else self.saved(one))
 
-    def saved(self, work: Work, result: Result) -> Finished:
+    def saved(self, one: Finished) -> Finished:
         """A new result, written into the store."""
-        return Finished(work, result, id=self._store.save(work, result) if self._store is not None else None)
+        return replace(one, id=self._store.save(one)) if self._store is not None else one
 
     def noted(self, place: int, one: Finished) -> Finished:
         """The same, marked and remembered if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
-        if self._is_late(one.result) or is_inconclusive(one.graded) or broken:
-            one = replace(one, final=False)
-            self._later.append((place, one))
-        return one
+        if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
+            return one
+        self._later.append((place, replace(one, final=False)))
+        return self._later[-1][1]
 
     def repeated(self) -> Iterator[Finished]:
         """Repeat what was late, inconclusive or broken, one after another: now nothing else of ours runs."""
-        for _, one in sorted(self._later, key=lambda row: row[0]):
-            work, result, id = one.work, one.result, one.work.exercise.id
-            late = self._is_late(result)
-            broken = is_broken(result.graded) and not (late or is_inconclusive(result.graded))
-            if broken and self._stayed_broken[id] >= _GIVEN_UP:
-                yield replace(one, final=True)
-                continue
-            if late or broken:
-                result = self._alone(work)
-            if broken:
-                self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(result.graded) else 0
-            if is_inconclusive(result.graded):
-                result = self._alone(replace(work, before=result.graded))
-            yield self.saved(work, result)
+        return (self._again(one) for _, one in sorted(self._later, key=lambda row: row[0]))
 
-    def _alone(self, work: Work) -> Result:
+    def _again(self, one: Finished) -> Finished:
+        work, late, id = one.work, self._is_late(one), one.work.exercise.id
+        broken = not (late or is_inconclusive(one.graded))
+        if broken and self._stayed_broken[id] >= _GIVEN_UP:
+            return replace(one, final=True)
+        if late or broken:
+            one = self._alone(work)
+        if broken:
+            self._stayed_broken[id] = self._stayed_broken[id] + 1 if is_broken(one.graded) else 0
+        if is_inconclusive(one.graded):
+            one = replace(self._alone(replace(work, before=one.graded)), work=work)
+        return self.saved(one)
+
+    def _alone(self, work: Work) -> Finished:
         future = self._engine.submit(work)
         while not wait([future], _LOOK_S).done:
             self._on_wait()
         return future.result()
 
-    def _is_late(self, result: Result) -> bool:
+    def _is_late(self, one: Finished) -> bool:
         """A lane that worked alone had all the time that it is given."""
-        return result.late and self._engine.slots > 1
-
-    def cancel(self) -> None:
-        """Nobody waits for what is still under way."""
-        for future in self.submitted:
-            future.cancel()
+        return one.late and self._engine.slots > 1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 
 VARIABLE = "GRADE_SECRET"
 _BYTES = 32
@@ -18,13 +19,9 @@ def new_secret() -> str:
     return f"{secrets.token_hex(_BYTES)}\n"
 
 
-def secret_of(text: str) -> bytes | None:
+def _secret_of(text: str) -> bytes | None:
     """The secret that a text holds, or None if it holds something else."""
-    try:
-        secret = bytes.fromhex(text)
-    except ValueError:
-        return None
-    return secret if len(secret) == _BYTES else None
+    return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
 
 def secret_in(path: Path) -> bytes:
@@ -37,8 +34,7 @@ def secret_in(path: Path) -> bytes:
         # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
         write_whole(path, new_secret())
         path.chmod(0o600)
-    secret = secret_of(path.read_text(encoding="ascii", errors="replace"))
-    if secret is None:
+    if (secret := _secret_of(path.read_text(encoding="ascii", errors="replace"))) is None:
         raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
     return secret
 
@@ -51,12 +47,9 @@ def read_secret(file: Path | None) -> bytes:
     """
     if file is None and VARIABLE not in os.environ:
         return secrets.token_bytes(_BYTES)
-    where = VARIABLE if file is None else str(file)
-    try:
+    with failing_as(f"--secret-file: {file} cannot be read"):
         text = os.environ[VARIABLE] if file is None else file.read_text(encoding="ascii", errors="replace")
-    except OSError as error:
-        raise CourseError(f"--secret-file: {file} cannot be read: {error.strerror}") from None
-    secret = secret_of(text)
-    if secret is None:
+    if (secret := _secret_of(text)) is None:
+        where = file or VARIABLE
         raise CourseError(f"{where} does not hold a secret: {2 * _BYTES} hexadecimal digits, as `grade package` writes")
     return secret

@@ -25,7 +25,7 @@ from typing import Any
 from grader.course.answers import starter_digest, wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.plan import Finished, Outcomes, Result, Work, as_handed_in
+from grader.grading.plan import Finished, Outcomes, Work, as_handed_in
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
 from grader.model.messages import Level, Setup
 from grader.model.typed import from_json, to_json
@@ -58,8 +58,6 @@ CREATE TABLE IF NOT EXISTS traces (
     PRIMARY KEY (key, check_id)
 );
 """
-_TRACES_OF = "SELECT check_id, verdict, story, has_value, same_for_all FROM traces WHERE key = ?"
-_COLUMNS = "id, author, exercise, files, judge, seed, machine, mistakes, at, confinement, outcomes, path, text"
 
 
 # -- what a verdict depends on -----------------------------------------------------------------------------------------
@@ -98,16 +96,14 @@ class Keys:
     def of(self, work: Work) -> Key:
         """The key of a work."""
         plan, exercise, submission = work.plan, work.exercise, work.submission
-        files = submission.files.get(exercise.id)
-        if files is None:
-            handed_in = digest_of(b"none", submission.problems.get(exercise.id, "").encode("utf-8", "surrogateescape"))
+        if (files := submission.files.get(exercise.id)) is None:
+            handed_in = digest_of("none", submission.problems.get(exercise.id, ""))
         else:
-            named = ((name.encode("utf-8", "surrogateescape"), data) for name, data in sorted(files.items()))
-            handed_in = digest_of(*(part for pair in named for part in pair))
-        seed = digest_of(str(plan.setup.seed_of(submission.author)).encode())
+            handed_in = digest_of(*(part for pair in sorted(files.items()) for part in pair))
+        seed = digest_of(str(plan.setup.seed_of(submission.author)))
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
         beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()
-        machine = digest_of(machine_of(plan.setup).encode(), repr((*beside, plan.runs_untouched)).encode())
+        machine = digest_of(machine_of(plan.setup), repr((*beside, plan.runs_untouched)))
         judge, mistakes = self._of_course(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
         return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
@@ -147,7 +143,7 @@ def machine_of(setup: Setup) -> str:
     """A digest of the grader, and of what student code runs with."""
     machine = describe_machine(setup, None)
     parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
-    return digest_of(package_digest().encode(), setup.start.value.encode(), *(part.encode() for part in parts))
+    return digest_of(package_digest(), setup.start.value, *parts)
 
 
 @functools.cache
@@ -159,7 +155,7 @@ def package_digest() -> str:
         folders[:] = sorted(name for name in folders if name != "__pycache__" and Path(folder, name) != root / BUNDLED)
         for name in sorted(names):
             path = Path(folder, name)
-            whole.update(digest_of(path.relative_to(root).as_posix().encode(), path.read_bytes()).encode())
+            whole.update(digest_of(path.relative_to(root).as_posix(), path.read_bytes()).encode())
     return whole.hexdigest()[:_DIGITS]
 
 
@@ -167,17 +163,17 @@ def judge_of(exercise: Exercise) -> str:
     """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
     facts = repr((exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares))
     starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
-    return digest_of(facts.encode(), starter.encode(), *map(_read, exercise.files))
+    return digest_of(facts, starter, *map(_read, exercise.files))
 
 
 def _read(path: Path | None) -> bytes:
     return path.read_bytes() if path is not None and path.is_file() else b""
 
 
-def digest_of(*parts: bytes) -> str:
+def digest_of(*parts: bytes | str) -> str:
     """A digest of several parts, which also depends on where each ends."""
     whole = hashlib.sha256()
-    for part in parts:
+    for part in (part if isinstance(part, bytes) else as_bytes(part) for part in parts):
         whole.update(f"{len(part)}:".encode())
         whole.update(part)
     return whole.hexdigest()[:_DIGITS]
@@ -219,8 +215,8 @@ class Store:
     run = 0
     """The run that results are saved for; a batch numbers its runs."""
 
-    def __init__(self, connection: sqlite3.Connection, keys: Keys) -> None:
-        self.keys = keys
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.keys = Keys()
         self._connection = connection
         self._lock = threading.Lock()  # lanes save how known wrong answers behave
 
@@ -237,31 +233,28 @@ class Store:
             if same == key and work.plan.setup.allows(saved.confinement):
                 # Where its file lies may have changed.
                 graded = as_handed_in(saved.outcomes.graded(work.exercise), work.submission)
-                return Finished(work, Result(graded, saved.confinement), saved=True, id=saved.id)
+                return Finished(work, graded, saved.confinement, saved=True, id=saved.id)
         return None
 
-    def save(self, work: Work, result: Result) -> int | None:
+    def save(self, one: Finished) -> int | None:
         """Save a result, if the next run would find the same; give its number."""
         with suppress(sqlite3.Error):  # it can be found again, in a second or two
-            return self.add(work, result) if _will_hold(result.graded) else None
+            return self.add(one) if _will_hold(one.graded) else None
         return None
 
-    def add(self, work: Work, result: Result, path: str | None = None, text: bytes | None = None) -> int:
+    def add(self, one: Finished, path: str | None = None, text: bytes | None = None) -> int:
         """Write a result down, as graded now."""
-        author, exercise = work.submission.author, work.exercise.id
-        outcomes = Outcomes.of(result.graded)
-        return self.write(
-            Saved(0, author, exercise, self.keys.of(work), now(), result.confinement, outcomes, path, text)
-        )
+        author, key, outcomes = one.work.submission.author, self.keys.of(one.work), Outcomes.of(one.graded)
+        return self.write(Saved(0, author, one.work.exercise.id, key, now(), one.confinement, outcomes, path, text))
 
     def write(self, saved: Saved) -> int:
         """Write a result down under a new number."""
-        values = (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), saved.at, saved.confinement)
+        found = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
         return self.insert(
-            f"INSERT INTO results (run, {_COLUMNS.partition(', ')[2]}) VALUES"  # noqa: S608
-            " (?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
-            (*values, to_json(saved.outcomes).decode("ascii"), as_bytes(saved.path or "") or None, saved.text),
-        )
+            "INSERT INTO results VALUES (NULL, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
+            (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), *found,
+             as_bytes(saved.path or "") or None, saved.text),
+        )  # fmt: skip
 
     def saved_of(self, author: str) -> list[Saved]:
         """All results of an author: the latest first."""
@@ -272,10 +265,10 @@ class Store:
         return self._saved("id = ?", number)[0]
 
     def _saved(self, where: str, *values: Any) -> list[Saved]:
-        rows = self.execute(f"SELECT {_COLUMNS} FROM results WHERE {where}", values)  # noqa: S608
+        rows = self.execute(f"SELECT * FROM results WHERE {where}", values)  # noqa: S608
         return [
             Saved(id, author, exercise, Key(*key), at, confinement, from_json(Outcomes, outcomes), path, text)
-            for id, author, exercise, *key, at, confinement, outcomes, path, text in rows
+            for id, _, author, exercise, *key, at, confinement, outcomes, path, text in rows
         ]
 
     def forget(self, exercise: str, judge: str) -> None:
@@ -286,15 +279,14 @@ class Store:
         """How a known wrong answer ended in checks, by their ids, as far as that was found."""
         rows = []
         with suppress(sqlite3.OperationalError):  # it can be found again
-            rows = self.execute(_TRACES_OF, (key,))
-        return {id: Trace(Verdict(verdict), story, bool(value), bool(same)) for id, verdict, story, value, same in rows}
+            rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
+        return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
 
     def save_traces(self, key: str, traces: Traces) -> None:
         """Save how a known wrong answer ended."""
         with suppress(sqlite3.Error):  # it can be found again
-            for id, trace in traces.items():
-                values = (key, id, trace.verdict.value, trace.story, trace.has_value, trace.same_for_all)
-                self.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", values)
+            rows = [(key, id, *astuple(trace)) for id, trace in traces.items()]
+            self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def forget_oldest(self) -> None:
         """Keep a cache small."""
@@ -319,11 +311,11 @@ class Store:
 
 
 @contextmanager
-def open_store(path: Path | None, keys: Keys | None = None) -> Iterator[Store]:
+def open_store(path: Path | None) -> Iterator[Store]:
     """A cache of results in a file; without one, or where none can be written, it lasts as long as it is open."""
     with closing(_opened(path)) as connection:
         connection.text_factory = from_bytes
-        store = Store(connection, keys or Keys())
+        store = Store(connection)
         yield store
         with suppress(sqlite3.Error):
             store.forget_oldest()
@@ -374,9 +366,9 @@ def _will_hold(graded: GradedExercise) -> bool:
     return all(verdict.lasts and (verdict is Verdict.PASSED or category != COSTS) for verdict, category in verdicts)
 
 
-def as_bytes(author: str) -> bytes:
+def as_bytes(name: str) -> bytes:
     """A name as bytes: the name of a folder may have bytes that are not text."""
-    return author.encode("utf-8", "surrogateescape")
+    return name.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:

@@ -15,8 +15,8 @@ import builtins
 import hashlib
 import keyword
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import util
 
 from grader.course.answers import UNWRITTEN
@@ -32,47 +32,20 @@ _NOTHING_SEEN = "nothing shows what they do"
 
 
 @dataclass(frozen=True)
-class Unexplained:
-    """One exercise of one submission that lost points, and behaves like no known wrong answer.
-
-    Attributes:
-        author: whose; the name of the report.
-        number: by which its outcome is found again.
-        key: what it has in common with those of its group.
-        why_not: why no wrong answer can be made of it, or "".
-    """
-
-    author: str
-    number: int
-    key: str
-    why_not: str = ""
-
-    @classmethod
-    def of(cls, author: str, number: int, graded: GradedExercise) -> Unexplained:
-        """That of an exercise for which `is_unexplained` holds."""
-        if graded.behaviour:
-            return cls(author, number, graded.behaviour)
-        return cls(author, number, _endings(graded), _MISSED if can_diagnose(graded) else _NOTHING_SEEN)
-
-
-@dataclass(frozen=True)
 class Group:
-    """Unexplained submissions of an exercise that behave alike.
+    """Submissions of an exercise that lost points, and behave alike and like no known wrong answer.
 
     Attributes:
         exercise: the exercise.
         name: a few digits, the same as long as they behave so.
-        members: by name.
+        why_not: why no wrong answer can be made of it, or "".
+        members: by author, the number by which the outcome is found again.
     """
 
     exercise: Exercise
     name: str
-    members: tuple[Unexplained, ...]
-
-    @property
-    def why_not(self) -> str:
-        """Why no wrong answer can be made of it, or ""."""
-        return self.members[0].why_not
+    why_not: str
+    members: dict[str, int]
 
 
 def is_unexplained(graded: GradedExercise) -> bool:
@@ -87,20 +60,24 @@ def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
     return [row for row in graded.checks if row.verdict.lost]
 
 
-def grouped(items: Iterable[tuple[Exercise, Unexplained]]) -> list[Group]:
-    """The groups, the largest first; of equal ones those of which a wrong answer can be made, by exercise."""
-    by_key: dict[tuple[str, str], tuple[Exercise, list[Unexplained]]] = {}
-    for exercise, item in items:
-        by_key.setdefault((exercise.id, item.key), (exercise, []))[1].append(item)
-    digests = {key: hashlib.sha256("\0".join(key).encode()).hexdigest() for key in by_key}
-    length = next(
-        size for size in range(_SHORTEST_NAME, 65) if len({text[:size] for text in digests.values()}) == len(digests)
-    )
-    groups = [
-        Group(exercise, digests[key][:length], tuple(sorted(members, key=lambda item: item.author)))
-        for key, (exercise, members) in by_key.items()
+def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExercise) -> None:
+    """Add an exercise for which `is_unexplained` holds to the group that it belongs to, by digests of what they do."""
+    key, why_not = graded.behaviour, ""
+    if not key:
+        key, why_not = _endings(graded), _MISSED if can_diagnose(graded) else _NOTHING_SEEN
+    digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
+    groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
+
+
+def in_order(groups: Mapping[str, Group]) -> list[Group]:
+    """The groups by short names, the largest first; of equal ones those of which a wrong answer can be made."""
+    sizes = range(_SHORTEST_NAME, 65)
+    length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))
+    named = [
+        replace(group, name=digest[:length], members=dict(sorted(group.members.items())))
+        for digest, group in groups.items()
     ]
-    return sorted(groups, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
+    return sorted(named, key=lambda one: (-len(one.members), bool(one.why_not), one.exercise.number, one.name))
 
 
 def _endings(graded: GradedExercise) -> str:
@@ -130,11 +107,10 @@ def plain_code(source: bytes) -> str:
     """
     try:
         tree = ast.parse(source)
-        tree.body = [node for node in tree.body if not _is_program(node)]
         for node in ast.walk(tree):
             if isinstance(node, (ast.Module, *_DEFINED)):
                 empty: list[ast.stmt] = [] if isinstance(node, ast.Module) else [ast.Pass()]
-                node.body = [part for part in node.body if not _is_text(part)] or empty
+                node.body = [part for part in node.body if not _is_left_out(part)] or empty
         return ast.unparse(tree) + "\n"
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(f"it is not Python: {error}") from None
@@ -159,10 +135,11 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
         raise ValueError("it defines no function and no class")
     caught_by, rule = _caught_by(graded)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
-    lines = [_SENTENCE, "", f"caught by: {caught_by}"]
-    if others:
-        lines.append(f"breaks: {', '.join(sorted({*others, rule}, key=lambda name: (len(name), name)))}")
-    return '"""' + "\n".join(lines) + f'\n"""\n\n{_spaced(ast.unparse(tree))}\n'
+    rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
+    breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
+    # Two blank lines before functions, as people write it.
+    code = re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", ast.unparse(tree)).removeprefix("\n\n")
+    return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
 def _caught_by(graded: GradedExercise) -> tuple[str, str]:
@@ -177,12 +154,13 @@ def _caught_by(graded: GradedExercise) -> tuple[str, str]:
     return chosen.check.id, chosen.check.contract
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_program(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+def _is_left_out(node: ast.stmt) -> bool:
+    match node:
+        case ast.If(test=test):
+            return "__name__" in ast.unparse(test)
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
@@ -193,14 +171,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
-    return {name for name in names if not _is_installed(name)}
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
+    return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
 
 
 def _words_of(exercise: Exercise) -> set[str]:
@@ -233,8 +204,3 @@ def _without_people(code: str, people: Iterable[str], taken: set[str]) -> str:
         if len(word) >= _LEAST_LETTERS and not word.isdigit():
             code = re.sub(rf"(?<![^\W\d_]){word}(?![^\W\d_])", _SOMEBODY, code, flags=re.IGNORECASE)
     return code
-
-
-def _spaced(code: str) -> str:
-    """The code with two blank lines before functions, as people write it."""
-    return re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", code).removeprefix("\n\n")

@@ -4,16 +4,16 @@ Student code runs in another process. A call takes values there and brings value
 listener around the call stays in the check process. Every finding follows from the syntax tree alone. Code that the
 tree cannot decide passes: what such a check does at run time raises an error that names the probe.
 
-scope  a check file as a syntax tree, and what the names of its functions certainly are; a finding
-lines  checks that never run, what changes the check process alone, and what does not cross with a call
+scope  a check file as a syntax tree, and what the names of its functions certainly are
+lines  findings: checks that never run, what changes the check process alone, and what does not cross with a call
 """
 
 from __future__ import annotations
 
 import ast
 
-from grader.lint.lines import around_calls, not_graded, process_wide
-from grader.lint.scope import Finding, Source
+from grader.lint.lines import Finding, around_calls, not_graded, process_wide
+from grader.lint.scope import Source
 
 __all__ = ["Finding", "findings"]
 

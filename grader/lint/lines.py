@@ -9,34 +9,49 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from grader.lint.scope import HEARD, PROBE, Finding, Function, Kind, Scope, Source, arguments, parameters, scopes
+from grader.lint.scope import CHECK, FIXTURE, Function, Kind, Scope, Source, arguments, parameters, scopes
 
-_OF_ONE_CHECK = ("student", "reference", "rng", "probe", "tmp_path")
+PROBE = "write a probe: a function of the probe file that does this beside the student's code"
+HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """A line of a check file that does not do what it says.
+
+    Attributes:
+        line: its number.
+        what: what has no effect, or is not graded.
+        instead: what to write.
+    """
+
+    line: int
+    what: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.instead}"
+
+
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
 _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
 
 def not_graded(source: Source) -> Iterator[Finding]:
     """Every finding of this kind."""
-    inside = {
-        function: parent.name
-        for parent in source.nodes
-        if isinstance(parent, (ast.ClassDef, Function))
-        for function in ast.walk(parent)
-        if function is not parent
-    }
+    outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
+    inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
     for function in source.functions:
-        name, line = function.name, function.lineno
-        if function in inside:
-            if source.is_check(function):
-                yield Finding(line, f"`{name}` is inside `{inside[function]}` and is never run", "move it out of there")
-            continue
-        if source.is_check(function) and (before := first.setdefault(name, line)) != line:
-            yield Finding(line, f"this `{name}` replaces the one on line {before}", "give each check its own name")
-        yield from _name(name, line, is_check=source.is_check(function))
-        yield from _scope(source, function)
+        name, line, is_check = function.name, function.lineno, source.decorator(function, CHECK) is not None
+        if function not in inside:
+            yield from _name(name, line, is_check=is_check)
+            if is_check and (before := first.setdefault(name, line)) != line:
+                yield Finding(line, f"this `{name}` replaces the one on line {before}", "give each check its own name")
+        elif is_check:
+            yield Finding(line, f"`{name}` is inside `{inside[function]}` and is never run", "move it out of there")
     for node in (node for node in source.nodes if isinstance(node, (ast.Name, ast.Attribute))):
         path = source.path(node)
         if _XFAIL.fullmatch(path):
@@ -55,16 +70,6 @@ def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
     elif name.startswith("check_") and not is_check:
         what = f"`{name}` has no `@check`, so it is graded as a check of no rule with one share"
         yield Finding(line, what, f'write `@check("C1")` above it; if it is a helper, name it `{name[5:]}`')
-
-
-def _scope(source: Source, function: Function) -> Iterator[Finding]:
-    """A fixture that outlives what it takes."""
-    fixture = source.decorator(function, "pytest.fixture")
-    for keyword in fixture.keywords if isinstance(fixture, ast.Call) else ():
-        taken = [name for name in parameters(function) if name in _OF_ONE_CHECK]
-        if keyword.arg == "scope" and ast.unparse(keyword.value) != "'function'" and taken:
-            what = f"every check that takes the fixture `{function.name}` fails: `{taken[0]}` belongs to one check"
-            yield Finding(function.lineno, what, "remove `scope`")
 
 
 # -- the check process -------------------------------------------------------------------------------------------------
@@ -86,45 +91,27 @@ _FIXTURES = {
 def process_wide(source: Source) -> Iterator[Finding]:
     """Every finding of this kind."""
     # A mode that ends with its block counts only where student code is called in it: see below.
-    ends = {
-        item.context_expr for node in source.nodes if isinstance(node, (ast.With, ast.AsyncWith)) for item in node.items
-    }
+    ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
         match node:
-            case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, *_]):
-                yield from _patch(source, target)
+            # What belongs to an imported module: `torch.matmul = spy`, `os.environ["A"] = "1"`.
+            case (
+                (ast.Attribute(ctx=ast.Store() | ast.Del()) as changed)
+                | ast.Subscript(value=ast.Attribute() as changed, ctx=ast.Store() | ast.Del())
+                | ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[changed, *_])
+            ) if path := source.path(changed):
+                instead = HEARD if path in ("sys.stdout", "sys.stderr") else PROBE
+                yield Finding(node.lineno, f"this changes `{path}` in the check process, not for student code", instead)
             case ast.Call() if node not in ends:
                 path = source.path(node)
                 if _SEEDS.fullmatch(path):
                     yield Finding(node.lineno, f"`{path}` seeds the check process, not student code", _SEEDED)
                 elif _SETTINGS.fullmatch(path):
                     yield Finding(node.lineno, f"`{path}` changes the check process, not student code", PROBE)
-            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-                for target in targets:
-                    yield from _assigned(source, target)
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                yield from _assigned(source, target)
-            case ast.FunctionDef() if source.is_pytests(node):
-                yield from _listens(node)
-
-
-def _assigned(source: Source, target: ast.expr) -> Iterator[Finding]:
-    """An assignment to what belongs to an imported module: `torch.matmul = spy`, `os.environ["A"] = "1"`."""
-    changed = target.value if isinstance(target, ast.Subscript) else target
-    if isinstance(changed, ast.Attribute):
-        yield from _patch(source, changed)
-
-
-def _patch(source: Source, changed: ast.expr) -> Iterator[Finding]:
-    if path := source.path(changed):
-        instead = HEARD if path in ("sys.stdout", "sys.stderr") else PROBE
-        yield Finding(changed.lineno, f"this changes `{path}` in the check process, not for student code", instead)
-
-
-def _listens(function: Function) -> Iterator[Finding]:
-    for name in parameters(function):
-        if name in _FIXTURES:
-            yield Finding(function.lineno, f"`{name}` reaches the check process, not student code", _FIXTURES[name])
+            case ast.FunctionDef() if source.decorator(node, CHECK, FIXTURE):
+                for name in _FIXTURES.keys() & {*parameters(node)}:
+                    what = f"`{name}` reaches the check process, not student code"
+                    yield Finding(node.lineno, what, _FIXTURES[name])
 
 
 # -- calls of student code ---------------------------------------------------------------------------------------------
@@ -145,7 +132,7 @@ _NO_FUNCTION = re.compile(
 _IN_PLACE = re.compile(r"(copy|fill|zero|add|sub|mul|div|pow|clamp|normal|uniform)_")
 _GRADIENT = "call `gradients(student.f, ...)`, which returns a gradient per argument; for an optimizer, `training_step`"
 _OPERATION = "a proxy supports attributes, calls, items, len and iteration: write a probe that returns a value"
-_HANDED = {
+_HANDED: dict[Kind | None, tuple[str, str]] = {
     Kind.LOCAL: ("a function or class of the check file", PROBE),
     Kind.MADE: (
         "an object of the check process",
@@ -163,38 +150,35 @@ def around_calls(source: Source) -> Iterator[Finding]:
     """Every finding of this kind."""
     for scope in scopes(source):
         yield from _contexts(scope)
-        for call in scope.calls:
-            if scope.crosses(call):
-                yield from _handed(scope, call)
-            yield from _gradients(scope, call)
         for node in scope.nodes:
+            if isinstance(node, ast.Call):
+                yield from _handed(scope, node) if scope.crosses(node) else ()
+                yield from _gradients(scope, node)
             yield from _writes(scope, node)
             yield from _operations(scope, node)
 
 
 def _contexts(scope: Scope) -> Iterator[Finding]:
     """A mode or a listener around a call: in a block, or as a decorator."""
-    blocks = [(node.items, node.body) for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
-    around = [(item.context_expr, body) for items, body in blocks for item in items]
+    blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
+    around = [(item.context_expr, block.body) for block in blocks for item in block.items]
     around += [(one, scope.function.body) for one in scope.function.decorator_list]
     for context, body in around:
         path = scope.source.path(context)
         instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
-        if instead and any(scope.calls_student(statement) for statement in body):
+        if instead and any(map(scope.calls_student, body)):
             yield Finding(context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead)
 
 
 def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
     """An argument that is not a value."""
     for value in arguments(call):
-        kind, path = scope.kind(value), scope.source.path(value)
-        library, _, name = path.partition(".")
+        kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
+        what, instead = _HANDED.get(kind, ("", ""))
         if library in ("torch", "numpy", "math") and not isinstance(value, ast.Call):
-            kind = kind if _NO_FUNCTION.fullmatch(name) else Kind.LOCAL
-        if kind in _HANDED:
-            what, instead = _HANDED[kind]
-            named = what if library != "torch" or kind is not Kind.LOCAL else "a function or class of PyTorch"
-            yield Finding(value.lineno, f"`{ast.unparse(value)}` is {named}, and only values cross", instead)
+            what, instead = "" if _NO_FUNCTION.fullmatch(name) else f"a function or class of {library}", PROBE
+        if what:
+            yield Finding(value.lineno, f"`{ast.unparse(value)}` is {what}, and only values cross", instead)
 
 
 def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
@@ -204,7 +188,7 @@ def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
         used = [call.func.value] if scope.kind(call.func) is not Kind.MEMBER else []
     elif _GRADIENTS.fullmatch(scope.source.path(call)):
         used = arguments(call)
-    if {scope.kind(value) for value in used} & {Kind.FUNCTION, Kind.OBJECT, Kind.RESULT, Kind.DERIVED}:
+    if {Kind.FUNCTION, Kind.OBJECT, Kind.RESULT, Kind.DERIVED}.intersection(map(scope.kind, used)):
         what = "no gradient goes back through student code, whose results arrive as plain values"
         yield Finding(call.lineno, what, _GRADIENT)
 

@@ -1,35 +1,17 @@
-"""A check file as a syntax tree, what the names of its functions certainly are, and a finding in it."""
+"""A check file as a syntax tree, and what the names of its functions certainly are."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from enum import Enum, auto
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-PROBE = "write a probe: a function of the probe file that does this beside the student's code"
-HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
-
-
-@dataclass(frozen=True, order=True)
-class Finding:
-    """A line of a check file that does not do what it says.
-
-    Attributes:
-        line: its number.
-        what: what has no effect, or is not graded.
-        instead: what to write.
-    """
-
-    line: int
-    what: str
-    instead: str
-
-    def __str__(self) -> str:
-        return f"{self.what}; {self.instead}"
+CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
+"""The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
 
 
 class Source:
@@ -51,9 +33,8 @@ class Source:
         self.local = self.classes | {node.name for node in self.functions}
         self._imports: dict[str, str] = {}
         for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
-            if not module.startswith("."):  # of `import a.b` the name is `a`
-                whole = f"{module}.{inner}" if inner else module
-                self._imports[name] = name if whole.startswith(f"{name}.") and not inner else whole
+            if not module.startswith("."):
+                self._imports[name] = f"{module}.{inner}" if inner else module
 
     def path(self, node: ast.AST | None) -> str:
         """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
@@ -66,30 +47,19 @@ class Source:
                 return f"{base}.{name}"
         return ""
 
-    def decorator(self, function: Function, path: str) -> ast.expr | None:
-        """The decorator of a function that is imported as this."""
-        return next((one for one in function.decorator_list if self.path(one) == path), None)
-
-    def is_check(self, function: ast.AST) -> bool:
-        """Whether a node is a function with the decorator `@check`."""
-        return isinstance(function, Function) and self.decorator(function, "grader.check.check") is not None
-
-    def is_fixture(self, function: ast.AST) -> bool:
-        """Whether a node is a fixture."""
-        return isinstance(function, Function) and self.decorator(function, "pytest.fixture") is not None
-
-    def is_pytests(self, function: ast.AST) -> bool:
-        """Whether pytest calls a function, and so gives it fixtures by the names of its parameters."""
-        return self.is_check(function) or self.is_fixture(function)
+    def decorator(self, function: Function, *paths: str) -> ast.expr | None:
+        """The decorator of a function that is imported as one of these."""
+        return next((one for one in function.decorator_list if self.path(one) in paths), None)
 
 
 def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
     """What each name of an import statement is imported as: a module, and a name of it or ""."""
-    if isinstance(node, ast.Import):
-        return {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
+    if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
+        names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
+        return {name: (one.name if one.asname else name, "") for name, one in names}
     if isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
-        return {alias.asname or alias.name: (module, alias.name) for alias in node.names}
+        return {one.asname or one.name: (module, one.name) for one in node.names}
     return {}
 
 
@@ -127,7 +97,7 @@ class Kind(Enum):
 
 
 _REMOTE = {Kind.MODULE, Kind.FUNCTION, Kind.OBJECT}
-_GIVEN = {
+_GIVEN: dict[str, Kind | None] = {
     **dict.fromkeys(("student", "reference", "probe"), Kind.MODULE),
     **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), Kind.FOLDER),
     "rng": Kind.MADE,
@@ -152,21 +122,16 @@ class Scope:
         known: what its parameters are, by name.
     """
 
-    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind]) -> None:
+    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind | None]) -> None:
         self.source = source
         self.function = function
         self.nodes = list(ast.walk(function))
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
-        values: dict[str, list[ast.expr | None]] = {}
-        simple = set()
+        assigned = {target: value for node in self.nodes for target, value in _assigned(node)}
+        values = defaultdict[str, list[ast.expr | None]](list)
         for node in self.nodes:
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and (pairs := _pairs(node)):
-                for target, value in pairs:
-                    simple.add(target)
-                    values.setdefault(target.id, []).append(value)
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node not in simple:
-                values.setdefault(node.id, []).append(None)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                values[node.id].append(assigned.get(node))
         given = {node.arg: known.get(node.arg) for node in self.nodes if isinstance(node, ast.arg)}
         self._kinds: dict[str, Kind | None] = dict(given)
         for _ in range(3):  # names that are made of names
@@ -174,23 +139,14 @@ class Scope:
                 kinds = {self.kind(value) for value in values[name]}
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
-    @property
-    def returned(self) -> Kind | None:
-        """What its only `return` or `yield` gives."""
-        returns = [node.value for node in self.nodes if isinstance(node, (ast.Return, ast.Yield))]
-        return self.kind(returns[0]) if len(returns) == 1 else None
-
     def crosses(self, call: ast.Call) -> bool:
         """Whether a call is one of student code, so that its arguments cross."""
         return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
 
     def calls_student(self, node: ast.AST) -> bool:
         """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
-        return any(
-            self.crosses(call) or any(self.kind(value) in _REMOTE for value in arguments(call))
-            for call in ast.walk(node)
-            if isinstance(call, ast.Call)
-        )
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        return any(self.crosses(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def lacks_gradient(self, node: ast.Attribute) -> bool:
         """Whether `x.grad` of a name that is handed to student code is empty here, or is set for student code in vain.
@@ -198,22 +154,15 @@ class Scope:
         A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
         own, unless it hands the name over afterwards.
         """
-        name = ast.unparse(node.value)
-        if not isinstance(node.value, ast.Name) or any(
-            getattr(call.func, "attr", "") == "backward" for call in self.calls
-        ):
+        if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
             return False
+        tensor, whole = ast.unparse(node.value), ast.unparse(node)
         handed = [value for call in self.calls if self.crosses(call) for value in arguments(call)]
-        lines = [value.lineno for value in handed if isinstance(value, ast.Name) and value.id == name]
+        lines = [value.lineno for value in handed if ast.unparse(value) == tensor]
         if isinstance(node.ctx, ast.Store):
             return any(line > node.lineno for line in lines)
-        stored = any(
-            isinstance(other, ast.Attribute)
-            and isinstance(other.ctx, ast.Store)
-            and ast.unparse(other) == f"{name}.grad"
-            for other in self.nodes
-        )
-        return bool(lines) and not stored
+        stored = [one for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
+        return bool(lines) and whole not in map(ast.unparse, stored)
 
     def kind(self, node: ast.AST | None) -> Kind | None:
         """What an expression certainly is, if it is one of these."""
@@ -226,32 +175,28 @@ class Scope:
                 return _MEMBERS.get(self.kind(value))
             case ast.Call():
                 return self._kind_of_call(node)
-            case ast.JoinedStr():
-                inner = {self.kind(part.value) for part in node.values if isinstance(part, ast.FormattedValue)}
-                return Kind.FOLDER if Kind.FOLDER in inner else None
-            case ast.BinOp(left=left, right=right):
-                kinds = {self.kind(left), self.kind(right)}
-                return Kind.FOLDER if Kind.FOLDER in kinds else Kind.DERIVED if kinds & _NUMBERS else None
-            case ast.UnaryOp(operand=operand):
-                return Kind.DERIVED if self.kind(operand) in _NUMBERS else None
+            case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr() | ast.FormattedValue():
+                return _made_of(set(map(self.kind, ast.iter_child_nodes(node))))
         return None
 
     def _kind_of_call(self, call: ast.Call) -> Kind | None:
-        function = call.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        kind = self.kind(function)
-        kinds = {self.kind(value) for value in arguments(call)}
+        kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
+        kinds = set(map(self.kind, arguments(call)))
         if self.crosses(call):
             if kind is Kind.FUNCTION and _CLASS.fullmatch(name):
                 return Kind.OBJECT
             # A method, or a function that takes an object, may well return another object.
             return None if (kind is Kind.MEMBER and name != "forward") or Kind.OBJECT in kinds else Kind.RESULT
-        if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(function)):
+        if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
             return Kind.MADE
         if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
-            inner = {*kinds, self.kind(function.value) if isinstance(function, ast.Attribute) else None}
-            return Kind.FOLDER if Kind.FOLDER in inner else None
-        return Kind.DERIVED if kind is Kind.DERIVED or kinds & _NUMBERS else None
+            return _made_of({*kinds, self.kind(getattr(call.func, "value", None))})
+        return _made_of({*kinds, kind} - {Kind.FOLDER})
+
+
+def _made_of(parts: set[Kind | None]) -> Kind | None:
+    """What an expression is that is calculated from these."""
+    return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
 
 
 def scopes(source: Source) -> list[Scope]:
@@ -260,14 +205,17 @@ def scopes(source: Source) -> list[Scope]:
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:
             for call in scope.calls:
-                helper = source.top.get(call.func.id) if isinstance(call.func, ast.Name) else None
-                if helper is not None:
-                    names = [*zip(parameters(helper), call.args, strict=False)]
-                    names += [(word.arg, word.value) for word in call.keywords if word.arg]
-                    known[helper] |= {name: kind for name, value in names if (kind := scope.kind(value)) in _REMOTE}
-            if source.is_fixture(scope.function) and (given := scope.returned) in {*_REMOTE, Kind.MADE, Kind.LOCAL}:
-                for function in filter(source.is_pytests, source.functions):
-                    known[function].setdefault(scope.function.name, given)
+                if isinstance(call.func, ast.Name) and (helper := source.top.get(call.func.id)):
+                    given = dict(zip(parameters(helper), call.args, strict=False))
+                    given |= {word.arg: word.value for word in call.keywords if word.arg}
+                    kinds = {name: scope.kind(value) for name, value in given.items()}
+                    known[helper] |= {name: kind for name, kind in kinds.items() if kind in _REMOTE}
+            returned = [node.value for node in scope.nodes if isinstance(node, (ast.Return, ast.Yield))]
+            if len(returned) == 1 and source.decorator(scope.function, FIXTURE):
+                kind = scope.kind(returned[0])
+                for function in source.functions if kind in {*_REMOTE, Kind.MADE, Kind.LOCAL} else ():
+                    if source.decorator(function, CHECK, FIXTURE):
+                        known[function].setdefault(scope.function.name, kind)
     return [Scope(source, function, known[function]) for function in source.functions]
 
 
@@ -280,16 +228,13 @@ def arguments(call: ast.Call) -> list[ast.expr]:
     return values
 
 
-def _pairs(node: ast.Assign | ast.AnnAssign) -> list[tuple[ast.Name, ast.expr | None]]:
-    """Names, and the expressions that are assigned to them."""
-    target, value = node.target if isinstance(node, ast.AnnAssign) else node.targets[0], node.value
-    if isinstance(node, ast.Assign) and len(node.targets) > 1:
-        return []
-    if not isinstance(target, ast.Tuple):
-        return [(target, value)] if isinstance(target, ast.Name) else []
-    if isinstance(value, ast.Tuple):
-        pairs = list(zip(target.elts, value.elts, strict=False))
-    else:
-        assert value is not None
-        pairs = [(one, ast.Subscript(value, ast.Constant(0), ast.Load())) for one in target.elts]
-    return [(one, value) for one, value in pairs if isinstance(one, ast.Name)]
+def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment assigns to, each with the expression that it gets."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            return zip(targets, values, strict=False)
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+            return [(one, ast.Subscript(value, ast.Constant(0), ast.Load())) for one in targets]
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
+            return [(target, value)]
+    return []

@@ -60,13 +60,9 @@ class ConfinementError(GraderError):
     exit_status = 2
 
     def __init__(self, level: str, least: str, missing: Sequence[str]) -> None:
-        super().__init__(
-            "\n".join(
-                [
-                    f"this machine can confine student code at level {level} only, but {least} is required",
-                    *missing,
-                    "grade doctor shows what is missing; --confinement LEVEL accepts less, at your own risk;",
-                    "the container image of docs/security.md reaches the level full",
-                ]
-            )
+        first = f"this machine can confine student code at level {level} only, but {least} is required"
+        last = (
+            "grade doctor shows what is missing; --confinement LEVEL accepts less, at your own risk;\n"
+            "the container image of docs/security.md reaches the level full"
         )
+        super().__init__("\n".join([first, *missing, last]))

@@ -176,17 +176,11 @@ class Causes:
         """Those of an exercise that was graded."""
         lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
         cause = lost[0] if lost else None
-        same = [row for row in lost[1:] if cause is not None and _stops_at(row, cause)]
-        rest = [row for row in lost[1:] if row not in same]
-        unwritten = [row for row in rest if _unwritten(row)]
-        return cls(
-            cause,
-            tuple(same),
-            tuple(row for row in rest if row not in unwritten),
-            tuple(unwritten),
-            tuple(row for row in rows if not row.verdict.decided),
-            tuple(row for row in rows if row.verdict is Verdict.PASSED),
-        )
+        same = tuple(row for row in lost[1:] if cause is not None and _stops_at(row, cause))
+        rest = tuple(row for row in lost[1:] if row not in same and not _unwritten(row))
+        unwritten = tuple(row for row in lost[1:] if row not in same and _unwritten(row))
+        undecided = tuple(row for row in rows if not row.verdict.decided)
+        return cls(cause, same, rest, unwritten, undecided, tuple(row for row in rows if row.verdict is Verdict.PASSED))
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:

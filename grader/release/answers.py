@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
 from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, failures_of, name_of, seal, traces_of
-from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers
+from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
 from grader.grading.lanes import Lanes
 from grader.grading.plan import graded_from
 from grader.model import Exercise, Outcome, Verdict, Withheld
@@ -121,8 +121,12 @@ def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behav
     first = traces_of(rows)
     failing = {id: trace for id, trace in first.items() if trace.lost}
     again = {id for id in failing if shown[id].category != COSTS}
+
+    def run_again(seed: int) -> Traces:
+        return lanes.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result()
+
     # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
-    once_more, *further = (lanes.traces(exercise, files, seed, again) for seed in SEALED_SEEDS)
+    once_more, *further = map(run_again, SEALED_SEEDS)
     groups = [
         group for group in failures_of(rows) if all(failing[id] == once_more.get(id, failing[id]) for id in group)
     ]

@@ -130,7 +130,7 @@ class Lane:
     def __init__(
         self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
     ) -> None:
-        self._exercises = exercises
+        self.exercises = exercises
         self._source = source
         self._number = number
         self._accelerator = accelerator
@@ -185,8 +185,8 @@ class Lane:
         return Path(self._root, PENDING)
 
     def _plan(self) -> None:
-        planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
-        self._folders |= {folder: _inode(folder) for folder in _folders_of(self._exercises) - self._folders.keys()}
+        planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
+        self._folders |= {folder: _inode(folder) for folder in _folders_of(self.exercises) - self._folders.keys()}
         self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
         self._waits_for_checks = True
 
@@ -194,7 +194,7 @@ class Lane:
         """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
         if self._process is not None and self._waits_for_checks:
             self._receive_checks()
-        self._exercises = exercises
+        self.exercises = exercises
         if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
             self.close()  # it has given up the right to read there
         (self._open if self._process is None else self._plan)()

@@ -21,9 +21,9 @@ import click
 
 from grader.course.layout import kept_results
 from grader.course.saves import saves
-from grader.grading.diagnosis import Known
+from grader.grading.diagnosis import Known, diagnose
 from grader.grading.lanes import Lanes, open_lanes
-from grader.grading.plan import RunPlan, Work
+from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
@@ -228,8 +228,7 @@ class Watch:
     def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:
         """Say which known mistake it looks like, after the verdict, so that the verdict need not wait."""
         assert self._lanes is not None
-        work = Work(self._plan([graded.exercise], alone=True), graded.exercise, handed_in)
-        explained = self._lanes.explain(work, graded, self._known)
+        explained = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
         self._say(*mistake_lines(explained, self._screen.width()))
 
     def _running(self, what: str, seconds: float) -> None:

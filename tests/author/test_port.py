@@ -220,6 +220,7 @@ CORNERS = {
     "class TestF:\n    k = 2\n\n    def test_b(self):\n        assert f(self.k)\n": "def check_f_b(student):",
     "def test_one(): assert f(1) == 1\n": 'def check_one(student):\n    """One"""\n    assert student.f(1) == 1\n',
     "def test_größe():\n    s = 'é'; assert f(s) == 'é'\n": "s = 'é'; assert student.f(s) == 'é'",
+    "def test_any():\n    torch.manual_seed(0)\n    assert f(1)\n": '    """Any"""\n    assert student.f(1)',
     "def test_own():\n    f = len\n    assert f([1]) == 1\n\n\ndef test_f():\n    f(1)\n": "    assert f([1]) == 1",
     "def check_it(a):\n    assert a == 1\n\n\ndef test_f():\n    check_it(f(1))\n": "    _check_it(student.f(1))",
     "def test_f(snapshot):\n    assert f(1) == snapshot\n": "# TODO: no fixture `snapshot` is here",

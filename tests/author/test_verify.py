@@ -17,6 +17,7 @@ from grader.model import Course
 
 SHOWN = "exercises/01_basics/double"
 STAFF = "solutions/01_basics/double"
+CHECKS, TASK, SETTINGS = f"{STAFF}/check_double.py", f"{SHOWN}/double.py", f"{SHOWN}/exercise.yaml"
 
 
 Plant = Callable[[Path, str], object]
@@ -85,184 +86,139 @@ def double_(x):
     return x.mul_(2)
 """
 
-FAULTS: dict[str, list[tuple[Plant, str]]] = {
-    "text": [
-        (
-            change(f"{STAFF}/check_double.py", '@check("C2"', '@check("C7"'),
-            f"{STAFF}/check_double.py: check_dtype: the contract line C7 is not in the starter's docstring; known are",
+FAULTS: dict[str, dict[str, Plant]] = {
+    "text": {
+        f"{CHECKS}: check_dtype: the contract line C7 is not in the starter's docstring; known are": change(
+            CHECKS, '@check("C2"', '@check("C7"'
         ),
-        (
-            change(f"{STAFF}/check_double.py", ', try_this="double(torch.tensor([1]))"', ""),
-            f"{STAFF}/check_double.py: check_dtype: a hidden check must give an example",
+        f"{CHECKS}: check_dtype: a hidden check must give an example": change(
+            CHECKS, ', try_this="double(torch.tensor([1]))"', ""
         ),
-        (
-            change(f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"),
-            f"{SHOWN}/check_double.py: check_small uses the reference, which students do not have",
+        f"{SHOWN}/check_double.py: check_small uses the reference, which students do not have": change(
+            f"{SHOWN}/check_double.py", "def check_small(student):", "def check_small(student, reference):"
         ),
-        (
-            change(
-                f"{SHOWN}/double.py",
-                "raise NotImplementedError  # TODO",
-                "return x.mul_(2) if x.dim() == 0 else 2 * x # TODO",
-            ),
-            f"{SHOWN}/exercise.yaml: starter: the starter was changed; write  starter: ",
+        f"{SETTINGS}: starter: the starter was changed; write  starter: ": change(
+            TASK,
+            "raise NotImplementedError  # TODO",
+            "return x.mul_(2) if x.dim() == 0 else 2 * x # TODO",
         ),
-        (
-            change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n' + "and so on\n" * 30),
-            f"{SHOWN}/double.py: the docstring has 36 lines; shorten it to 25",
+        f"{TASK}: the docstring has 36 lines; shorten it to 25": change(
+            TASK, '"""Double it\n', '"""Double it\n' + "and so on\n" * 30
         ),
-        (
-            change(f"{SHOWN}/exercise.yaml", "Look at the operator.", "TODO"),
-            f"{SHOWN}/exercise.yaml: hints: hint 1 is not written",
+        f"{SETTINGS}: hints: hint 1 is not written": change(SETTINGS, "Look at the operator.", "TODO"),
+        f"{SETTINGS}: topics: T99 is not in exercises/topics.yaml": change(
+            SETTINGS, "topics: [T1]", "topics: [T1, T99]"
         ),
-        (
-            change(f"{SHOWN}/exercise.yaml", "topics: [T1]", "topics: [T1, T99]"),
-            f"{SHOWN}/exercise.yaml: topics: T99 is not in exercises/topics.yaml",
+        f"{SHOWN}/notes.txt: this file has no place in a course; remove it or fix its name": add(
+            f"{SHOWN}/notes.txt", "x"
         ),
-        (
-            add(f"{SHOWN}/notes.txt", "x"),
-            f"{SHOWN}/notes.txt: this file has no place in a course; remove it or fix its name",
+        "exercises/01_basics/lost/lost.py: this file has no place in a course": add(
+            "exercises/01_basics/lost/lost.py", "x = 1\n"
         ),
-        (
-            add("exercises/01_basics/lost/lost.py", "x = 1\n"),
-            "exercises/01_basics/lost/lost.py: this file has no place in a course",
+        f"{STAFF}: the reference is missing; write double.py": remove(f"{STAFF}/double.py"),
+    },
+    "more_text": {
+        f"{CHECKS}: check_dtype: a hidden check must name the contract line it examines": change(
+            CHECKS, '@check("C2", ', "@check("
         ),
-        (remove(f"{STAFF}/double.py"), f"{STAFF}: the reference is missing; write double.py"),
-    ],
-    "more_text": [
-        (
-            change(f"{STAFF}/check_double.py", '@check("C2", ', "@check("),
-            f"{STAFF}/check_double.py: check_dtype: a hidden check must name the contract line it examines",
+        f"{CHECKS}: check_dtype: it has no docstring": change(CHECKS, '    """Keeps integers integers"""\n', ""),
+        f"{TASK}: the code has 55 lines; shorten it to 40": change(
+            TASK, "def double_(x):", "x = 1\n" * 50 + "def double_(x):"
         ),
-        (
-            change(f"{STAFF}/check_double.py", '    """Keeps integers integers"""\n', ""),
-            f"{STAFF}/check_double.py: check_dtype: it has no docstring",
+        f"{TASK}: nothing is marked TODO": change(TASK, "  # TODO", ""),
+    },
+    "luck": {
+        f"{STAFF}/right/flaky.py: this right answer does not pass check_": add(
+            f"{STAFF}/right/flaky.py", f'"""Now and then."""\n{FLAKY}'
         ),
-        (
-            change(f"{SHOWN}/double.py", "def double_(x):", "x = 1\n" * 50 + "def double_(x):"),
-            f"{SHOWN}/double.py: the code has 55 lines; shorten it to 40",
+        f"{STAFF}/right/adds.py: this right answer does not pass check_dtype (expected the result": change(
+            f"{STAFF}/right/adds.py", "return x + x", "return (x + x).double()"
         ),
-        (change(f"{SHOWN}/double.py", "  # TODO", ""), f"{SHOWN}/double.py: nothing is marked TODO"),
-    ],
-    "luck": [
-        (
-            add(f"{STAFF}/right/flaky.py", f'"""Now and then."""\n{FLAKY}'),
-            f"{STAFF}/right/flaky.py: this right answer does not pass check_",
+        f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did)": change(
+            f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"
         ),
-        (
-            change(f"{STAFF}/right/adds.py", "return x + x", "return (x + x).double()"),
-            f"{STAFF}/right/adds.py: this right answer does not pass check_dtype (expected the result to have dtype",
+        f"{STAFF}/wrong.yaml: there are 1 wrong answers; write at least 2": remove(f"{STAFF}/wrong/triples.py"),
+    },
+    "names": {
+        f"{STAFF}/wrong/changes_input.py: its docstring must end with  caught by: <check>": change(
+            f"{STAFF}/wrong/changes_input.py", "caught by: random", ""
         ),
-        (
-            change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
-            f"{STAFF}/wrong/changes_input.py: check_dtype does not catch this wrong answer (random did); fix the check",
+        f"{STAFF}/double.py: the reference does not pass check_small (the result has the wrong values: 3 of 3": change(
+            f"{STAFF}/double.py", "return 2 * x", "return 3 * x"
         ),
-        (
-            remove(f"{STAFF}/wrong/triples.py"),
-            f"{STAFF}/wrong.yaml: there are 1 wrong answers; write at least 2",
+    },
+    "unknown_names": {
+        f"{STAFF}/wrong/changes_input.py: caught by: there is no check 'randon'; the checks are small": change(
+            f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: randon"
         ),
-    ],
-    "names": [
-        (
-            change(f"{STAFF}/wrong/changes_input.py", "caught by: random", ""),
-            f"{STAFF}/wrong/changes_input.py: its docstring must end with  caught by: <check>",
+        "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line ": change(
+            CHECKS, "same_dtype(student", "undefined_name(student"
         ),
+    },
+    "constants": {
         (
-            change(f"{STAFF}/double.py", "return 2 * x", "return 3 * x"),
-            f"{STAFF}/double.py: the reference does not pass check_small (the result has the wrong values: 3 of 3",
+            f"{SETTINGS}: values: 1.7 points are for nothing: every function gives a zero of the argument "
+            "(dtype); name the checks or rules that show a right value"
+        ): change(SETTINGS, "points: 10\n", "points: 10\nvalues: [dtype]\n"),
+    },
+    "settings": {
+        f"{SETTINGS}: values: there is no check or rule nothing; name a check": change(
+            SETTINGS, "points: 10\n", "points: 10\nvalues: [C1, nothing]\n"
         ),
-    ],
-    "unknown_names": [
-        (
-            change(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: randon"),
-            f"{STAFF}/wrong/changes_input.py: caught by: there is no check 'randon'; the checks are small, in_place",
+        f"{SETTINGS}: caps: there is no check or rule C9; name a check without check_, or a rule": change(
+            SETTINGS, "points: 10\n", "points: 10\ncaps: {C9: 3}\n"
         ),
-        (
-            change(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
-            "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line ",
+    },
+    "rules": {
+        f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.7 of 10 points on rules that it keeps (C3 1.7)": change(
+            f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", ""
         ),
-    ],
-    "constants": [
-        (
-            change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [dtype]\n"),
-            f"{SHOWN}/exercise.yaml: values: 1.7 points are for nothing: every function gives a zero of the argument "
-            "(dtype); name the checks or rules that show a right value",
+        f"{STAFF}/double.py: also right: nothing is not one of the_argument, right_and_overwrites": change(
+            f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nalso right: nothing\n"""\n\ndef double(x):'
         ),
-    ],
-    "settings": [
-        (
-            change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\nvalues: [C1, nothing]\n"),
-            f"{SHOWN}/exercise.yaml: values: there is no check or rule nothing; name a check",
+    },
+    "more_rules": {
+        f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that": change(
+            f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"
         ),
-        (
-            change(f"{SHOWN}/exercise.yaml", "points: 10\n", "points: 10\ncaps: {C9: 3}\n"),
-            f"{SHOWN}/exercise.yaml: caps: there is no check or rule C9; name a check without check_, or a rule",
+        f"{CHECKS}: check_random: students cannot read its message (what adds up to ": change(
+            CHECKS,
+            "    same_values(y, reference.double(x))",
+            '    same_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
         ),
-    ],
-    "rules": [
-        (
-            change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", ""),
-            f"{STAFF}/wrong/triples.py: it breaks C1, and loses 1.7 of 10 points on rules that it keeps (C3 1.7)",
+    },
+    "checks": {
+        f"{STAFF}/wrong/changes_input.py: check_random does not catch this wrong answer (no check did)": add(
+            CHECKS, ACCEPTS_ALL
         ),
-        (
-            change(f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nalso right: nothing\n"""\n\ndef double(x):'),
-            f"{STAFF}/double.py: also right: nothing is not one of the_argument, right_and_overwrites",
+        f"{TASK}: the starter passes every check; leave something for the student to do": copy(
+            f"{STAFF}/right/adds.py", TASK
         ),
-    ],
-    "more_rules": [
-        (
-            change(f"{STAFF}/wrong/triples.py", "breaks: C1, C3\n", "breaks: C3, C2\n"),
-            f"{STAFF}/wrong/triples.py: breaks: it loses nothing on C2; remove that",
+    },
+    "imports": {
+        f"{CHECKS}: its checks cannot be collected; fix them: line 1: import torchh (Module": change(
+            CHECKS, "import torch", "import torchh"
         ),
-        (
-            change(
-                f"{STAFF}/check_double.py",
-                "    same_values(y, reference.double(x))",
-                '    same_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
-            ),
-            f"{STAFF}/check_double.py: check_random: students cannot read its message (what adds up to ",
+    },
+    "more_names": {
+        f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it": add(
+            f"{STAFF}/conftest.py", "x = 1\n"
         ),
-    ],
-    "checks": [
-        (
-            add(f"{STAFF}/check_double.py", ACCEPTS_ALL),
-            f"{STAFF}/wrong/changes_input.py: check_random does not catch this wrong answer (no check did)",
+        f"{TASK}: no check examines the rule C9; write a check, or remove the rule": change(
+            TASK, '"""Double it\n', '"""Double it\n\nC9  Nothing is printed.\n'
         ),
-        (
-            copy(f"{STAFF}/right/adds.py", f"{SHOWN}/double.py"),
-            f"{SHOWN}/double.py: the starter passes every check; leave something for the student to do",
+        f"{CHECKS}: check_small: a shown check has the same name; give each check its own name": change(
+            CHECKS, "def check_dtype", "def check_small"
         ),
-    ],
-    "imports": [
-        (
-            change(f"{STAFF}/check_double.py", "import torch", "import torchh"),
-            f"{STAFF}/check_double.py: its checks cannot be collected; fix them: line 1: import torchh (Module",
+    },
+    "source": {
+        "`capsys` reaches the check process, not student code; call `heard(student.f, ...)`": change(
+            CHECKS, "def check_dtype(student):\n", "def check_dtype(student, capsys):\n"
         ),
-    ],
-    "more_names": [
-        (
-            add(f"{STAFF}/conftest.py", "x = 1\n"),
-            f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it",
+        f"{SHOWN}/check_double.py:7: `test_small` is never run; make it a check": change(
+            f"{SHOWN}/check_double.py", "def check_small(", "def test_small("
         ),
-        (
-            change(f"{SHOWN}/double.py", '"""Double it\n', '"""Double it\n\nC9  Nothing is printed.\n'),
-            f"{SHOWN}/double.py: no check examines the rule C9; write a check, or remove the rule",
-        ),
-        (
-            change(f"{STAFF}/check_double.py", "def check_dtype", "def check_small"),
-            f"{STAFF}/check_double.py: check_small: a shown check has the same name; give each check its own name",
-        ),
-    ],
-    "source": [
-        (
-            change(f"{STAFF}/check_double.py", "def check_dtype(student):\n", "def check_dtype(student, capsys):\n"),
-            "`capsys` reaches the check process, not student code; call `heard(student.f, ...)`",
-        ),
-        (
-            change(f"{SHOWN}/check_double.py", "def check_small(", "def test_small("),
-            f"{SHOWN}/check_double.py:7: `test_small` is never run; make it a check",
-        ),
-    ],
+    },
 }
 """Faults that can be planted in one copy of the exercise double, by the name of the copy."""
 
@@ -277,7 +233,7 @@ def planted(root: Path, copies: Sequence[str]) -> Course:
             for file in (copied / "double.py", copied / "check_double.py"):
                 file.rename(file.with_name(file.name.replace("double", name)))
         change(f"{SHOWN}/exercise.yaml", "01-1", f"01-{number}")(root, name)
-        for plant, _ in FAULTS[name]:
+        for plant in FAULTS[name].values():
             plant(root, name)
     yaml = root / "course.yaml"
     text = yaml.read_text().replace("[double, total]", f"[{', '.join(copies)}]")
@@ -297,7 +253,7 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         course = planted(tmp_path / f"course{seeds}", copies)
         for proof in verified(course, course.exercises, seeds):
             problems += proof.problems
-    told = [within(name, text) for name, faults in FAULTS.items() for _, text in faults]
+    told = [within(name, text) for name, faults in FAULTS.items() for text in faults]
     assert [text for text in told if not any(text in problem for problem in problems)] == [], problems
 
 

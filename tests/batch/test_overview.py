@@ -87,7 +87,7 @@ def found_in(graded: Graded) -> dict[tuple[str, ...], str]:
     """The groups: whose they are, and why no wrong answer can be made of them."""
     with open_journal(graded.out, new=False) as journal:
         groups = Class(graded.course, journal, graded.out).groups
-    return {tuple(item.author for item in group.members): group.why_not for group in groups}
+    return {tuple(group.members): group.why_not for group in groups}
 
 
 def test_what_does_the_same_is_one_group(graded: Graded) -> None:

@@ -138,10 +138,11 @@ def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
     (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
-    done: list[Finished] = []
-    whole = grade_submission(plan, submission, InLane(fork_lane), on_finished=done.append)
-    before = report_of(plan, submission, [])
-    between = report_of(plan, submission, done[:1])
+    seen: list[Finished] = []
+    whole = grade_submission(plan, submission, InLane(fork_lane), on_finished=seen.append)
+    done = {one.work.exercise.id: one for one in seen}
+    before = report_of(plan, submission, {})
+    between = report_of(plan, submission, {"double": done["double"]})
     after = report_of(plan, submission, done)
     assert before.score == Score(0, 1500, 1500)
     assert between.score == Score(830, 1500, 500)

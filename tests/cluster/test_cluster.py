@@ -31,7 +31,7 @@ from grader.cluster.cluster import Cluster, open_cluster
 from grader.cluster.node import Came, NodePlugin, facts
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Outcomes, Result, RunPlan, Work, is_broken, pack, unpack
+from grader.grading.plan import Finished, Outcomes, RunPlan, Work, is_broken, pack, unpack
 from grader.grading.store import Keys
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Submission
@@ -143,7 +143,7 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
     monkeypatch.setattr(one, "_name", "name", raising=False)
     work = Work(one._plan, by_id(tiny, "double"), submission)
     futures = [one.submit(work) for _ in range(5)]
-    assert futures[0].result(0) == Result(Outcomes("started").graded(work.exercise), "full", late=True)
+    assert futures[0].result(0) == Finished(work, Outcomes("started").graded(work.exercise), "full", late=True)
     assert isinstance(futures[1].exception(0), ValueError)
     graded = futures[2].result(0).graded
     assert is_broken(graded)

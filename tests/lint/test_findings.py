@@ -159,7 +159,6 @@ FILES = {
         7,
         "this `check_it` replaces the one on line ",
     ),
-    '@pytest.fixture(scope="module")\ndef net(student):\n    return student.Net(3)\n': (2, "`student` belongs to one"),
     '@check("C1")\n@pytest.mark.xfail\ndef check_it(student):\n    pass\n': (2, "`pytest.mark.xfail` has no effect"),
     '@check("C1")\n@pytest.mark.skipif(True, reason="x")\ndef check_it(student):\n    pass\n': (2, "points undecided"),
     '@check("C1")\ndef check_it(student):\n    pytest.skip("later")\n': (3, "points undecided"),

@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.author.port.rewrite import CHECK, WORDS, Plain, Rewriter, read_plain, with_helpers
+from grader.author.port.rewrite import CHECK, WORDS, Tests, with_helpers
 from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of
 from grader.course.answers import first_line, names_of
-from grader.lint import findings
-from grader.lint.scope import Function, Source, imported, parameters
+from grader.lint import findings, scope
+from grader.lint.scope import FIXTURE, Function, Source, imported, parameters
 
 _GRADIENTS = {"backward", "grad"}
 """Attributes that show that a test looks at gradients, which do not cross."""
@@ -66,22 +66,23 @@ class Port:
 
     def __init__(self, text: str, reference: str = "") -> None:
         self._reference = reference
-        self._plain = read_plain(text, {item.name for item in items_of(reference)} if reference else ())
-        self._tests = self._plain.tests
-        self._rewriter = Rewriter(self._plain)
+        self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else ())
         helpers = [f"{HELPERS}{word}" for word in WORDS]
-        code = "\n\n".join([*helpers, *filter(None, map(self._rewriter.for_checks, self._plain.items))])
-        whole = with_helpers(code)
-        self._beside = list(self._that_need_a_probe(whole))
+        whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
         self._items = items_of(whole)
-        self._names = list(dict.fromkeys(name for test in self._tests for name in self._named(test)))
+        self._beside = list(self._that_need_a_probe(whole))
+        # The student's functions and classes that each test is about: those that it names itself come first.
+        named = {name: [*plain.names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
+        self._names = list(dict.fromkeys(name for names in named.values() for name in names))
+        self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
 
     def draft(self, title: str) -> Draft:
         """All files of the exercise."""
-        plain = [test for test in self._tests if test not in self._beside]
-        first = {self._rule(test): test for test in reversed(plain) if "rng" not in self._rewriter.needs[test.name]}
-        shown = [test for test in plain if test in first.values()] or (plain or self._tests)[:1]
-        hidden = [test for test in self._tests if test not in shown]
+        tests = list(self._plain.tests)
+        plain = [test for test in tests if test not in self._beside]
+        first = {self._rules[test]: test for test in reversed(plain) if "rng" not in self._plain.needs[test]}
+        shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
+        hidden = [test for test in tests if test not in shown]
         calls, stubs = stubs_of(self._plain, self._names, self._reference)
         rules = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._names, 1)]
         lines = [row for rule in rules for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
@@ -96,45 +97,34 @@ class Port:
             counts=(len(shown), len(hidden), len(self._beside)),
         )
 
-    def _that_need_a_probe(self, whole: str) -> Iterator[Item]:
+    def _that_need_a_probe(self, whole: str) -> Iterator[str]:
         """Tests of which something must happen beside student code: what `grader.lint` reports, and gradients."""
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
-        for test in self._tests:
-            needed = closure(self._plain.items, [test.name])
-            names = {self._rewriter.name_in_checks(item.name) for item in needed} - self._rewriter.fixtures.keys()
+        for test in self._plain.tests:
+            needed = closure(self._plain.items, [test])
+            names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
             nodes = (node for item in needed for node in ast.walk(item.node))
             if names & flagged or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes):
                 yield test
 
-    def _named(self, test: Item) -> list[str]:
-        """The student's functions and classes that a test is about: those that it names itself come first."""
-        return list(dict.fromkeys([*self._rewriter.names(test.node), *self._rewriter.beside[test.name]]))
-
-    def _rule(self, test: Item) -> str:
-        return f"C{self._names.index(named[0]) + 1}" if (named := self._named(test)) else "C1"
-
-    def _file(self, docstring: str, above: str, tests: Sequence[Item]) -> str:
+    def _file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
         """A file of checks with a comment above each, and with all that they need."""
-        names = {self._rewriter.name_in_checks(test.name): test for test in self._tests}
-        items, wanted = [], set[str]()
-        for item in self._items:
-            if (test := names.get(item.name)) is None:
-                items.append(item)
-                is_fixture = item.name in self._rewriter.fixtures
-                wanted |= {item.name} if is_fixture and "autouse" in item.text else set()
-            elif test in tests:
-                text = self._rewriter.calls_probe(test, item.text) if test in self._beside else item.text
-                items += items_of(above + text.replace(CHECK, f"@check({json.dumps(self._rule(test))})\n", 1))
-                wanted.add(item.name)
-        text = assembled(docstring, closure(items, wanted))
-        return with_todos(text, of_checks=True) if tests else ""
+        names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
+        autouse = [name for name, item in self._plain.fixtures.items() if "autouse" in item.text]
+        items = [item for item in self._items if item.name not in names]
+        for item in (item for item in self._items if names.get(item.name) in tests):
+            name = names[item.name]
+            text = self._plain.calls_probe(self._plain.tests[name], item) if name in self._beside else item.text
+            items += items_of(above + text.replace(CHECK, f"@check({json.dumps(self._rules[name])})\n", 1))
+        wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
+        return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
 
     def _probe(self) -> str:
-        items = closure(self._plain.items, names := [test.name for test in self._beside])
-        code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._rewriter.for_probe, items))]))
-        wanted = closure(code, map(self._rewriter.name_in_probe, names))
+        items = closure(self._plain.items, self._beside)
+        code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
+        wanted = closure(code, map(self._plain.name_in_probe, self._beside))
         return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if items else ""
 
 
@@ -145,7 +135,7 @@ DOCSTRING = "@docstring@"
 _TODO = "raise NotImplementedError  # TODO"
 
 
-def stubs_of(plain: Plain, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
+def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
     """What a student is to write.
 
     Args:
@@ -184,7 +174,7 @@ def _emptied(item: Item) -> str:
     return re.sub(r"\bTODO$", _TODO, ast.unparse(node), flags=re.MULTILINE) + "\n"
 
 
-def _guessed(plain: Plain, name: str) -> str:
+def _guessed(plain: Tests, name: str) -> str:
     """A stub, by how tests call the function or class: one parameter for each argument of the longest call."""
     functions = [node for item in plain.items for node, task in plain.students(item.node) if task == name]
     nodes = [node for item in plain.items for node in ast.walk(item.node)]
@@ -237,8 +227,8 @@ def todos_of(text: str) -> Iterator[tuple[int, str]]:
 
 def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(ast.parse(text))
-    known = _FIXTURES | {node.name for node in source.functions if source.is_fixture(node)}
-    for function in filter(source.is_pytests, source.functions):
+    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
+    for function in (one for one in source.functions if source.decorator(one, scope.CHECK, FIXTURE)):
         lacking = [name for name in parameters(function) if name not in known]
         marks = "".join(map(ast.unparse, function.decorator_list))
         if unknown := [f"`{name}`" for name in lacking if not re.search(rf"parametrize.*\b{name}\b", marks)]:

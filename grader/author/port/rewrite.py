@@ -7,11 +7,10 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from grader.author.port.text import Edits, Item, assembled, items_of
 from grader.course.answers import first_line, names_of
-from grader.lint.scope import Function, Kind, Scope, Source, imported, parameters, scopes
+from grader.lint.scope import FIXTURE, Function, Kind, Scope, Source, imported, parameters, scopes
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -22,70 +21,216 @@ _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 """Modules beside a test file that are the course's."""
 
 
-@dataclass(frozen=True)
-class Plain:
-    """A plain pytest file.
-
-    Attributes:
-        items: its statements, without imports of student code; methods of test classes are functions.
-        names: the student's names: as the file has them, and as the task has them.
-        modules: what the student's modules are called.
-    """
-
-    items: tuple[Item, ...]
-    names: Mapping[str, str]
-    modules: frozenset[str]
-
-    def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-        """Where student code is named in a function's body, with the name that the task has for it."""
-        own = _bound(function)
-        for node in (node for statement in getattr(function, "body", ()) for node in ast.walk(statement)):
-            if isinstance(node, ast.Name) and node.id in self.names.keys() - own:
-                yield node, self.names[node.id]
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.modules:
-                yield node, node.attr
-
-    @property
-    def tests(self) -> list[Item]:
-        """The tests."""
-        return [item for item in self.items if isinstance(item.node, Function) and item.name.startswith("test")]
+_SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
+_DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
+_MARKS_OF_CHECKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
+_WRAPS = {
+    "tmp_path": ("with TemporaryDirectory() as folder:", "tmp_path = Path(folder)"),
+    "monkeypatch": ("with pytest.MonkeyPatch.context() as monkeypatch:", ""),
+    "capsys": ("with redirect_stdout(StringIO()) as capsys:", ""),
+}
+"""Fixtures of pytest that a probe makes itself: the line that does so, and one more below it."""
+CHECK = '@check("C1")\n'
 
 
-def read_plain(text: str, defined: Collection[str] = ()) -> Plain:
-    """Read a plain pytest file.
+class Tests:
+    """A plain pytest file, whose functions can be written as those of a check file or of the probe file.
 
     Args:
         text: of the file.
         defined: the names of the reference, where there is one.
 
+    Attributes:
+        items: its statements, without imports of student code; methods of test classes are functions.
+        tests: the tests among them, by name.
+        fixtures: its fixtures, by name.
+        needs: what a function of a check file takes besides its own parameters: "student", "rng".
+        beside: what one of the probe file takes: the student's functions and classes.
+
     Raises:
         CourseError: there is nothing to port.
     """
-    try:
-        items = items_of(text)
-    except (SyntaxError, ValueError) as error:
-        raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
-    imports = {name: origin for item in items for name, origin in imported(item.node).items()}
-    items = items_of("\n\n".join(_flat(item) for item in items if _stays(item)))
-    names, modules = dict[str, str](), set[str]()
-    for name, (module, inner) in imports.items():
-        parts = module.split(".")
-        if parts[0] in _LIBRARIES or (inner if module.strip(".") == "" else parts[-1]) in _HELPERS:
-            continue
+
+    def __init__(self, text: str, defined: Collection[str] = ()) -> None:
+        try:
+            whole = items_of(text)
+        except (SyntaxError, ValueError) as error:
+            raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
+        self.items = items_of("\n\n".join(_flat(item) for item in whole if _stays(item)))
+        self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
+        self._modules = set[str]()
+        for item in whole:
+            for name, (module, inner) in imported(item.node).items():
+                self._note_import(name, module, inner, defined)
+        self._source = Source(ast.parse(assembled("", self.items)))
+        self._functions = [item for item in self.items if isinstance(item.node, Function)]
+        self.tests = {item.name: item for item in self._functions if item.name.startswith("test")}
+        if not self.tests:
+            raise CourseError("the file has no tests: functions named test_...")
+        if not any(self.names(item.node) for item in self.items):
+            raise CourseError(
+                "no test calls student code: nothing is imported from a module such as solution or adapters"
+            )
+        fixtures = {node.name for node in self._source.functions if self._source.decorator(node, FIXTURE)}
+        self.fixtures = {item.name: item for item in self._functions if item.name in fixtures}
+        others = [item for item in self._functions if item.name not in self.tests.keys() | fixtures]
+        self._helpers = {item.name: item for item in others}
+        self.needs = self._needs(self._of_check, self._helpers)
+        self.beside = self._needs(self.names, self._helpers | self.fixtures)
+
+    def _note_import(self, name: str, module: str, inner: str, defined: Collection[str]) -> None:
+        *_, last = parts = module.split(".")
+        is_module = not inner or not module.strip(".")
+        if parts[0] in _LIBRARIES or (inner if is_module and inner else last) in _HELPERS:
+            return
         if inner == "*":
-            undefined, _ = names_of("".join(item.text for item in items))
-            names |= {unknown: unknown for unknown in undefined}
-        elif not inner or module.strip(".") == "":
-            modules.add(name)
+            undefined, _ = names_of("".join(item.text for item in self.items))
+            self._names |= {unknown: unknown for unknown in undefined}
+        elif is_module:
+            self._modules.add(name)
         else:  # an adapter's name is the student's name with "run_" before it
-            is_adapter = parts[-1] == "adapters" and inner not in defined
-            names[name] = inner.removeprefix("run_") if is_adapter else inner
-    plain = Plain(tuple(items), names, frozenset(modules))
-    if not plain.tests:
-        raise CourseError("the file has no tests: functions named test_...")
-    if not any(True for item in plain.items for _ in plain.students(item.node)):
-        raise CourseError("no test calls student code: nothing is imported from a module such as solution or adapters")
-    return plain
+            is_adapter = last == "adapters" and inner not in defined
+            self._names[name] = inner.removeprefix("run_") if is_adapter else inner
+
+    def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+        """Where student code is named in a function's body, with the name that the task has for it."""
+        nodes = list(ast.walk(function))
+        own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        for node in (node for statement in getattr(function, "body", ()) for node in ast.walk(statement)):
+            match node:
+                case ast.Name(id=name) if name in self._names and name not in own:
+                    yield node, self._names[name]
+                case ast.Attribute(value=ast.Name(id=module), attr=name) if module in self._modules:
+                    yield node, name
+
+    def names(self, node: ast.AST) -> list[str]:
+        """The student's functions and classes that a function's body names."""
+        return [task for _, task in self.students(node)]
+
+    def _of_check(self, node: ast.AST) -> list[str]:
+        draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node)))
+        return ["student"] * bool(self.names(node)) + ["rng"] * draws
+
+    def _needs(self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, Item]) -> dict[str, list[str]]:
+        needs = {item.name: set(direct(item.node)) for item in self._functions}
+        for _ in needs:  # a helper calls a helper
+            for item in self._functions:
+                needs[item.name] |= {need for name in item.uses & passed.keys() for need in needs[name]}
+        return {name: sorted(all_of, key=lambda need: (need != "student", need)) for name, all_of in needs.items()}
+
+    def _body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
+        """Name student code as a place does, and give helpers what they need."""
+        for place, task in self.students(node):
+            edits.replace(place, f"{prefix}{task}")
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
+                name = self.name_in_checks(call.func.id) if prefix else call.func.id
+                edits.replace_head(call, name, needs[call.func.id], before=bool(call.args or call.keywords))
+
+    # -- check files ----------------------------------------------------------------------------------------------
+
+    def for_checks(self, item: Item) -> str:
+        """A statement of a check file; "" if nothing is left of it."""
+        node, edits = item.node, Edits(item.text)
+        if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
+            return ""
+        if not isinstance(node, Function):
+            return item.text
+        needs = self.needs[item.name]
+        edits.replace_head(node, self.name_in_checks(item.name), needs, before=bool(parameters(node)))
+        if item.name in self.tests:
+            above = node.decorator_list[0] if node.decorator_list else node
+            edits.insert(edits.start(above) - bool(node.decorator_list), CHECK)
+            if ast.get_docstring(node) is None:
+                title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
+                column = (first := node.body[0]).col_offset
+                edits.insert(edits.start(first) - column, f'{" " * column}"""{title}"""\n')
+        self._decorators(edits, item, node)
+        self._body(edits, node, self.needs, "student.")
+        for call in filter(self._draws, ast.walk(node) if "rng" in needs else ()):
+            assert isinstance(call, ast.Call)
+            edits.insert(edits.end(call) - 1, ", generator=rng" if call.args or call.keywords else "generator=rng")
+        bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
+        for block in (body for body in bodies if isinstance(body, list)):
+            for statement in filter(self._is_seed, block):
+                edits.drop(statement) if len(block) > 1 else edits.replace(statement, "pass")
+        return edits.result()
+
+    def name_in_checks(self, name: str) -> str:
+        """What a function is called in a check file, where a name that begins with check_ means a check."""
+        if name in self.tests:
+            return f"check_{name.removeprefix('test').strip('_') or 'all'}"
+        return f"_{name}" if name.startswith("check_") else name
+
+    def _decorators(self, edits: Edits, item: Item, node: Function) -> None:
+        for one in node.decorator_list:
+            path = self._source.path(one)
+            if item.name in self.tests and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
+                edits.drop(one)
+                mark = ast.unparse(one).removeprefix("pytest.mark.")
+                edits.comment(one.lineno, f"TODO: the test had the mark {mark}, and a check has none")
+            elif path == FIXTURE and isinstance(one, ast.Call) and self.needs[item.name]:
+                words = [ast.unparse(word) for word in one.keywords if word.arg != "scope"]
+                edits.replace(one, f"pytest.fixture({', '.join(words)})" if words else "pytest.fixture")
+
+    def _is_seed(self, node: ast.stmt) -> bool:
+        return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Whether a node is a draw of PyTorch's that has no generator of its own."""
+        is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
+        return is_draw and "generator=" not in ast.unparse(node)
+
+    def calls_probe(self, test: Item, check: Item) -> str:
+        """The check of a test that leaves the work to the probe."""
+        assert isinstance(test.node, Function)
+        assert isinstance(check.node, Function)
+        given = self._given_to_probe(test.node)
+        args = ", ".join([*(f"student.{name}" for name in self.beside[test.name]), *given])
+        lines = [
+            *check.text.splitlines()[: check.node.lineno - 1],
+            f"def {check.name}({', '.join(['student', 'probe', *given])}):",
+            f"    {ast.get_source_segment(check.text, check.node.body[0])}",
+            "    # TODO: return values from the probe and compare them here; student code could forge its asserts",
+            f"    probe.{self.name_in_probe(test.name)}({args})\n",
+        ]
+        return "\n".join(lines)
+
+    # -- probe files ----------------------------------------------------------------------------------------------
+
+    def for_probe(self, item: Item) -> str:
+        """A statement of the probe file: fixtures are functions, and tests make what they take themselves."""
+        node = item.node
+        if not isinstance(node, Function):
+            return "" if self._is_seed(node) else item.text
+        taken, params = parameters(node), [*self.beside[item.name], *self._given_to_probe(node)]
+        if item.name in self._helpers:
+            params = [*self.beside[item.name], *filter(None, [ast.unparse(node.args)])]
+        edits = Edits(item.text)
+        self._body(edits, node, self.beside, "")
+        text = edits.result(node.body[1:] if ast.get_docstring(node) is not None else node.body)
+        made = [f"    {name} = {self.name_in_probe(name)}({', '.join(self.beside[name])})\n"
+                for name in taken if name in self.fixtures]  # fmt: skip
+        text = "".join(made) + text
+        for name in reversed([name for name in taken if name in _WRAPS]):
+            line, inner = _WRAPS[name]
+            text = f"    {line}\n" + f"        {inner}\n" * bool(inner) + textwrap.indent(text, "    ")
+        text = text.replace("capsys.readouterr().out", "capsys.getvalue()")
+        return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
+
+    def _given_to_probe(self, node: Function) -> list[str]:
+        """The parameters of a test that its check hands to the probe: those of `parametrize`, and unknown fixtures."""
+        return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
+
+    def name_in_probe(self, name: str) -> str:
+        """What a function is called in the probe file."""
+        if name in self.fixtures:
+            return f"make_{name}"
+        if name in self._helpers:
+            return name
+        short = name.removeprefix("test").strip("_")
+        return f"try_{short}" if short in {*self._names.values(), *self._helpers, ""} else short
 
 
 def _stays(item: Item) -> bool:
@@ -93,18 +238,9 @@ def _stays(item: Item) -> bool:
     match item.node:
         case ast.Import() | ast.ImportFrom():
             return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
-        case ast.Expr(value=ast.Constant()):
-            return False
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+        case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
             return False
     return True
-
-
-def _bound(tree: ast.AST) -> set[str]:
-    """The names that something in a tree binds."""
-    nodes = list(ast.walk(tree))
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    return bound | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _flat(item: Item) -> str:
@@ -132,184 +268,6 @@ def _flat(item: Item) -> str:
     return re.sub(rf"\bself\.({'|'.join(own)})\b", r"\1", "\n\n".join(parts))
 
 
-# -- its functions -----------------------------------------------------------------------------------------------------
-
-_SEEDS = re.compile(r"torch\.(cuda\.)?manual_seed(_all)?|(numpy\.)?random\.seed")
-_DRAWS = {f"torch.{name}" for name in ("randn", "rand", "randperm", "randint", "bernoulli", "multinomial", "normal")}
-_MARKS_OF_CHECKS = ("pytest.mark.parametrize", "pytest.mark.usefixtures")
-_WRAPS = {
-    "tmp_path": ("with TemporaryDirectory() as folder:", "tmp_path = Path(folder)"),
-    "monkeypatch": ("with pytest.MonkeyPatch.context() as monkeypatch:", ""),
-    "capsys": ("with redirect_stdout(StringIO()) as capsys:", ""),
-}
-"""Fixtures of pytest that a probe makes itself: the line that does so, and one more below it."""
-CHECK = '@check("C1")\n'
-
-
-class Rewriter:
-    """Rewrites the functions of a test file.
-
-    Args:
-        plain: the test file.
-
-    Attributes:
-        fixtures: its fixtures, by name.
-        needs: what a function of a check file takes besides its own parameters: "student", "rng".
-        beside: what one of the probe file takes: the student's functions and classes.
-    """
-
-    def __init__(self, plain: Plain) -> None:
-        self.plain = plain
-        self._source = Source(ast.parse(assembled("", plain.items)))
-        self._functions = [item for item in plain.items if isinstance(item.node, Function)]
-        self.fixtures = {item.name: item for item in self._functions if self._source.is_fixture(item.node)}
-        others = [item for item in self._functions if item not in plain.tests and item.name not in self.fixtures]
-        self._helpers = {item.name: item for item in others}
-        self.needs = self._needs(self._of_check, self._helpers)
-        self.beside = self._needs(self.names, self._helpers | self.fixtures)
-
-    def names(self, node: ast.AST) -> list[str]:
-        """The student's functions and classes that a function's body names."""
-        return [task for _, task in self.plain.students(node)]
-
-    def _of_check(self, node: ast.AST) -> list[str]:
-        draws = "rng" not in self.fixtures and any(map(self._draws, ast.walk(node)))
-        return ["student"] * bool(self.names(node)) + ["rng"] * draws
-
-    def _needs(self, direct: Callable[[ast.AST], Iterable[str]], passed: Mapping[str, Item]) -> dict[str, list[str]]:
-        needs = {item.name: set(direct(item.node)) for item in self._functions}
-        for _ in needs:  # a helper calls a helper
-            for item in self._functions:
-                needs[item.name] |= {need for name in item.uses & passed.keys() for need in needs[name]}
-        return {name: sorted(all_of, key=lambda need: (need != "student", need)) for name, all_of in needs.items()}
-
-    def _body(self, edits: Edits, node: ast.AST, needs: Mapping[str, list[str]], prefix: str) -> None:
-        """Name student code as a place does, and give helpers what they need."""
-        for place, task in self.plain.students(node):
-            edits.replace(place, f"{prefix}{task}")
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self._helpers:
-                name, given = call.func.id, bool(call.args or call.keywords)
-                edits.add_first(edits.end(call.func), needs[name], before=given)
-                if prefix and (new := self.name_in_checks(name)) != name:
-                    edits.replace(call.func, new)
-
-    # -- check files ----------------------------------------------------------------------------------------------
-
-    def for_checks(self, item: Item) -> str:
-        """A statement of a check file; "" if nothing is left of it."""
-        node, edits = item.node, Edits(item.text)
-        if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
-            return ""
-        if not isinstance(node, Function):
-            return item.text
-        needs, is_test = self.needs[item.name], item in self.plain.tests
-        edits.replace_name(node, self.name_in_checks(item.name))
-        edits.add_first(edits.start(node), needs, before=bool(parameters(node)))
-        if is_test:
-            above = node.decorator_list[0] if node.decorator_list else node
-            edits.insert(edits.start(above) - bool(node.decorator_list), CHECK)
-            if ast.get_docstring(node) is None:
-                title = item.name.removeprefix("test").strip("_").replace("_", " ").capitalize() or "All"
-                edits.insert(edits.start(node.body[0]), f'"""{title}"""\n    ')
-        self._decorators(edits, node, is_test=is_test, scoped=not needs)
-        self._body(edits, node, self.needs, "student.")
-        for call in filter(self._draws, ast.walk(node) if "rng" in needs else ()):
-            assert isinstance(call, ast.Call)
-            edits.insert(edits.end(call) - 1, ", generator=rng" if call.args or call.keywords else "generator=rng")
-        bodies = (getattr(inner, "body", None) for inner in ast.walk(node))
-        for block in (body for body in bodies if isinstance(body, list)):
-            for statement in filter(self._is_seed, block):
-                if len(block) > 1:
-                    edits.drop(statement)
-                else:
-                    edits.replace(statement, "pass")
-        return edits.result()
-
-    def name_in_checks(self, name: str) -> str:
-        """What a function is called in a check file, where a name that begins with check_ means a check."""
-        if any(item.name == name for item in self.plain.tests):
-            return f"check_{name.removeprefix('test').strip('_') or 'all'}"
-        return f"_{name}" if name.startswith("check_") else name
-
-    def _decorators(self, edits: Edits, node: Function, *, is_test: bool, scoped: bool) -> None:
-        for one in node.decorator_list:
-            path = self._source.path(one)
-            if is_test and path.startswith("pytest.mark.") and path not in _MARKS_OF_CHECKS:
-                edits.drop(one)
-                mark = ast.unparse(one).removeprefix("pytest.mark.")
-                edits.comment(one.lineno, f"TODO: the test had the mark {mark}, and a check has none")
-            elif path == "pytest.fixture" and isinstance(one, ast.Call) and not scoped:
-                words = [ast.unparse(word) for word in one.keywords if word.arg != "scope"]
-                edits.replace(one, f"pytest.fixture({', '.join(words)})" if words else "pytest.fixture")
-
-    def _is_seed(self, node: ast.stmt) -> bool:
-        return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
-
-    def _draws(self, node: ast.AST) -> bool:
-        """Whether a node is a draw of PyTorch's that has no generator of its own."""
-        is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
-        return is_draw and "generator=" not in ast.unparse(node)
-
-    # -- probe files ----------------------------------------------------------------------------------------------
-
-    def for_probe(self, item: Item) -> str:
-        """A statement of the probe file: fixtures are functions, and tests make what they take themselves."""
-        node = item.node
-        if not isinstance(node, Function):
-            return "" if self._is_seed(node) else item.text
-        taken = parameters(node)
-        params = [*self.beside[item.name], *self.given_to_probe(node)]
-        if item.name in self._helpers:
-            params = [*self.beside[item.name], *([ast.unparse(node.args)] if taken else [])]
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        edits = Edits(item.text)
-        self._body(edits, node, self.beside, "")
-        text = edits.result(body)
-        made = [f"{name} = {self.name_in_probe(name)}({', '.join(self.beside[name])})"
-                for name in taken if name in self.fixtures]  # fmt: skip
-        text = textwrap.indent("".join(f"{line}\n" for line in made), "    ") + text
-        for name in reversed([name for name in taken if name in _WRAPS]):
-            line, inner = _WRAPS[name]
-            text = f"    {line}\n" + f"        {inner}\n" * bool(inner) + textwrap.indent(text, "    ")
-        text = text.replace("capsys.readouterr().out", "capsys.getvalue()")
-        return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
-
-    def given_to_probe(self, node: Function) -> list[str]:
-        """The parameters of a test that its check hands to the probe: those of `parametrize`, and unknown fixtures."""
-        return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
-
-    def name_in_probe(self, name: str) -> str:
-        """What a function is called in the probe file."""
-        if name in self.fixtures:
-            return f"make_{name}"
-        if name in self._helpers:
-            return name
-        short = name.removeprefix("test").strip("_")
-        return f"try_{short}" if short in {*self.plain.names.values(), *self._helpers, ""} else short
-
-    def calls_probe(self, item: Item, check: str) -> str:
-        """A check that leaves the work to the probe.
-
-        Args:
-            item: the test.
-            check: it as a check.
-        """
-        assert isinstance(item.node, Function)
-        (written,) = (one for one in ast.parse(check).body if isinstance(one, Function))
-        given = self.given_to_probe(item.node)
-        head = check.split("\n")[: written.lineno - 1]
-        args = ", ".join([*(f"student.{name}" for name in self.beside[item.name]), *given])
-        todo = "# TODO: return values from the probe and compare them here; student code could forge its asserts"
-        lines = [
-            f"def {written.name}({', '.join(['student', 'probe', *given])}):",
-            f"    {Edits(check).text(written.body[0])}",
-            f"    {todo}",
-            f"    probe.{self.name_in_probe(item.name)}({args})",
-        ]
-        return "\n".join([*head, *lines, ""])
-
-
 # -- asserts -----------------------------------------------------------------------------------------------------------
 
 WORDS = ("check", "is_instance", "is_tensor", "same_dtype", "same_shape", "same_values")
@@ -326,12 +284,14 @@ def with_helpers(text: str) -> str:
     source, edits = Source(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
-            new = ""
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                new = _values(scope, edits, node.value)
-            elif isinstance(node, ast.Assert):
-                new = _assert(scope, edits, node.test)
-            if new and isinstance(node, ast.stmt):
+            match node:
+                case ast.Expr(value=ast.Call() as call):
+                    new = _values(scope, edits, call)
+                case ast.Assert(test=test):
+                    new = _assert(scope, edits, test)
+                case _:
+                    continue
+            if new:
                 edits.replace(node, new)
     return edits.result()
 
@@ -347,22 +307,12 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
         case ast.Call():
             return _values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
-            for got, expected in ((left, right), (right, left)):
-                for attribute in ("shape", "dtype"):
-                    owner = _owner(got, attribute)
-                    if owner is not None and _is_students(scope, owner):
-                        return f"same_{attribute}({edits.text(owner)}, {edits.text(expected)})"
+            for one, expected in ((left, right), (right, left)):
+                args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
+                got = args[0] if args else one
+                if isinstance(got, ast.Attribute) and got.attr in ("shape", "dtype") and _is_students(scope, got.value):
+                    return f"same_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
     return ""
-
-
-def _owner(node: ast.expr, attribute: str) -> ast.expr | None:
-    """What an expression is the shape or the dtype of."""
-    match node:
-        case ast.Attribute(value=value, attr=name) if name == attribute:
-            return value
-        case ast.Call(func=ast.Name(id="tuple" | "list"), args=[inner]):
-            return _owner(inner, attribute)
-    return None
 
 
 def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
@@ -379,9 +329,8 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
     if _is_students(scope, expected) and not _is_students(scope, got):
         got, expected = expected, got
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
-    return (
-        f"same_values({', '.join([_plain(edits, got), _plain(edits, expected), *map('='.join, tolerances.items())])})"
-    )
+    values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
+    return f"same_values({', '.join(values)})"
 
 
 def _plain(edits: Edits, node: ast.expr) -> str:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.course.answers import first_line
+from grader.course.answers import first_line, names_of
 from grader.lint.scope import Function, imported
 
 _Node = ast.expr | ast.stmt
@@ -40,19 +40,15 @@ class Edits:
         """Replace a node."""
         self._edits.append((self.start(node), self.end(node), new))
 
-    def replace_name(self, function: Function, new: str) -> None:
-        """Give a function another name."""
-        start = self._bytes.index(b"def ", self.start(function)) + 4
-        self._edits.append((start, start + len(function.name.encode()), new))
-
     def insert(self, place: int, new: str) -> None:
         """Insert a text."""
         self._edits.append((place, place, new))
 
-    def add_first(self, place: int, new: Sequence[str], *, before: bool) -> None:
-        """Add parameters or arguments behind the first bracket after a place; `before` if there are others."""
-        if new:
-            self.insert(self._bytes.index(b"(", place) + 1, ", ".join(new) + ", " * before)
+    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
+        """Give a function or a call another name, and what comes first in its brackets; `before` if there is more."""
+        start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
+        more = ", ".join(first) + ", " * (before and bool(first))
+        self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
 
     def drop(self, node: _Node) -> None:
         """Remove the lines of a node."""
@@ -110,12 +106,8 @@ def items_of(text: str) -> list[Item]:
         last = whole.end_lineno or 0
         own = "".join(lines[first:last]).rstrip("\n") + "\n"
         (node,) = ast.parse(own).body
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
-        binds = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
-        if isinstance(node, (Function, ast.ClassDef)):
-            binds = {node.name}
-        binds |= imported(node).keys()
-        uses = {one.id for one in names} | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        uses, binds = names_of(own)
+        uses |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
     return items
 
