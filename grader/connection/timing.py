@@ -140,7 +140,7 @@ class TimedWorker:
         """
         try:
             self.prepare(inputs)
-            pid, seconds = self.connection.live_worker().life.pid, self.connection.limits.call_s
+            pid, seconds = self.connection.live_worker().pid, self.connection.limits.call_s
             clock.reset_peak(pid)
             before = clock.memory(pid)
             self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
@@ -188,7 +188,7 @@ class TimedWorker:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
-            disturbed, before = clock.disturbances(worker.life.pid), self._look()
+            disturbed, before = clock.disturbances(worker.pid), self._look()
             frame = self._request(message, self._numbers(inputs), seconds)
             after = self._look()
             self._reply_cpu = after.cpu
@@ -198,7 +198,7 @@ class TimedWorker:
             if (seen := worker.last_seen()) is not None:
                 self.slept_s = max(0.0, _look(*seen).asleep - before.asleep)
             raise
-        now, asleep_s = clock.disturbances(worker.life.pid), max(0.0, after.asleep - before.asleep)
+        now, asleep_s = clock.disturbances(worker.pid), max(0.0, after.asleep - before.asleep)
         self.left_out_s += asleep_s
         since = None if disturbed is None or now is None else now.since(disturbed)
         cpu_s = late + after.cpu - before.cpu

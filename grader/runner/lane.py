@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import os
 import socket
 import subprocess
 import sys
@@ -38,13 +37,13 @@ from grader.model.messages import (
     to_frame,
 )
 from grader.runner.confinement import Reached
-from grader.runner.source import START_S, Late, Source, until
+from grader.runner.source import START_S, Source
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import Patience, PatientPipes, SocketTransport
+from grader.wire.transport import Patience, SocketTransport, pipes_of, until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -171,12 +170,7 @@ class Lane:
             ends[1].close()
             self._channel = Channel(SocketTransport(ends[0]))
         else:
-            stdin, stdout = self._process.stdin, self._process.stdout
-            assert stdin is not None
-            assert stdout is not None
-            self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
-            stdin.close()
-            stdout.close()
+            self._channel = Channel(pipes_of(self._process))
         self._command = supply.command
         self._plan()
 
@@ -236,7 +230,7 @@ class Lane:
     def _receive_checks(self) -> Collected:
         try:
             collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
-        except (ChannelClosed, Late):
+        except (ChannelClosed, TimeoutError):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
         self._source.wait_ready()
@@ -312,7 +306,7 @@ class Lane:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
                 message = self._receive(self._watched(waits_for, until(deadline)))
-            except Late:
+            except TimeoutError:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 again, late = late, True

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -24,10 +23,8 @@ from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, Message, TryOut, receive, send, to_text
 from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
 from grader.sandbox.view import View
-from grader.wire.transport import Patience
 
 START_S = 180.0
-_POLL_S = 0.5
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
@@ -40,26 +37,6 @@ _UNCONFINED = (
 )
 
 Kind = TypeVar("Kind", bound=Message)
-
-
-class Late(Exception):
-    """The deadline is over."""
-
-
-def until(deadline: float) -> Patience:
-    """How long to wait at each turn, until a moment of the monotonic clock, in seconds.
-
-    Raises:
-        Late: raised by what is returned, once the deadline is over.
-    """
-
-    def patience() -> float:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise Late
-        return min(left, _POLL_S)
-
-    return patience
 
 
 @dataclass(frozen=True)

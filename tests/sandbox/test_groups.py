@@ -102,10 +102,10 @@ def test_a_worker_is_in_its_group_before_it_is_asked(
     else:
         monkeypatch.setattr(cgroup.Group, "doors", lambda _: [])
     worker = starter.start_worker(Limits())
-    life: Any = worker.life
-    inside = [(folder / "cgroup.procs").read_text().split() for folder in life.group.folders]
+    group: cgroup.Group = worker.group  # type: ignore[attr-defined]
+    inside = [(folder / "cgroup.procs").read_text().split() for folder in group.folders]
     worker.close()
-    assert inside == [[str(life.pid)]] * len(life.group.folders)
+    assert inside == [[str(worker.pid)]] * len(group.folders)
 
 
 def test_workers_that_die_at_birth_leave_no_groups(

@@ -477,6 +477,6 @@ def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) ->
 def test_a_worker_takes_small_pages(places: Callable[[Level], Place], level: Level) -> None:
     """What it has inherited may lie in huge ones; it gets no more, as one may take long to be had."""
     worker = places(level).starter.start_worker(Limits())
-    rows = Path(f"/proc/{worker.life.pid}/status").read_text().splitlines()
+    rows = Path(f"/proc/{worker.pid}/status").read_text().splitlines()
     worker.close()
     assert "THP_enabled:\t1" not in rows
