@@ -43,7 +43,7 @@ from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import Patience, SocketTransport, pipes_of, until
+from grader.wire.transport import SocketTransport, pipes_of, until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -83,10 +83,7 @@ def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
 
 def _inode(folder: Path) -> int | None:
     """The number of a folder, or None if there is no such folder."""
-    try:
-        return folder.stat().st_ino
-    except OSError:
-        return None
+    return folder.stat().st_ino if folder.exists() else None
 
 
 def too_late(check: str, exercise: Exercise) -> Outcome:
@@ -106,16 +103,6 @@ def too_much(check: Check, detail: str) -> Outcome:
     return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")
 
 
-def _socket_pair() -> tuple[socket.socket, socket.socket] | None:
-    """Both ends of a channel to a check process; None where a process cannot have a socket as its standard streams."""
-    if sys.platform == "win32":
-        return None
-    try:
-        return socket.socketpair()
-    except OSError:  # a system without Unix sockets
-        return None
-
-
 class Lane:
     """One check process and its workers. Open it once for a course, close it.
 
@@ -133,9 +120,7 @@ class Lane:
         self._source = source
         self._number = number
         self._accelerator = accelerator
-        self._jobs = 0
         self._busy = False
-        self._collected: Collected | None = None
         self._spawned: set[int] = set()
         self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
         # somebody last said that it was not
@@ -149,11 +134,14 @@ class Lane:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         self._folders: dict[Path, int | None] = {}
-        self._mark().write_bytes(NOT_PENDING)
+        # In it the check process says whether a reply of a student's worker is pending.
+        self._mark = Path(self._root, PENDING)
+        self._mark.write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
-        ends = _socket_pair()
+        # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
+        ends = None if sys.platform == "win32" else socket.socketpair()
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
             pass_fds=fds,
@@ -166,7 +154,7 @@ class Lane:
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
         if supply.server:
             supply.server.close()
-        if ends:  # one thread can wait for it with a deadline; a pair of pipes takes two more
+        if ends:
             ends[1].close()
             self._channel = Channel(SocketTransport(ends[0]))
         else:
@@ -174,19 +162,15 @@ class Lane:
         self._command = supply.command
         self._plan()
 
-    def _mark(self) -> Path:
-        """The file in which the check process says whether a reply of a student's worker is pending."""
-        return Path(self._root, PENDING)
-
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self._exercises)
         self._folders |= {folder: _inode(folder) for folder in _folders_of(self._exercises) - self._folders.keys()}
         self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
-        self._waits_for_checks = True
+        self._collected: Collected | None = None
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:
         """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
-        if self._process is not None and self._waits_for_checks:
+        if self._process is not None and self._collected is None:
             self._receive_checks()
         self._exercises = exercises
         if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
@@ -221,15 +205,13 @@ class Lane:
             self.close()
         if self._process is None:
             self._open()
-        if self._waits_for_checks:
+        if self._collected is None:
             self._collected = self._receive_checks()
-            self._waits_for_checks = False
-        assert self._collected is not None
         return self._collected
 
     def _receive_checks(self) -> Collected:
         try:
-            collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
+            collected = self._receive("Starting", time.monotonic() + START_S)
         except (ChannelClosed, TimeoutError):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
@@ -288,7 +270,6 @@ class Lane:
 
     def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
-        self._jobs += 1
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
         self._send(job)
@@ -305,7 +286,7 @@ class Lane:
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
-                message = self._receive(self._watched(waits_for, until(deadline)))
+                message = self._receive(waits_for, deadline)
             except TimeoutError:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
@@ -319,7 +300,7 @@ class Lane:
             except ChannelClosed:
                 detail = f"the check process ended: {tail(self._log)}"
                 with contextlib.suppress(FileNotFoundError):  # it ended in good order, and removed it
-                    pending = self._mark().read_bytes() != NOT_PENDING
+                    pending = self._mark.read_bytes() != NOT_PENDING
                 self._end_process()
                 break
             if isinstance(message, Done):
@@ -355,28 +336,28 @@ class Lane:
         return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
 
     def _send(self, message: Message) -> None:
-        tree, data = to_frame(message)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
-            self._channel.send(self._jobs, tree, data)
+            self._channel.send(0, *to_frame(message))
 
-    def _receive(self, patience: Patience) -> Message:
-        """The next message about a job; notes of spawned workers are taken down on the way."""
+    def _receive(self, what: str, deadline: float) -> Message:
+        """The next message about a job; notes of spawned workers are taken down on the way.
+
+        Raises:
+            TimeoutError: there is none until the deadline.
+            ChannelClosed: the check process is gone.
+        """
+        started, patience = time.monotonic(), until(deadline)
+
+        def watched() -> float:
+            self.watch(what, time.monotonic() - started)
+            return patience()
+
         while True:
-            frame = self._channel.receive(patience)
+            frame = self._channel.receive(watched)
             message = from_frame(frame.tree, frame.data)
             if not isinstance(message, Spawned):
                 return message
             self._spawned.add(message.pid)
-
-    def _watched(self, what: str, patience: Patience) -> Patience:
-        """The same patience, which also calls `watch` at each turn."""
-        started = time.monotonic()
-
-        def wait() -> float:
-            self.watch(what, time.monotonic() - started)
-            return patience()
-
-        return wait
 
     def _end_process(self) -> None:
         if self._process is None:
