@@ -165,8 +165,7 @@ def compare(value: Any) -> None:
 def _overlaps(value: Any, others: Any) -> bool:
     """Whether a value is among others, at any depth, or lies in the memory of one."""
     if isinstance(others, (list, tuple, dict)) and others is not value:
-        items = others.values() if isinstance(others, dict) else others
-        return any(_overlaps(value, item) for item in items)
+        return any(_overlaps(value, item) for item in (others.values() if isinstance(others, dict) else others))
     if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, others)):
         return others is value and isinstance(value, (list, dict))
     (start, end), (first, last) = place_of(value), place_of(others)

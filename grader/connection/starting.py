@@ -144,7 +144,7 @@ class ForkStarter(Starter):
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
-        message, descriptors = None, []
+        message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
             wanted = StartWorker(str(folder), own, spared, simulates)
             send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
