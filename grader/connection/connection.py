@@ -342,12 +342,7 @@ class Connection:
         return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
 
     def exchange(
-        self,
-        tree: dict[str, Any],
-        data: list[Any],
-        what: str,
-        seconds: float,
-        mapped: tuple[int, int] | None = None,
+        self, tree: dict[str, Any], data: list[Any], what: str, seconds: float, mapped: tuple[int, int] | None = None
     ) -> Frame:
         """Send a message that is encoded already, and wait for its reply; arguments as in `WorkerProcess.ask`."""
         worker = self.worker or self.live_worker()
