@@ -115,9 +115,7 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
-        # A call that printed much and answered between two looks is found here.
-        if self.printed() > self.limits.output_kb * 1024:
-            raise self._flooded(what)
+        self._refuse_flood(what)  # a call that printed much and answered between two looks is found here
         return frame
 
     def _where_it_is(self) -> Any:
@@ -150,22 +148,21 @@ class WorkerProcess:
             if cpu_left <= 0 or wall_left <= 0:
                 text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
                 raise WorkerLost(Verdict.TIMED_OUT, text)
-            if self.printed() > self.limits.output_kb * 1024:
-                raise self._flooded(what)
+            self._refuse_flood(what)
             return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, _LONGEST_WAIT_S))
 
         return wait
 
-    def _flooded(self, what: str) -> WorkerLost:
-        text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
-        return WorkerLost(Verdict.OVER_LIMIT, text)
+    def _refuse_flood(self, what: str) -> None:
+        if self.printed() > self.limits.output_kb * 1024:
+            text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
+            raise WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _died(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
         ended = self.ended()
-        if self.printed() > self.limits.output_kb * 1024:
-            return self._flooded(what)
+        self._refuse_flood(what)
         if self.ran_out_of_memory() or (ended is not None and ended.status == NO_MEMORY):
             text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
             return WorkerLost(Verdict.OVER_LIMIT, text)

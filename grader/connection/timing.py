@@ -156,7 +156,7 @@ class TimedWorker:
         finally:
             self.left_out_s += time.monotonic() - started
         tree = dict(inputs.tree, do="prepare")
-        if not inputs.size or not connection.live_worker().channel.shares_memory:
+        if not inputs.size or not connection.live_worker().channel.transport.carries_descriptors:
             self._request(tree, [bytes(inputs.size)], _PREPARE_S)
             yield
             return

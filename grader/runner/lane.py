@@ -11,7 +11,6 @@ import functools
 import logging
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -141,7 +140,7 @@ class Lane:
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
-        ends = None if sys.platform == "win32" else socket.socketpair()
+        ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
             pass_fds=fds,
@@ -379,7 +378,7 @@ class Lane:
         """End the check process in good order if it has no work, then all that is left."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
-            self._channel.close_writing()
+            self._channel.transport.close_writing()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._end_process()

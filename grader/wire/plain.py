@@ -93,8 +93,8 @@ _READERS = {tag: read for tag, _, read in _KINDS.values()}
 def to_plain(value: Any) -> list[Any] | None:
     """A value without identity as a tagged list; None for any other value."""
     kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
-    dtype = value if kind is np.dtype else getattr(value, "dtype", None)
-    if kind not in _KINDS or (kind in (np.dtype, np.generic) and not ARRAY_DTYPE.fullmatch(dtype.str)):
+    dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None
+    if kind not in _KINDS or not (dtype is None or ARRAY_DTYPE.fullmatch(dtype.str)):
         return None
     tag, write, _ = _KINDS[kind]
     return [tag, *write(value)]

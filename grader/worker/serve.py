@@ -236,9 +236,6 @@ class Submission:
             _note_signature(error, function)
             raise
 
-    def _set(self, _: dict[str, Any], obj: Any, name: str, value: Any) -> None:
-        setattr(obj, name, value)
-
     def _iter(self, _: dict[str, Any], obj: Any) -> list[Any]:
         items = list(islice(obj, _MAX_ITEMS + 1))
         if len(items) > _MAX_ITEMS:
@@ -250,7 +247,7 @@ class Submission:
         "probe": _load_probe,
         "call": _call,
         "get": lambda self, _, obj, name: getattr(obj, name),
-        "set": _set,
+        "set": lambda self, _, *args: setattr(*args),
         "item": lambda self, _, obj, key: obj[key],
         "len": lambda self, _, obj: len(obj),
         "iter": _iter,
@@ -321,26 +318,25 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
         spaces: of the names that a check can use; those of probe files are among them.
     """
     lines, statement, caret = [], "", None
-    if isinstance(error, SyntaxError) and error.filename and _is_own(error.filename, folder):
-        lines.append([_own_name(error.filename, folder), error.lineno or 0, "", _cut(error.text or "")])
+    if isinstance(error, SyntaxError) and (name := _own_name(error.filename or "", folder)):
+        lines.append([name, error.lineno or 0, "", _cut(error.text or "")])
         last = error.end_offset if error.end_lineno == error.lineno else None
         caret = [error.offset or 0, last or 0]
     frames = traceback.extract_tb(error.__traceback__)
     for frame in frames[-10 * _MAX_LINES :]:
-        if _is_own(frame.filename, folder):
-            lines.append([_own_name(frame.filename, folder), frame.lineno or 0, frame.name, _cut(frame.line or "")])
+        if name := _own_name(frame.filename, folder):
+            lines.append([name, frame.lineno or 0, frame.name, _cut(frame.line or "")])
     # An assertion of a probe is the course author's, and fails the check; one of the student's is an exception of
     # theirs.
     if isinstance(error, AssertionError) and frames and f"probe:{frames[-1].filename.removesuffix('.py')}" in spaces:
         statement = _cut(frames[-1].line or "assert")
-    signature = None if lines else error.__dict__.get("_signature")
     return {
         "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
         "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
         "text": _text(error).replace(folder + os.sep, ""),
         "lines": lines[-_MAX_LINES:],
         "caret": caret,
-        "signature": signature,
+        "signature": None if lines else error.__dict__.get("_signature"),
         "statement": statement,
     }
 
@@ -356,12 +352,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 
-def _is_own(filename: str, folder: str) -> bool:
-    return os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
-
-
 def _own_name(filename: str, folder: str) -> str:
-    return _cut(os.path.relpath(os.path.realpath(filename), folder))
+    """The name of a file in the folder; "" for any other."""
+    inside = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
+    return _cut(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 
 
 def _text(error: BaseException) -> str:

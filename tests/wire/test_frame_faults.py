@@ -90,8 +90,8 @@ def test_a_truncated_frame_is_a_closed_channel(kind: str, missing: int) -> None:
     tree = json.dumps({"x": "y" * 1000}).encode()
     whole = HEADER.pack(MAGIC, 1, len(tree), 4000) + tree + bytes(4000)
     with opened(kind) as (ours, theirs):
-        theirs._transport.write([whole[: max(0, len(whole) - missing)]], None, None)
-        theirs.close_writing()
+        theirs.transport.write([whole[: max(0, len(whole) - missing)]], None, None)
+        theirs.transport.close_writing()
         with pytest.raises(ChannelClosed):
             ours.receive(patience(5))
         with pytest.raises(ChannelClosed):

@@ -73,7 +73,7 @@ def test_a_deadline_ends_a_wait_for_a_frame(kind: str) -> None:
     """A peer that says nothing, or stops in the midst of a frame, is waited for only as long as patience lasts."""
     with opened(kind) as (ours, theirs):
         for part in (b"", HEADER.pack(MAGIC, 1, 100, 0) + b"{"):
-            theirs._transport.write([part], None, None)
+            theirs.transport.write([part], None, None)
             start = time.monotonic()
             with pytest.raises(OutOfPatience):
                 ours.receive(patience(0.05))
