@@ -81,7 +81,7 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
     if examined.reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"
     for row in examined.reached.findings:
-        yield f"  {'FAIL' if row.why_not else 'ok':6}{row.promise.level.word:9}{row.promise.sentence}"
+        yield f"  {'FAIL' if row.why_not else 'ok':6}{row.level.word:9}{row.sentence}"
         if row.why_not:
             yield from prose(row.why_not, WIDTH, " " * 17, "  ")
     yield "Check processes: no network, limited memory, only their own course's files"
@@ -103,8 +103,10 @@ def _explained(name: str, value: str) -> str:
 
 def doctor_data(examined: Examination) -> dict[str, Any]:
     """The same for other programs."""
-    findings = [(row.promise, row.why_not) for row in examined.reached.findings]
-    rows = [{"name": it.name, "level": it.level.word, "holds": not why, "found": why} for it, why in findings]
+    rows = [
+        {"name": row.name, "level": row.level.word, "holds": not row.why_not, "found": row.why_not}
+        for row in examined.reached.findings
+    ]
     return {
         "facts": dict(examined.facts),
         "confinement": examined.reached.level.word,

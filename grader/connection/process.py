@@ -8,6 +8,7 @@ import signal
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,23 +164,22 @@ class WorkerProcess:
         # those are examined first, because they say more than a signal does.
         ended = self.ended()
         self._refuse_flood(what)
+        over, limits = partial(WorkerLost, Verdict.OVER_LIMIT), self.limits
+        crashed = partial(WorkerLost, Verdict.CRASHED)
         if self.ran_out_of_memory() or (ended is not None and ended.status == NO_MEMORY):
-            text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
-            return WorkerLost(Verdict.OVER_LIMIT, text)
+            return over(say("{} used more than {} MB of memory", what, Limit(limits.memory_mb)))
         if ended is None:
-            return WorkerLost(Verdict.CRASHED, say("{} closed the connection to the grader", what))
+            return crashed(say("{} closed the connection to the grader", what))
         if ended.status >= 0:
-            text = say("{} ended Python before it answered", what)
-            return WorkerLost(Verdict.CRASHED, text, f"exit status {ended.status}")
+            return crashed(say("{} ended Python before it answered", what), f"exit status {ended.status}")
         number = -ended.status
         name = next((each.name for each in signal.Signals if each == number), f"signal {number}")
         if name == "SIGXFSZ":
-            text = say("{} wrote more than {} MB into a file", what, Limit(self.limits.file_mb))
-            return WorkerLost(Verdict.OVER_LIMIT, text)
+            return over(say("{} wrote more than {} MB into a file", what, Limit(limits.file_mb)))
         # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
         if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu(ended)):
             return WorkerLost(Verdict.TIMED_OUT, say("{} used up the CPU time of the whole exercise", what))
-        return WorkerLost(Verdict.CRASHED, say("{} crashed Python itself", what), name)
+        return crashed(say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
         """CPU seconds used so far, read from outside; None where that cannot be read."""
