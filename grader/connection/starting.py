@@ -39,9 +39,6 @@ _ROOM_S = 2.0
 """How long is waited for room on the machine: namespaces that were left are counted for a while."""
 _LOOK_S = 0.05
 
-_FREE_GROUPS = 4
-"""So many groups of ended workers are ready for others: to make one and to remove it takes longer than a call."""
-
 _SERVER_GONE = "the worker server is gone"
 _ROOM_MB = 16 << 20
 """Address space that CUDA takes for a map of all memory, its own and the host's; it is not used memory."""
@@ -105,14 +102,12 @@ class ForkStarter(Starter):
 
     Attributes:
         leaving: workers that were ended, and of which the server has not said yet that they are gone.
-        free: control groups that ended workers have left.
     """
 
     def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
         super().__init__(root)
         self._server, self._groups = server, groups
         self.leaving: list[_Forked] = []
-        self.free: list[cgroup.Group] = []
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A fork of the server.
@@ -139,7 +134,7 @@ class ForkStarter(Starter):
     def _start(self, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
         own = _worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
-        group = self._group(limits.memory_mb + _SLACK_MB, own.tasks)
+        group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
         doors = group.doors() if group else []
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -156,7 +151,7 @@ class ForkStarter(Starter):
             os.close(door)
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
-            return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self, group)
+            return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self.leaving, group)
         for end in (status, ours):
             end.close()
         if group is not None:
@@ -168,24 +163,12 @@ class ForkStarter(Starter):
         output.unlink()
         return message
 
-    def _group(self, memory_mb: int, tasks: int) -> cgroup.Group | None:
-        """A control group with these limits: one that an ended worker has left, or a new one."""
-        if self._groups is None:
-            return None
-        for group in self.free:
-            if (group.memory_mb, group.tasks) == (memory_mb, tasks) and group.is_as_new():
-                self.free.remove(group)
-                return group
-        return self._groups.make(memory_mb, tasks)
-
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
             if not worker.has_left(GRACE_S):
                 worker.leave()
-        for group in self.free:
-            group.remove()
         self._server.close()
 
 
@@ -200,7 +183,7 @@ def _pid_of(pidfd: int) -> int:
 class _Forked(WorkerProcess):
     pidfd: int
     status: socket.socket
-    starter: ForkStarter
+    leaving: list[_Forked]
     group: cgroup.Group | None
     _ended: Ended | None = None
     _lost_server: bool = False
@@ -235,7 +218,7 @@ class _Forked(WorkerProcess):
     def when_gone(self) -> None:
         # Nobody waits while the kernel takes its memory apart.
         if not self.has_left(0):
-            self.starter.leaving.append(self)
+            self.leaving.append(self)
 
     def has_left(self, seconds: float) -> bool:
         """Whether it has ended; then it is cleaned up after."""
@@ -251,9 +234,7 @@ class _Forked(WorkerProcess):
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
             self.remove_places()
         if self.group is not None:
-            self.starter.free.append(self.group)
-            if len(self.starter.free) > _FREE_GROUPS:
-                self.starter.free.pop(0).remove()
+            self.group.remove()
 
     def ran_out_of_memory(self) -> bool:
         return self.group is not None and self.group.was_killed()

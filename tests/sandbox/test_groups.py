@@ -108,11 +108,8 @@ def test_a_worker_is_in_its_group_before_it_is_asked(
     assert inside == [[str(worker.pid)]] * len(group.folders)
 
 
-def test_workers_that_die_at_birth_leave_no_groups(
-    starter: ForkStarter, groups: cgroup.Groups, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are lost as ever, and what was made for them is removed, or serves the next worker."""
-    monkeypatch.setattr("grader.connection.starting._FREE_GROUPS", 1)
+def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Groups) -> None:
+    """They are lost as ever, and what was made for them is removed."""
     pattern = f"*-{os.getpid()}-*"
     before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
     for _ in range(3):
