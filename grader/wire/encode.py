@@ -46,9 +46,7 @@ class Encoder:
 
     def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
         self._table, self._other, self._answers = table, other, answers
-        self._numbers: dict[int, int] = {}
-        for number, obj in enumerate(table.objects):
-            self._numbers[id(obj)] = number
+        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)}
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
@@ -58,25 +56,19 @@ class Encoder:
             Unsupported: a value cannot be sent.
         """
         table, known = self._table, len(self._table.rows)
-        roots = []
-        for value in values:
-            roots.append(value if type(value) in PLAIN else self._child(value))
+        roots = [value if type(value) in PLAIN else self._child(value) for value in values]
         if not table.objects:
             return {"roots": roots, "rows": [], "blocks": []}, []
         rows: list[Any] = []
-        has_memory = False
         for obj in table.objects:  # grows meanwhile: the items of containers get numbers, too
             kind = CONTAINERS.get(type(obj))
             if kind is None:
                 rows.append(None)
-                has_memory = True
             else:
-                row = [kind]
-                for item in items_of(obj):
-                    row.append(item if type(item) in PLAIN else self._child(item))
+                row = [item if type(item) in PLAIN else self._child(item) for item in items_of(obj)]
                 # Two processes may go over equal sets in different orders.
-                rows.append([kind, *sorted(row[1:], key=repr)] if kind in ("set", "frozenset") else row)
-        blocks = self._describe_memory(rows) if has_memory else []
+                rows.append([kind, *(sorted(row, key=repr) if kind in ("set", "frozenset") else row)])
+        blocks = self._describe_memory(rows) if None in rows else []
         if not self._answers:
             try:  # here, because this end is to blame for it
                 expect(len(rows) <= Caps().objects, "too many objects")
@@ -84,15 +76,14 @@ class Encoder:
             except ProtocolError as error:
                 raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
         # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
-        changed, sizes, data = [], [], []
-        for number, row in enumerate(rows):
-            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number])):
-                changed.append([number, row])
-        for number, block in blocks:
-            sizes.append([number, len(block)])
-            data.append(block)
+        changed = [
+            [number, row]
+            for number, row in enumerate(rows)
+            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number]))
+        ]
         table.rows = rows
-        return {"roots": roots, "rows": changed, "blocks": sizes}, data
+        sizes = [[number, len(block)] for number, block in blocks]
+        return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def _child(self, value: Any) -> Any:
         """A value that JSON cannot hold itself, as a child."""
@@ -159,16 +150,12 @@ class Encoder:
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
         """The blocks that are known, without those whose memory is gone because a storage was resized."""
         blocks, moved = self._table.blocks, set()
-        spans: list[tuple[int, int, int | None, Any]] = []
         for (number, start, nbytes), storage in self._table.storages.items():
-            if number is not None and (
-                storage.data_ptr() != blocks[number].address + start or storage.nbytes() != nbytes
-            ):
+            now = storage.data_ptr() - start, storage.nbytes()
+            if number is not None and now != (blocks[number].address, nbytes):
                 moved.add(number)
-        for number, block in enumerate(blocks):
-            if number not in moved:
-                spans.append((block.address, block.address + block.nbytes, number, None))
-        return spans
+        spans = [(block.address, block.address + block.nbytes, number, None) for number, block in enumerate(blocks)]
+        return [span for span in spans if span[2] not in moved]
 
     def _tensor_row(
         self, number: int, tensor: torch.Tensor, plain: torch.Tensor, device: str, place: tuple[int | None, int, int]
