@@ -107,12 +107,11 @@ class Submission:
 
     Args:
         folder: where its files go.
-        module: the module, until one is loaded.
     """
 
-    def __init__(self, folder: str, module: Any = None) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
-        self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": _OWN_PROBES}
+        self._spaces: dict[str, Any] = {"": _OWN_PROBES}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
@@ -147,14 +146,12 @@ class Submission:
             return self._replies([(Table(), held.result)])
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
-        table, values = self._read(frame)
+        table = Table()
+        decoder = Decoder(table, self._object_of, answers=True)
+        values = decoder.decode(frame.tree, frame.data, frame.original)
         if do == "prepare":
             self._prepared, self._calls = table, values
         return self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
-
-    def _read(self, frame: Frame) -> tuple[Table, list[Any]]:
-        table = Table()
-        return table, Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
         """What comes of doing something, as a reply."""

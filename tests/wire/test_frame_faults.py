@@ -28,14 +28,7 @@ GOOD = json.dumps({"a": 1}).encode()
 
 @pytest.mark.parametrize(
     ("tree", "data"),
-    [
-        (10, 2**62),
-        (10, 2**63 - 1),
-        (10, (1 << 30) + 1),
-        (2**32 - 1, 0),
-        ((16 << 20) + 1, 0),
-        (2**32 - 1, 2**62),
-    ],
+    [(10, 2**62), (10, 2**63 - 1), (10, (1 << 30) + 1), (2**32 - 1, 0), ((16 << 20) + 1, 0), (2**32 - 1, 2**62)],
 )
 @pytest.mark.parametrize("shared", [False, True])
 def test_caps_are_checked_before_anything_is_allocated(tree: int, data: int, shared: bool) -> None:
