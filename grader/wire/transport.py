@@ -10,6 +10,7 @@ import queue
 import select
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -269,6 +270,22 @@ class PatientPipes(PipeTransport):
 
 
 Transport = SocketTransport | PipeTransport
+
+
+def standard_streams() -> PipeTransport:
+    """The standard streams of this process as pipes; from now on it reads nothing there, and prints to standard error.
+
+    Call it before anything prints: that would otherwise be read as a frame.
+    """
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (read_fd, write_fd):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return PipeTransport(read_fd, write_fd)
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
