@@ -313,11 +313,11 @@ class Lane:
             # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else too_late(message.check, exercise)
             hear(outcomes[message.check])
-        if late:
-            missing = {check.id: too_late(check.id, exercise) for check in checks}
-        else:
-            missing = {check.id: (too_much if pending else gone)(check, detail) for check in checks}
-        return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
+        for check in checks:
+            if check.id not in outcomes:
+                lost = (too_much if pending else gone)(check, detail)
+                outcomes[check.id] = too_late(check.id, exercise) if late else lost
+        return Run([outcomes[check.id] for check in checks], output)
 
     def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
         """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.
@@ -342,7 +342,7 @@ class Lane:
         """The next message about a job; notes of spawned workers are taken down on the way.
 
         Raises:
-            TimeoutError: there is none until the deadline.
+            TimeoutError: the deadline is over.
             ChannelClosed: the check process is gone.
         """
         started, patience = time.monotonic(), until(deadline)

@@ -115,10 +115,9 @@ class Submission:
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
-        self._sees_devices = False
         self._prepared = Table()
         self._calls: list[Any] = []
-        self._held: Future[Any] | None = None
+        self._held: Future[Any] = Future()
         self._timed = True  # of the request before: by then nothing was filled
         self._gradients = True
 
@@ -135,15 +134,12 @@ class Submission:
                 del self._numbers[id(self._objects.pop(number))]
         if do == "load":
             show_device(frame.tree["device"])
-            self._sees_devices = frame.tree["device"] != "none"
         if "seed" in frame.tree:
-            seed(frame.tree["seed"], devices=self._sees_devices)
+            seed(frame.tree["seed"], devices=bool(accelerator_here))
             # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
             torch.set_grad_enabled(self._gradients)
         if do == "results":
-            held, self._held = self._held, None
-            assert held is not None
-            return self._replies([(Table(), held.result)])
+            return self._replies([self._held.result])
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
         table = Table()
@@ -260,7 +256,7 @@ class Submission:
 
         calls = [functools.partial(one, args) for args in self._calls]
         if not frame.tree["hold"]:
-            return self._replies((Table(), call) for call in calls)
+            return self._replies(calls)
         self._held = Future()
         try:
             self._held.set_result(calls[0]())
@@ -268,11 +264,11 @@ class Submission:
             self._held.set_exception(error)
         return self._replies([])
 
-    def _replies(self, calls: Iterable[tuple[Table, Callable[[], Any]]]) -> Reply:
+    def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
         """The replies to several calls as one; each holds a copy of its result as its call ends."""
         replies = []
-        for table, call in calls:
-            tree, data = self._reply(table, call)
+        for call in calls:
+            tree, data = self._reply(Table(), call)
             replies.append((tree, [bytes(part) for part in data]))
         return packed(replies)
 
