@@ -131,21 +131,20 @@ class WorkerProcess:
 
     def _patience(self, seconds: float, what: str) -> Patience:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
-        started, before = time.monotonic(), None
+        started = time.monotonic()
+        before: tuple[float, float] | None = None
 
         def wait() -> float:
             nonlocal before
             if time.monotonic() < started + _UNWATCHED_S:
                 return _UNWATCHED_S
-            before = before or (self.cpu_s(), self.waited_s())
-            cpu_before, waited_before = before
-            # From outside, on our clock: student code could replace any clock in its own process.
-            used = self.cpu_s()
-            cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
+            # From outside, on our clock: student code could replace any clock in its own process. A clock that cannot
+            # be read stands still.
+            used, waited = self.cpu_s() or 0.0, self.waited_s() or 0.0
+            before = before or (used, waited)
+            cpu_left = seconds - (used - before[0])
             # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
-            waited_now = self.waited_s()
-            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
-            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - (waited - before[1]))
             if cpu_left <= 0 or wall_left <= 0:
                 text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
                 raise WorkerLost(Verdict.TIMED_OUT, text)
