@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -451,10 +451,8 @@ class Connection:
 
     def _lose(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
         """Note a loss, and end the worker; `what` is "" if none was started."""
-        try:
+        with suppress(ProtocolError):
             lost.frames = lines_of(lost.stack)
-        except ProtocolError:
-            lost.frames = ()
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
         self._losses.note(lost, what, full_time=full_time)
         self.outputs()  # closing removes the worker's output; what it printed so far is read first

@@ -118,12 +118,10 @@ class Record:
 
     def add_call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int) -> None:
         """Note a call with its arguments."""
-        values = (*args, *kwargs.values())
         # Copies, as the function may change its arguments before the call is read.
         with suppress(Unsupported):
-            values = copies(*values)
-        named_values = dict(zip(kwargs, values[len(args) :], strict=True))
-        self.calls.append(Call(name, values[: len(args)], named_values, ranks))
+            args, kwargs = copies(args, dict(kwargs))
+        self.calls.append(Call(name, args, kwargs, ranks))
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
