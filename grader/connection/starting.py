@@ -155,7 +155,7 @@ class ForkStarter(Starter):
         for end in (status, ours):
             end.close()
         if group is not None:
-            group.remove()
+            group.remove(GRACE_S)
         if not isinstance(message, Refused):
             # No submission's fault. The host starts another.
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
@@ -165,9 +165,10 @@ class ForkStarter(Starter):
 
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
+        latest = time.monotonic() + GRACE_S
         for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
-            if not worker.has_left(GRACE_S):
+            if not worker.has_left(max(0.0, latest - time.monotonic())):
                 worker.leave()
         self._server.close()
 
@@ -221,8 +222,8 @@ class _Forked(WorkerProcess):
             self.leaving.append(self)
 
     def has_left(self, seconds: float) -> bool:
-        """Whether it has ended; then it is cleaned up after."""
-        if self._end(seconds) is None:
+        """Whether it has ended, with all that it started; then it is cleaned up after."""
+        if self._end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.leave()
         return True
@@ -234,7 +235,7 @@ class _Forked(WorkerProcess):
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
             self.remove_places()
         if self.group is not None:
-            self.group.remove()
+            self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
 
     def ran_out_of_memory(self) -> bool:
         return self.group is not None and self.group.was_killed()

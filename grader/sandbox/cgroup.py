@@ -18,7 +18,6 @@ from pathlib import Path
 _MIB = 1 << 20
 _CONTROLLERS = ("memory", "pids")
 _PREFIX = "tensorgrade"
-_REMOVAL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Groups:
                 folder.mkdir()
             group.limit(memory_mb, tasks)
         except OSError:
-            group.remove()
+            group.remove(0)
             raise
         return group
 
@@ -126,15 +125,18 @@ class Group:
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
 
-    def remove(self) -> None:
-        """Remove it, once its processes have ended; one that does not become empty is left to who runs next."""
+    def remove(self, seconds: float) -> bool:
+        """Remove it, once its processes have ended; False if they have not in this time."""
+        until = time.monotonic() + seconds
         for folder in self.folders:
-            until = time.monotonic() + _REMOVAL_S
-            while folder.exists() and time.monotonic() < until:
+            while folder.exists():
                 try:
                     folder.rmdir()
                 except OSError:  # the last of its processes is just being taken apart
+                    if time.monotonic() >= until:
+                        return False
                     time.sleep(0.002)
+        return True
 
 
 def enter(doors: Sequence[int]) -> None:

@@ -126,7 +126,7 @@ def test_a_worker_that_ended_is_in_no_group(groups: cgroup.Groups, tmp_path: Pat
     group = groups.make(64, 4)
     with pytest.raises(ProcessLookupError):
         group.take_in(done.pid)
-    group.remove()
+    assert group.remove(1)
     assert not any(folder.exists() for folder in group.folders)
 
 

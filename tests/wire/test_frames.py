@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from wire.ends import KINDS, in_background, opened, patience
 
-from grader.wire import bounds
 from grader.wire.bounds import Caps, Unsupported
 from grader.wire.frames import HEADER, MAGIC
 
@@ -115,14 +111,3 @@ def test_what_we_send_is_held_to_the_same_caps() -> None:
                 ours.send(1, tree, [data])
         ours.send(2, {"x": [0] * 40}, [bytes(1000)])
         assert theirs.receive().number == 2
-
-
-@pytest.mark.parametrize("name", ["bounds", "frames", "transport"])
-def test_the_stream_is_of_the_standard_library(name: str) -> None:
-    """What the host imports of the wire imports the standard library and one another, nothing else."""
-    path = Path(bounds.__file__).with_name(name + ".py")
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    used = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    used |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    ours = {f"grader.wire.{other}" for other in ("bounds", "transport")}
-    assert {module for module in used if module.split(".")[0] not in sys.stdlib_module_names} <= ours
