@@ -102,10 +102,10 @@ class Proxy:
         return iter(place_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
 
     def __del__(self) -> None:
-        """Let the worker forget the object."""
+        """Let the worker forget the object, with the next request."""
         place = place_of(self)
-        if place.life:
-            place.connection.drop(place.child[1], place.life)
+        if place.life and place.life == place.connection.lives:
+            place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
         """What messages call it; see `model.public`."""
@@ -191,6 +191,7 @@ class Connection:
         reference: of the student's: the reference's connection, if there is one.
         lives: how many workers it has had.
         worker: the last of them, while it lives.
+        dropped: numbers of objects there that had a proxy, and may have none any more.
     """
 
     starter: Starter
@@ -217,7 +218,7 @@ class Connection:
         self._unloadable: NotUsable | None = None
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
-        self._dropped: list[int] = []
+        self.dropped: list[int] = []
         self._losses = Losses()
         self._outputs: dict[int, tuple[str, int]] = {}
 
@@ -248,7 +249,7 @@ class Connection:
         return self._names
 
     def _load(self) -> dict[str, str]:
-        self._probes, self._seeded, self._dropped = {}, False, []
+        self._probes, self._seeded, self.dropped = {}, False, []
         what = f"{self.owner} {self.module}.py"
         files, data = (
             {name: np.frombuffer(text, np.uint8) for name, text in each.items()} for each in (self.files, self.data)
@@ -348,8 +349,8 @@ class Connection:
         worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
-        if self._dropped:
-            dropped, self._dropped = self._dropped, []
+        if self.dropped:
+            dropped, self.dropped = self.dropped, []
             tree["dropped"] = [number for number in dropped if number not in self._proxies]
         worker.channel.budget = self.record.budget
         before = worker.printed_by_then
@@ -410,11 +411,6 @@ class Connection:
         if proxy is None:
             proxy = self._proxies[number] = Proxy(Place(self, ("proxy", number), word, kind or "object", self.lives))
         return proxy
-
-    def drop(self, number: int, life: int) -> None:
-        """Nothing here stands for an object any more: the worker forgets it with the next request."""
-        if life == self.lives:
-            self._dropped.append(number)
 
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 

@@ -30,8 +30,7 @@ _SHORTEST_WAIT_S = 0.002
 _UNWATCHED_S = 0.02
 """Most calls are over by then, and no clock was read for them."""
 _STOP_S = 2.0
-_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
-_CAN_INTERRUPT = hasattr(signal, "SIGUSR1")
+_HAS_SIGNALS = hasattr(signal, "SIGSTOP")  # Windows has neither this one nor SIGUSR1
 _LAST_WORDS_S = 0.3
 _LOSSES_OF_ONE = 2
 _LOSSES_OF_ALL = 4
@@ -121,7 +120,7 @@ class WorkerProcess:
 
     def _where_it_is(self) -> Any:
         """What the worker says of where its code was when its time was over; None if it says nothing."""
-        if not _CAN_INTERRUPT:
+        if not _HAS_SIGNALS:
             return None
         self.signal(signal.SIGUSR1)
         try:
@@ -189,7 +188,7 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """Stop it from running. It can notice only by the time that passes."""
-        if not _CAN_STOP:
+        if not _HAS_SIGNALS:
             return
         self.signal(signal.SIGSTOP)
         # One thread hands the signal on. While that one waits for a core, others could go on.
@@ -199,7 +198,7 @@ class WorkerProcess:
 
     def go_on(self) -> None:
         """Let it run again."""
-        if _CAN_STOP:
+        if _HAS_SIGNALS:
             self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:

@@ -311,11 +311,11 @@ class _Spawned(WorkerProcess):
     process: subprocess.Popen[bytes]
 
     def kill(self) -> None:
-        if sys.platform != "win32":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+        with contextlib.suppress(OSError):  # it has ended
+            if sys.platform == "win32":
+                self.process.kill()
+            else:
                 os.killpg(self.pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            self.process.kill()
 
     def signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

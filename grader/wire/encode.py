@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -166,11 +165,10 @@ class Encoder:
         row: list[Any] = ["tensor", NAMES[plain.dtype], *layout, *place, bits]
         written = 0 if tensor.is_inference() else tensor._version - self._table.versions.get(number, tensor._version)
         if tensor.requires_grad or written or device != "cpu":
-            facts = Facts(tensor.requires_grad, device=device, version=written)
-            if self._answers and tensor.requires_grad:
-                name = None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:LONGEST]
-                facts = replace(facts, is_leaf=tensor.is_leaf, grad_fn=name)
-            row.append(to_row(facts))
+            # Only of the answering process is it known what a gradient comes from.
+            node = tensor.grad_fn if self._answers else None
+            name = None if node is None else type(node).__name__[:LONGEST]
+            row.append(to_row(Facts(tensor.requires_grad, node is None, name, written, device)))
         return row
 
     def _merged(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:
