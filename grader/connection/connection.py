@@ -254,9 +254,9 @@ class Connection:
         files, data = (
             {name: np.frombuffer(text, np.uint8) for name, text in each.items()} for each in (self.files, self.data)
         )
-        more = {"module": self.module, "secret": self.secret, "device": self.device.value}
+        values = [self.module, files, data, self.secret, self.device.value]
         try:
-            names = self._ask("load", [files, data], what, "", self.limits.load_s, **more)
+            names = self._ask("load", values, what, "", self.limits.load_s)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -273,7 +273,7 @@ class Connection:
         """Send a probe file to the worker, once, and again if it changed. Gives the space of its functions' names."""
         self.names()
         if self._probes.get(name) != source:
-            self._ask("probe", [source], f"the probe {name}", "", self.limits.load_s, name=name)
+            self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
             self._probes[name] = source
         return f"probe:{name}"
 
@@ -332,14 +332,13 @@ class Connection:
         with waiting(student=not self.secret):
             return self._ask(operation, values, what, word, self.limits.call_s)
 
-    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float, **more: Any) -> Any:
+    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
         if what in self._losses.given_up:
             self.refuse(what)
         table = Table()
         tree, blocks = Encoder(table, self._child_of).encode(values)
         tree["do"] = operation
-        tree.update(more)
         return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
 
     def exchange(

@@ -1,7 +1,6 @@
 """A worker's life: load the submission, answer requests, end. Student code runs here and nowhere else.
 
-Each request says what to do (`do`) and has one reply: its value, or what student code raised. `Submission.OPERATIONS`
-has them all.
+Each request says what to do (`do`) and has one reply: its value, or what student code raised.
 """
 
 from __future__ import annotations
@@ -22,8 +21,9 @@ from bdb import BdbQuit
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from itertools import islice
+from operator import getitem
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,6 +51,8 @@ _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student 
 
 _OWN_PROBES = types.SimpleNamespace(**vars(own_probes))
 """As they are before student code is loaded; made once, before workers are forked."""
+
+Operations = dict[str, Callable[..., Any]]
 
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
@@ -118,6 +120,7 @@ class Submission:
         self._prepared = Table()
         self._calls: list[Any] = []
         self._held: Future[Any] = Future()
+        self._own: Operations = {"load": self._load, "probe": self._load_probe, "prepare": lambda *_: None}
         self._timed = True  # of the request before: by then nothing was filled
         self._gradients = True
 
@@ -132,22 +135,21 @@ class Submission:
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
-        if do == "load":
-            show_device(frame.tree["device"])
-        if "seed" in frame.tree:
-            seed(frame.tree["seed"], devices=bool(accelerator_here))
-            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
-            torch.set_grad_enabled(self._gradients)
         if do == "results":
             return self._replies([self._held.result])
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
         table = Table()
-        decoder = Decoder(table, self._object_of, answers=True)
-        values = decoder.decode(frame.tree, frame.data, frame.original)
+        values = Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
+        if do == "load":
+            show_device(values.pop())
+        if "seed" in frame.tree:
+            seed(frame.tree["seed"], devices=bool(accelerator_here))
+            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
+            torch.set_grad_enabled(self._gradients)
         if do == "prepare":
             self._prepared, self._calls = table, values
-        return self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
+        return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
         """What comes of doing something, as a reply."""
@@ -187,21 +189,20 @@ class Submission:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def _load(self, tree: dict[str, Any], files: dict[str, Any], data: dict[str, Any]) -> dict[str, str]:
+    def _load(self, name: str, files: dict[str, Any], data: dict[str, Any], secret: bool) -> dict[str, str]:
         """Write the files into the empty folder, import the module; give its public names and their kinds."""
-        for name, text in {**files, **data}.items():  # a course's own file replaces one of that name
-            path = Path(self._folder, *name.split("/"))
+        for file_name, text in {**files, **data}.items():  # a course's own file replaces one of that name
+            path = Path(self._folder, *file_name.split("/"))
             path.parent.mkdir(parents=True, exist_ok=True)
             # Made with its mode: some sandboxes allow no change of a mode.
-            mode = _READ_ONLY if name in data else 0o666
+            mode = _READ_ONLY if file_name in data else 0o666
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
                 file.write(text.tobytes())
-        name = tree["module"]
         sys.path.append(self._folder)
         sys.argv[:] = [name + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = _import_file(name, Path(self._folder, name + ".py"))
         self._gradients = torch.is_grad_enabled()
-        if tree["secret"]:  # the reference: nothing that another worker could find
+        if secret:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data.keys():
                 Path(self._folder, *file_name.split("/")).unlink()
         mine = dict(vars(module))
@@ -209,39 +210,13 @@ class Submission:
         # By the type alone, which `callable` examines: a student's object may do anything when it is used.
         return {key: "callable" if callable(mine[key]) else "value" for key in names}
 
-    def _load_probe(self, tree: dict[str, Any], source: str) -> None:
-        name = tree["name"]
+    def _load_probe(self, name: str, source: str) -> None:
         module = types.ModuleType(name)
         file = module.__dict__["__file__"] = f"{name}.py"
         sys.modules[name] = module
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  the course's own code
         self._spaces[f"probe:{name}"] = module
-
-    def _call(self, _: dict[str, Any], function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
-        try:
-            return function(*args, **(kwargs or {}))
-        except TypeError as error:
-            _note_signature(error, function)
-            raise
-
-    def _iter(self, _: dict[str, Any], obj: Any) -> list[Any]:
-        items = list(islice(obj, _MAX_ITEMS + 1))
-        if len(items) > _MAX_ITEMS:
-            raise ValueError(f"it has more than {_MAX_ITEMS:,} items")
-        return items
-
-    OPERATIONS: ClassVar[dict[str, Callable[..., Any]]] = {
-        "load": _load,
-        "probe": _load_probe,
-        "call": _call,
-        "get": lambda self, _, obj, name: getattr(obj, name),
-        "set": lambda self, _, *args: setattr(*args),
-        "item": lambda self, _, obj, key: obj[key],
-        "len": lambda self, _, obj: len(obj),
-        "iter": _iter,
-        "prepare": lambda *_: None,
-    }
 
     def _go(self, frame: Frame, function: Any) -> Reply:
         """Make the calls that were prepared; their numbers are in shared memory by now, or come along."""
@@ -271,6 +246,25 @@ class Submission:
             tree, data = self._reply(Table(), call)
             replies.append((tree, [bytes(part) for part in data]))
         return packed(replies)
+
+
+def _call(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
+    try:
+        return function(*args, **(kwargs or {}))
+    except TypeError as error:
+        _note_signature(error, function)
+        raise
+
+
+def _items(obj: Any) -> list[Any]:
+    items = list(islice(obj, _MAX_ITEMS + 1))
+    if len(items) > _MAX_ITEMS:
+        raise ValueError(f"it has more than {_MAX_ITEMS:,} items")
+    return items
+
+
+_ON_OBJECTS: Operations = {"call": _call, "get": getattr, "set": setattr, "item": getitem, "len": len, "iter": _items}
+"""What a request does with an object: as these functions are before student code is loaded."""
 
 
 def _import_file(name: str, path: Path) -> types.ModuleType:
