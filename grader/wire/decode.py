@@ -91,7 +91,8 @@ class Decoder:
         written = self._take_blocks(sizes, data, original) if sizes or len(data) else {}
         self._rows = rows = list(table.rows)
         changed = self._take_rows(entries)
-        views = {number: self._view(number, rows[number]) for number in changed if rows[number][0] not in KINDS}
+        leaves = [number for number in changed if rows[number][0] not in KINDS] if changed else ()
+        views = {number: self._view(number, rows[number]) for number in leaves} if leaves else {}
         if rows:
             self._check_bools(rows, written, views)
         table.objects += map(views.get, range(known, len(rows)))

@@ -45,7 +45,7 @@ class Encoder:
 
     def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
         self._table, self._other, self._answers = table, other, answers
-        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)}
+        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
@@ -81,6 +81,8 @@ class Encoder:
             if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number]))
         ]
         table.rows = rows
+        if not blocks:
+            return {"roots": roots, "rows": changed, "blocks": []}, []
         sizes = [[number, len(block)] for number, block in blocks]
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
