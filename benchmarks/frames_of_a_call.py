@@ -22,7 +22,7 @@ import torch
 
 import grader
 from grader.connection.connection import Connection, named
-from grader.connection.process import Life, WorkerProcess
+from grader.connection.process import WorkerProcess
 from grader.connection.record import Record
 from grader.connection.starting import Starter
 from grader.model import Check, Limits
@@ -67,14 +67,10 @@ class InThread(Starter):
             serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
 
         threading.Thread(target=run, daemon=True).start()
-        return WorkerProcess(Channel(SocketTransport(ours)), _Thread(), folder, output, limits)
+        return WorkerProcess(Channel(SocketTransport(ours)), 0, folder, output, limits)
 
     def close(self) -> None:
         """Nothing is kept ready."""
-
-
-class _Thread(Life):
-    pid = 0
 
 
 def frames_of(*args: Any) -> tuple[Watch, Watch]:

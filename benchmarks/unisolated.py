@@ -65,7 +65,7 @@ class LocalConnection(Connection):
             return function(*values, **kwargs)
         except Exception as error:
             name = type(error).__name__
-            vars(error)["_raised"] = Raised(name, name, str(error), (), None, "", what_of(called or target), self.owner)
+            vars(error)["_raised"] = Raised(name, name, str(error), (), "", "", what_of(called or target), self.owner)
             raise
 
     def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:

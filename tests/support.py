@@ -118,7 +118,7 @@ def done_at_once(job: Callable[[Lane], Any], lane: Lane) -> Future[Any]:
     return future
 
 
-class SharedServer:
+class SharedServer(Source):
     """The one worker server of this process of tests, as the source of a lane or a pool, which does not close it.
 
     Args:

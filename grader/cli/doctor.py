@@ -86,7 +86,7 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
     if examined.reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"
     for row in examined.reached.findings:
-        yield f"  {'FAIL' if row.why_not else 'ok':6}{row.promise.level.word:9}{row.promise.sentence}"
+        yield f"  {'FAIL' if row.why_not else 'ok':6}{row.level.word:9}{row.sentence}"
         if row.why_not:
             yield from prose(row.why_not, WIDTH, " " * 17, "  ")
     yield "Check processes: no network, limited memory, only their own course's files"
@@ -101,11 +101,13 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
 
 def doctor_data(examined: Examination) -> dict[str, Any]:
     """The same for other programs."""
-    tried = [(row.promise, row.why_not) for row in examined.reached.findings]
     return {
         "facts": dict(examined.facts),
         "confinement": examined.reached.level.word,
-        "tried": [{"name": it.name, "level": it.level.word, "holds": not why, "found": why} for it, why in tried],
+        "tried": [
+            {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
+            for it in examined.reached.findings
+        ],
         "missing": list(examined.missing),
         "check_processes": list(examined.check_processes),
     }

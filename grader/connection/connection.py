@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -102,10 +102,10 @@ class Proxy:
         return iter(place_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
 
     def __del__(self) -> None:
-        """Let the worker forget the object."""
+        """Let the worker forget the object, with the next request."""
         place = place_of(self)
-        if place.life:
-            place.connection.drop(place.child[1], place.life)
+        if place.life and place.life == place.connection.lives:
+            place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
         """What messages call it; see `model.public`."""
@@ -191,6 +191,7 @@ class Connection:
         reference: of the student's: the reference's connection, if there is one.
         lives: how many workers it has had.
         worker: the last of them, while it lives.
+        dropped: numbers of objects there that had a proxy, and may have none any more.
     """
 
     starter: Starter
@@ -217,7 +218,7 @@ class Connection:
         self._unloadable: NotUsable | None = None
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
-        self._dropped: list[int] = []
+        self.dropped: list[int] = []
         self._losses = Losses()
         self._outputs: dict[int, tuple[str, int]] = {}
 
@@ -248,14 +249,14 @@ class Connection:
         return self._names
 
     def _load(self) -> dict[str, str]:
-        self._probes, self._seeded, self._dropped = {}, False, []
+        self._probes, self._seeded, self.dropped = {}, False, []
         what = f"{self.owner} {self.module}.py"
         files, data = (
             {name: np.frombuffer(text, np.uint8) for name, text in each.items()} for each in (self.files, self.data)
         )
-        more = {"module": self.module, "secret": self.secret, "device": self.device.value}
+        values = [self.module, files, data, self.secret, self.device.value]
         try:
-            names = self._ask("load", [files, data], what, "", self.limits.load_s, **more)
+            names = self._ask("load", values, what, "", self.limits.load_s)
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -272,7 +273,7 @@ class Connection:
         """Send a probe file to the worker, once, and again if it changed. Gives the space of its functions' names."""
         self.names()
         if self._probes.get(name) != source:
-            self._ask("probe", [source], f"the probe {name}", "", self.limits.load_s, name=name)
+            self._ask("probe", [name, source], f"the probe {name}", "", self.limits.load_s)
             self._probes[name] = source
         return f"probe:{name}"
 
@@ -331,30 +332,24 @@ class Connection:
         with waiting(student=not self.secret):
             return self._ask(operation, values, what, word, self.limits.call_s)
 
-    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float, **more: Any) -> Any:
+    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
         if what in self._losses.given_up:
             self.refuse(what)
         table = Table()
         tree, blocks = Encoder(table, self._child_of).encode(values)
         tree["do"] = operation
-        tree.update(more)
         return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
 
     def exchange(
-        self,
-        tree: dict[str, Any],
-        data: list[Any],
-        what: str,
-        seconds: float,
-        mapped: tuple[int, int] | None = None,
+        self, tree: dict[str, Any], data: list[Any], what: str, seconds: float, mapped: tuple[int, int] | None = None
     ) -> Frame:
         """Send a message that is encoded already, and wait for its reply; arguments as in `WorkerProcess.ask`."""
         worker = self.worker or self.live_worker()
         if not self._seeded:
             tree["seed"], self._seeded = self.record.seed, True
-        if self._dropped:
-            dropped, self._dropped = self._dropped, []
+        if self.dropped:
+            dropped, self.dropped = self.dropped, []
             tree["dropped"] = [number for number in dropped if number not in self._proxies]
         worker.channel.budget = self.record.budget
         before = worker.printed_by_then
@@ -416,11 +411,6 @@ class Connection:
             proxy = self._proxies[number] = Proxy(Place(self, ("proxy", number), word, kind or "object", self.lives))
         return proxy
 
-    def drop(self, number: int, life: int) -> None:
-        """Nothing here stands for an object any more: the worker forgets it with the next request."""
-        if life == self.lives:
-            self._dropped.append(number)
-
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 
     def live_worker(self) -> WorkerProcess:
@@ -456,10 +446,8 @@ class Connection:
 
     def _lose(self, lost: WorkerLost, what: str, *, full_time: bool = False) -> None:
         """Note a loss, and end the worker; `what` is "" if none was started."""
-        try:
+        with suppress(ProtocolError):
             lost.frames = lines_of(lost.stack)
-        except ProtocolError:
-            lost.frames = ()
         self.record.lost, lost.in_load = lost, self._names is None and what != ""
         self._losses.note(lost, what, full_time=full_time)
         self.outputs()  # closing removes the worker's output; what it printed so far is read first

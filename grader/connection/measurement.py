@@ -175,6 +175,7 @@ class PairedRun:
     def __init__(self, measurement: Measurement) -> None:
         self._measurement = measurement
         self._mine, self._other = TimedWorker(measurement.function), TimedWorker(measurement.other)
+        self._call_s = self._mine.connection.limits.call_s
         self._turn = 0
         self._other_s = 0.0
         self._weight = 0
@@ -206,7 +207,8 @@ class PairedRun:
             args = [copies(*each) for each in args]
         # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
-        mine_in, other_in = (self._inputs([args[place] for place in places]) for places in picked)
+        in_place = self._measurement.in_place
+        mine_in, other_in = (Inputs(*(args[place] for place in places), in_place=in_place) for places in picked)
         self._turn += 1
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
@@ -226,16 +228,12 @@ class PairedRun:
             if place in results:
                 self._measurement.same_results(results[place], result)
         self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
-        disturbed = [
-            self._is_disturbed(mine, ("mine", size, calls.mine)),
-            self._is_disturbed(theirs, ("other", size, calls.other)),
-        ]
-        return Sample(
-            Sides(mine.cpu_s / calls.mine, self._other_s),
-            Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other),
-            self._idle(args, theirs.results, calls) if idle else None,
-            disturbed=any(disturbed),
-        )
+        works = (mine, ("mine", size, calls.mine)), (theirs, ("other", size, calls.other))
+        disturbed = [self._is_disturbed(*work) for work in works]  # of both: each notes its own faults
+        cpu = Sides(mine.cpu_s / calls.mine, self._other_s)
+        asleep = Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other)
+        idle_s = self._idle(args, theirs.results, calls) if idle else None
+        return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
         """How many calls of each side make a sample that is long enough, estimated from two samples of one call."""
@@ -244,12 +242,9 @@ class PairedRun:
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
         # Stopped is what takes much longer than the limit, and the limit of one call holds for all of them together.
         stop_s = hopeless_s(min(first.cpu.other, second.cpu.other), self._measurement.limit)
-        most_mine = min(most, self._call_s() / max(stop_s, 1e-9))
+        most_mine = min(most, self._call_s / max(stop_s, 1e-9))
         most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
         return Calls(_count(mine, most_mine), _count(other, most))
-
-    def _inputs(self, calls: Sequence[tuple[Any, ...]]) -> Inputs:
-        return Inputs(*calls, in_place=self._measurement.in_place)
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
         """Whether something else than its own work took a good part of the time.
@@ -271,19 +266,17 @@ class PairedRun:
         # judged side is not sent on: it may be anything.
         for count in dict.fromkeys(calls):
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
-            idle_s.append(self._call_other(self._inputs(both), idle=True).cpu_s / count)
+            inputs = Inputs(*both, in_place=self._measurement.in_place)
+            idle_s.append(self._call_other(inputs, idle=True).cpu_s / count)
             self._other.add_late_work()
         return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
         """CPU seconds after which so many calls of the judged side are stopped."""
         if not self.stops:
-            return self._call_s()
+            return self._call_s
         hopeless = calls * hopeless_s(self._other_s, self._measurement.limit)
-        return min(self._call_s(), max(_SHORTEST_STOP_S, hopeless))
-
-    def _call_s(self) -> float:
-        return self._mine.connection.limits.call_s
+        return min(self._call_s, max(_SHORTEST_STOP_S, hopeless))
 
     def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
         """None if it was stopped. Any other loss is the check's verdict."""

@@ -7,8 +7,8 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,20 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.public import Limit, say
 from grader.sandbox import clock
+from grader.sandbox.messages import Ended
 from grader.sandbox.process import sweep
 from grader.sandbox.view import WORK
 from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
 from grader.wire.frames import Channel, Frame
-from grader.wire.transport import Patience
+from grader.wire.transport import Patience, until
 
 GRACE_S = 2.0
-LONGEST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 1.0
 _SHORTEST_WAIT_S = 0.002
 _UNWATCHED_S = 0.02
 """Most calls are over by then, and no clock was read for them."""
 _STOP_S = 2.0
-_CAN_STOP = hasattr(signal, "SIGSTOP")  # Windows has no such signal
-_CAN_INTERRUPT = hasattr(signal, "SIGUSR1")
+_HAS_SIGNALS = hasattr(signal, "SIGSTOP")  # Windows has neither this one nor SIGUSR1
 _LAST_WORDS_S = 0.3
 _LOSSES_OF_ONE = 2
 _LOSSES_OF_ALL = 4
@@ -38,51 +38,17 @@ NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
 
 
-class Life:
-    """How a started process is watched and ended; differs between the two ways to start one.
+@dataclass(eq=False)
+class WorkerProcess:
+    """One process in which student code runs. Close it. How it is ended differs between the two ways to start one.
 
     Attributes:
         pid: the process, in the numbering of our own process namespace.
-    """
-
-    pid: int
-
-    def kill(self) -> None:
-        """End it with everything it started."""
-
-    def signal(self, number: int) -> None:
-        """Send the process a signal, if it still exists. What it started gets none."""
-
-    def exit_code(self) -> int | None:
-        """Wait a moment for its end; negative for a signal, None if it does not end.
-
-        Raises:
-            WorkerLost: it was ended by a loss of ours.
-        """
-        return None
-
-    def cpu_at_end(self) -> float | None:
-        """CPU seconds of its whole life, once it has ended; None if they are not known."""
-        return None
-
-    def when_gone(self, clean_up: Callable[[], None]) -> None:
-        """Clean up once the process is gone, now or later."""
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended it, or something in it, for lack of memory."""
-        return False
-
-
-@dataclass(eq=False)
-class WorkerProcess:
-    """One process in which student code runs. Close it.
-
-    Attributes:
         printed_by_then: bytes of output when they were last looked at, as each reply has them looked at.
     """
 
     channel: Channel
-    life: Life
+    pid: int
     folder: Path
     output: Path
     limits: Limits
@@ -93,6 +59,26 @@ class WorkerProcess:
         self._last_look: tuple[float, float] | None = None
         self._waited = 0.0
         self._printed = self.output.open("rb")  # from the start: a file can be made slow to open
+
+    def kill(self) -> None:
+        """End it with everything it started."""
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it still exists. What it started gets none."""
+
+    def ended(self) -> Ended | None:
+        """How it ended; waits a moment for that, and gives None if it does not end.
+
+        Raises:
+            WorkerLost: it was ended by a loss of ours.
+        """
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended it, or something in it, for lack of memory."""
+        return False
+
+    def when_gone(self) -> None:
+        """Remove its places once it is gone, now or later."""
 
     def ask(
         self, tree: dict[str, Any], data: list[Any], seconds: float, what: str, mapped: tuple[int, int] | None = None
@@ -129,106 +115,95 @@ class WorkerProcess:
             raise WorkerLost(Verdict.OVER_LIMIT, text, error) from None
         except ProtocolError as error:
             raise WorkerLost(Verdict.CRASHED, say("{} broke the connection to the grader", what), error) from None
-        # A call that printed much and answered between two looks is found here.
-        if self.printed() > self.limits.output_kb * 1024:
-            raise self._flooded(what)
+        self._refuse_flood(what)  # a call that printed much and answered between two looks is found here
         return frame
 
     def _where_it_is(self) -> Any:
         """What the worker says of where its code was when its time was over; None if it says nothing."""
-        if not _CAN_INTERRUPT:
+        if not _HAS_SIGNALS:
             return None
-        until = time.monotonic() + _LAST_WORDS_S
-
-        def patience() -> float:
-            if time.monotonic() >= until:
-                raise TimeoutError
-            return _SHORTEST_WAIT_S
-
-        self.life.signal(signal.SIGUSR1)
+        self.signal(signal.SIGUSR1)
         try:
-            return self.channel.receive(patience).tree.get("error")
+            return self.channel.receive(until(time.monotonic() + _LAST_WORDS_S)).tree.get("error")
         except (ChannelClosed, ProtocolError, TimeoutError):  # its code cannot be interrupted, or replaced the handler
             return None
 
     def _patience(self, seconds: float, what: str) -> Patience:
         """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
-        started, before = time.monotonic(), None
+        started = time.monotonic()
+        before: tuple[float, float] | None = None
 
         def wait() -> float:
             nonlocal before
             if time.monotonic() < started + _UNWATCHED_S:
                 return _UNWATCHED_S
-            before = before or (self.cpu_s(), self.waited_s())
-            cpu_before, waited_before = before
-            # From outside, on our clock: student code could replace any clock in its own process.
-            used = self.cpu_s()
-            cpu_left = math.inf if used is None or cpu_before is None else seconds - (used - cpu_before)
+            # From outside, on our clock: student code could replace any clock in its own process. A clock that cannot
+            # be read stands still.
+            used, waited = self.cpu_s() or 0.0, self.waited_s() or 0.0
+            before = before or (used, waited)
+            cpu_left = seconds - (used - before[0])
             # Sleep takes no CPU time, so wall time must end it. Where it merely waited for a core, that is left out.
-            waited_now = self.waited_s()
-            waited = 0.0 if waited_before is None or waited_now is None else waited_now - waited_before
-            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - waited)
+            wall_left = seconds * self.limits.wall_factor - (time.monotonic() - started - (waited - before[1]))
             if cpu_left <= 0 or wall_left <= 0:
                 text = say("{} did not finish in {} seconds", what, Limit(f"{seconds:g}"))
                 raise WorkerLost(Verdict.TIMED_OUT, text)
-            if self.printed() > self.limits.output_kb * 1024:
-                raise self._flooded(what)
-            return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, LONGEST_WAIT_S))
+            self._refuse_flood(what)
+            return max(_SHORTEST_WAIT_S, min(cpu_left, wall_left, _LONGEST_WAIT_S))
 
         return wait
 
-    def _flooded(self, what: str) -> WorkerLost:
-        text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
-        return WorkerLost(Verdict.OVER_LIMIT, text)
+    def _refuse_flood(self, what: str) -> None:
+        if self.printed() > self.limits.output_kb * 1024:
+            text = say("{} printed more than {} MB", what, Limit(f"{self.limits.output_kb / 1024:g}"))
+            raise WorkerLost(Verdict.OVER_LIMIT, text)
 
     def _died(self, what: str) -> WorkerLost:
         # The order matters. A flood of output or a lack of memory may end a process in many ways, with any status;
         # those are examined first, because they say more than a signal does.
-        code = self.life.exit_code()
-        if self.printed() > self.limits.output_kb * 1024:
-            return self._flooded(what)
-        if self.life.ran_out_of_memory() or code == NO_MEMORY:
-            text = say("{} used more than {} MB of memory", what, Limit(self.limits.memory_mb))
-            return WorkerLost(Verdict.OVER_LIMIT, text)
-        if code is None:
-            return WorkerLost(Verdict.CRASHED, say("{} closed the connection to the grader", what))
-        if code >= 0:
-            text = say("{} ended Python before it answered", what)
-            return WorkerLost(Verdict.CRASHED, text, f"exit status {code}")
-        name = _signal_name(-code)
+        ended = self.ended()
+        self._refuse_flood(what)
+        over, limits = partial(WorkerLost, Verdict.OVER_LIMIT), self.limits
+        crashed = partial(WorkerLost, Verdict.CRASHED)
+        if self.ran_out_of_memory() or (ended is not None and ended.status == NO_MEMORY):
+            return over(say("{} used more than {} MB of memory", what, Limit(limits.memory_mb)))
+        if ended is None:
+            return crashed(say("{} closed the connection to the grader", what))
+        if ended.status >= 0:
+            return crashed(say("{} ended Python before it answered", what), f"exit status {ended.status}")
+        number = -ended.status
+        name = next((each.name for each in signal.Signals if each == number), f"signal {number}")
         if name == "SIGXFSZ":
-            text = say("{} wrote more than {} MB into a file", what, Limit(self.limits.file_mb))
-            return WorkerLost(Verdict.OVER_LIMIT, text)
+            return over(say("{} wrote more than {} MB into a file", what, Limit(limits.file_mb)))
         # The kernel's soft and hard limit on CPU time are equal, and at the hard one it sends SIGKILL.
-        if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu()):
+        if name == "SIGXCPU" or (name == "SIGKILL" and self._used_its_cpu(ended)):
             return WorkerLost(Verdict.TIMED_OUT, say("{} used up the CPU time of the whole exercise", what))
-        return WorkerLost(Verdict.CRASHED, say("{} crashed Python itself", what), name)
+        return crashed(say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
         """CPU seconds used so far, read from outside; None where that cannot be read."""
-        used = clock.cpu_s(self.life.pid)
+        used = clock.cpu_s(self.pid)
         if used is not None:
             self._last_look = time.monotonic(), used
         return used
 
     def stop(self) -> None:
         """Stop it from running. It can notice only by the time that passes."""
-        if not _CAN_STOP:
+        if not _HAS_SIGNALS:
             return
-        self.life.signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)
         # One thread hands the signal on. While that one waits for a core, others could go on.
-        until = time.monotonic() + _STOP_S
-        while clock.others_run(self.life.pid) and time.monotonic() < until:
+        latest = time.monotonic() + _STOP_S
+        while clock.others_run(self.pid) and time.monotonic() < latest:
             time.sleep(_SHORTEST_WAIT_S / 10)
 
     def go_on(self) -> None:
         """Let it run again."""
-        if _CAN_STOP:
-            self.life.signal(signal.SIGCONT)
+        if _HAS_SIGNALS:
+            self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where the system does not show it."""
-        if (waited := clock.waited_s(self.life.pid)) is not None:
+        if (waited := clock.waited_s(self.pid)) is not None:
             waiting.no_core_s = (waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
@@ -237,9 +212,9 @@ class WorkerProcess:
         """When it was last looked at while it worked, and its CPU seconds and its seconds without a core by then."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
-    def _used_its_cpu(self) -> bool:
+    def _used_its_cpu(self, ended: Ended) -> bool:
         # Its clock is gone with it. The process that reaped it knows; else the last reading counts, and time since.
-        used = self.life.cpu_at_end()
+        used = ended.cpu_s
         if used is None and self._last_look is not None:
             when, used = self._last_look
             used += (time.monotonic() - when) * (os.cpu_count() or 1)
@@ -267,13 +242,13 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process and remove its folder, as soon as it is gone."""
-        self.life.kill()
+        self.kill()
         self.channel.close()
         self._printed.close()
-        # Not before it is gone: `sweep` wants a folder in which nothing changes.
-        self.life.when_gone(self._remove_places)
+        self.when_gone()
 
-    def _remove_places(self) -> None:
+    def remove_places(self) -> None:
+        """Remove its folder and its output; not before it is gone: `sweep` wants a folder in which nothing changes."""
         sweep(str(self.folder))
         self.output.unlink(missing_ok=True)
 
@@ -304,10 +279,3 @@ class Losses:
         # Each check loads anew after a loss. A load that timed out would do so for every one of them.
         if self._counts.total() >= _LOSSES_OF_ALL or (lost.in_load and (timed_out or what in self.given_up)):
             self.final = lost
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

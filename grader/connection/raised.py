@@ -46,7 +46,7 @@ class Raised:
         text: its message.
         lines: in the submission's own files, outermost first.
         caret: of a SyntaxError: the first and the last column that it marks in the line, from 1; or None.
-        signature: of a function that refused its arguments, or None.
+        signature: of a function that refused its arguments, or "".
         statement: of an assertion that failed in a probe, its source; else "".
         what: what was called, such as "your `total`".
         owner: whose code it was: "your" or "the reference's".
@@ -57,7 +57,7 @@ class Raised:
     builtin: str
     text: str
     lines: tuple[Line, ...]
-    signature: str | None
+    signature: str
     statement: str
     what: str
     owner: str
@@ -76,9 +76,7 @@ class Raised:
         builtin = getattr(builtins, str(row.get("builtin")), None)
         expect(isinstance(builtin, type) and issubclass(builtin, BaseException), _WRONG)
         kind, text, statement = (str(row.get(key) or "")[:_MOST_TEXT] for key in ("type", "text", "statement"))
-        signature = row.get("signature")
-        signature = signature[:_MOST_NAME] if isinstance(signature, str) else None
-        marks, name = row.get("caret"), str(row["builtin"])
+        signature, marks, name = str(row.get("signature") or "")[:_MOST_NAME], row.get("caret"), str(row["builtin"])
         are_columns = type(marks) is list and len(marks) == 2 and all(is_index(mark, _LONGEST_LINE) for mark in marks)
         caret = (marks[0], marks[1]) if are_columns else None
         return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret)

@@ -16,7 +16,7 @@ from grader.model import Speed
 from grader.model.endings import WorkerLost
 from grader.wire.bounds import Budget, Unsupported
 from grader.wire.decode import Change, copies
-from grader.wire.memory import place_of
+from grader.wire.memory import parts, place_of
 
 MAX_RECEIVED = 512 << 20
 """Bytes that the replies to one check may hold together."""
@@ -118,12 +118,10 @@ class Record:
 
     def add_call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int) -> None:
         """Note a call with its arguments."""
-        values = (*args, *kwargs.values())
         # Copies, as the function may change its arguments before the call is read.
         with suppress(Unsupported):
-            values = copies(*values)
-        named_values = dict(zip(kwargs, values[len(args) :], strict=True))
-        self.calls.append(Call(name, values[: len(args)], named_values, ranks))
+            args, kwargs = copies(args, dict(kwargs))
+        self.calls.append(Call(name, args, kwargs, ranks))
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
@@ -158,16 +156,13 @@ def watch() -> None:
 def compare(value: Any) -> None:
     """The check compares a value with what is expected: if student code got a copy of it, the check examines that."""
     record = _current[0]
-    if record.copying and _overlaps(value, record.withheld):
+    if record.copying and any(_overlaps(value, other) for other in parts(record.withheld)):
         record.watched = True
 
 
-def _overlaps(value: Any, others: Any) -> bool:
-    """Whether a value is among others, at any depth, or lies in the memory of one."""
-    if isinstance(others, (list, tuple, dict)) and others is not value:
-        items = others.values() if isinstance(others, dict) else others
-        return any(_overlaps(value, item) for item in items)
-    if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, others)):
-        return others is value and isinstance(value, (list, dict))
-    (start, end), (first, last) = place_of(value), place_of(others)
+def _overlaps(value: Any, other: Any) -> bool:
+    """Whether two values are the same list or dict, or lie in the same memory."""
+    if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, other)):
+        return other is value and isinstance(value, (list, dict))
+    (start, end), (first, last) = place_of(value), place_of(other)
     return first < end and start < last

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.connection.process import GRACE_S, LONGEST_WAIT_S, Life, WorkerProcess
+from grader.connection.process import GRACE_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup
@@ -28,7 +28,7 @@ from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receiv
 from grader.sandbox.process import workers_environment
 from grader.wire.bounds import Caps, ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import PatientPipes, SocketTransport
+from grader.wire.transport import SocketTransport, pipes_of, until
 
 _WARM_UP_S = 120.0
 _SAID_BYTES = 4000
@@ -38,9 +38,6 @@ _SLACK_MB = 256
 _ROOM_S = 2.0
 """How long is waited for room on the machine: namespaces that were left are counted for a while."""
 _LOOK_S = 0.05
-
-_FREE_GROUPS = 4
-"""So many groups of ended workers are ready for others: to make one and to remove it takes longer than a call."""
 
 _SERVER_GONE = "the worker server is gone"
 _ROOM_MB = 16 << 20
@@ -102,13 +99,15 @@ class ForkStarter(Starter):
         server: this lane's socket to it.
         root: a private folder for the workers' folders.
         groups: where caps on whole workers can be set, if anywhere.
+
+    Attributes:
+        leaving: workers that were ended, and of which the server has not said yet that they are gone.
     """
 
     def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
         super().__init__(root)
         self._server, self._groups = server, groups
-        self._leaving: list[_Forked] = []
-        self._free: list[cgroup.Group] = []
+        self.leaving: list[_Forked] = []
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """A fork of the server.
@@ -116,66 +115,47 @@ class ForkStarter(Starter):
         Raises:
             WorkerLost: the machine has no room for one; the verdict is `broken`.
         """
-        until = time.monotonic() + _ROOM_S
+        latest = time.monotonic() + _ROOM_S
         while True:
-            self._leaving[:] = [life for life in self._leaving if not life.has_left(0)]
-            worker = self._start(limits, spared=spared, simulates=simulates)
-            if isinstance(worker, WorkerProcess):
-                _first_words(worker)  # that it is confined
-                self._take_in(worker)
-                return worker
-            if time.monotonic() < until:
+            self.leaving[:] = [worker for worker in self.leaving if not worker.has_left(0)]
+            started = self._start(limits, spared, simulates)
+            if isinstance(started, _Forked):
+                _first_words(started)  # that it is confined
+                started.enter_group()
+                return started
+            if time.monotonic() < latest:
                 time.sleep(_LOOK_S)
             # Fewer at once: what is kept for later makes room for what is needed now.
             elif self.make_room():
-                until = time.monotonic() + _ROOM_S
+                latest = time.monotonic() + _ROOM_S
             else:
-                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {worker.why}")
+                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {started.why}")
 
-    def _take_in(self, worker: WorkerProcess) -> None:
-        """Put a worker where its limits hold: nothing of a submission has been sent to it yet."""
-        assert isinstance(worker.life, _Forked)
-        if worker.life.group is None:
-            return
-        try:
-            worker.life.group.take_in(worker.life.pid)
-        except ProcessLookupError:  # it has ended already, which its next request shows
-            pass
-        except OSError:
-            worker.close()
-            raise
-
-    def _start(self, limits: Limits, *, spared: bool, simulates: bool) -> WorkerProcess | Refused:
+    def _start(self, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
+        own = _worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
-        memory, own = limits.memory_mb + _SLACK_MB, _worker_limits(limits)
-        group = self._group(memory, own.tasks)
+        group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
+        doors = group.doors() if group else []
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
-        sink = os.open(output, os.O_WRONLY | os.O_APPEND)
-        doors = [] if group is None else group.doors()
-        wanted = StartWorker(str(folder), own, spared, simulates)
-        try:
-            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink, *doors])
+        message, descriptors = None, list[int]()
+        with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
+            wanted = StartWorker(str(folder), own, spared, simulates)
+            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(_WARM_UP_S)
             message, descriptors = receive(status)
-        except OSError:
-            message, descriptors = None, []
-        finally:
-            for end in (its_status, theirs):
-                end.close()
-            for descriptor in (sink, *doors):
-                os.close(descriptor)
+        for door in doors:
+            os.close(door)
         if isinstance(message, Started):
-            life = _Forked(_pid_of(descriptors[0]), descriptors[0], status, self._leaving, self._free, group)
-            return WorkerProcess(Channel(SocketTransport(ours), _caps_of(limits)), life, folder, output, limits)
+            channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
+            return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self.leaving, group)
         for end in (status, ours):
             end.close()
         if group is not None:
-            with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
-                group.remove()
+            group.remove(GRACE_S)
         if not isinstance(message, Refused):
             # No submission's fault. The host starts another.
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
@@ -183,25 +163,13 @@ class ForkStarter(Starter):
         output.unlink()
         return message
 
-    def _group(self, memory_mb: int, tasks: int) -> cgroup.Group | None:
-        """A control group with these limits: one that an ended worker has left, or a new one."""
-        if self._groups is None:
-            return None
-        for group in self._free:
-            if (group.memory_mb, group.tasks) == (memory_mb, tasks) and group.is_as_new():
-                self._free.remove(group)
-                return group
-        return self._groups.make(memory_mb, tasks)
-
     def close(self) -> None:
         """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
-        for life in self._leaving:
+        latest = time.monotonic() + GRACE_S
+        for worker in self.leaving:
             # With the server gone no end is said, and the kernel has ended them with it.
-            if not life.has_left(GRACE_S):
-                life.leave()
-        for group in self._free:
-            with contextlib.suppress(OSError):
-                group.remove()
+            if not worker.has_left(max(0.0, latest - time.monotonic())):
+                worker.leave()
         self._server.close()
 
 
@@ -213,16 +181,19 @@ def _pid_of(pidfd: int) -> int:
 
 
 @dataclass(eq=False)
-class _Forked(Life):
-    pid: int
+class _Forked(WorkerProcess):
     pidfd: int
     status: socket.socket
     leaving: list[_Forked]
-    free: list[cgroup.Group]
-    group: cgroup.Group | None = None
-    _clean_up: Callable[[], None] | None = None
+    group: cgroup.Group | None
     _ended: Ended | None = None
     _lost_server: bool = False
+
+    def enter_group(self) -> None:
+        """See to it that its limits hold: nothing of a submission has been sent to it yet."""
+        if self.group is not None:
+            with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
+                self.group.take_in(self.pid)
 
     def _end(self, seconds: float) -> Ended | None:
         """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
@@ -245,15 +216,14 @@ class _Forked(Life):
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, number)
 
-    def when_gone(self, clean_up: Callable[[], None]) -> None:
+    def when_gone(self) -> None:
         # Nobody waits while the kernel takes its memory apart.
-        self._clean_up = clean_up
         if not self.has_left(0):
             self.leaving.append(self)
 
     def has_left(self, seconds: float) -> bool:
-        """Whether it has ended; then it is cleaned up after."""
-        if self._end(seconds) is None:
+        """Whether it has ended, with all that it started; then it is cleaned up after."""
+        if self._end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.leave()
         return True
@@ -263,26 +233,18 @@ class _Forked(Life):
         os.close(self.pidfd)
         self.status.close()
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
-            if self._clean_up is not None:
-                self._clean_up()
+            self.remove_places()
         if self.group is not None:
-            self.free.append(self.group)
-            if len(self.free) > _FREE_GROUPS:
-                with contextlib.suppress(OSError):  # it is not empty: whoever runs next sweeps
-                    self.free.pop(0).remove()
+            self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
 
     def ran_out_of_memory(self) -> bool:
         return self.group is not None and self.group.was_killed()
 
-    def exit_code(self) -> int | None:
+    def ended(self) -> Ended | None:
         ended = self._end(GRACE_S)
         if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
             raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
-        return None if ended is None else ended.status
-
-    def cpu_at_end(self) -> float | None:
-        ended = self._end(GRACE_S)
-        return None if ended is None else ended.cpu_s
+        return ended
 
 
 class SpawnStarter(Starter):
@@ -320,13 +282,7 @@ class SpawnStarter(Starter):
             )
         # Before anything else can fail: should this process be killed, the host ends what it knows of.
         self._on_start(process.pid)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # Duplicated, and Popen's own ends closed: the transport alone owns the channel.
-        transport = PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
-        process.stdin.close()
-        process.stdout.close()
-        return WorkerProcess(Channel(transport), _Spawned(process, process.pid), folder, output, Limits())
+        return _Spawned(Channel(pipes_of(process)), process.pid, folder, output, Limits(), process)
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
         """The warm spare; another is started to take its place."""
@@ -351,31 +307,29 @@ class SpawnStarter(Starter):
 
 
 @dataclass(eq=False)
-class _Spawned(Life):
+class _Spawned(WorkerProcess):
     process: subprocess.Popen[bytes]
-    pid: int
 
     def kill(self) -> None:
-        if sys.platform != "win32":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            self.process.kill()
+        with contextlib.suppress(OSError):  # it has ended
+            if sys.platform == "win32":
+                self.process.kill()
+            else:
+                os.killpg(self.pid, signal.SIGKILL)
 
     def signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.pid, number)
 
-    def when_gone(self, clean_up: Callable[[], None]) -> None:
+    def when_gone(self) -> None:
         # No server here says that it ended, so it is waited for: a folder is swept once nothing writes there.
-        self.exit_code()
-        clean_up()
+        self.ended()
+        self.remove_places()
 
-    def exit_code(self) -> int | None:
-        try:
-            return self.process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            return None
+    def ended(self) -> Ended | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return Ended(self.process.wait(GRACE_S))
+        return None
 
 
 def _worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
@@ -398,22 +352,16 @@ def _first_words(worker: WorkerProcess) -> None:
     """Wait for a worker to say how far its start has come. A failure before it is confined is ours.
 
     Raises:
-        WorkerLost: it says nothing; it is closed.
+        WorkerLost: it ends, or says nothing; it is closed.
     """
-    # Until then no line of the submission has run, so the loss is `broken` and costs no points.
-    until = time.monotonic() + _WARM_UP_S
-
-    def patience() -> float:
-        if time.monotonic() > until:
-            raise WorkerLost(Verdict.BROKEN, "a worker did not start")
-        return LONGEST_WAIT_S
-
     try:
-        worker.channel.receive(patience)
-    except ChannelClosed:
+        worker.channel.receive(until(time.monotonic() + _WARM_UP_S))
+    except (ChannelClosed, TimeoutError):
         # Read before it is closed: closing removes the output.
         said, _ = worker.read_output(_SAID_BYTES)
-        code = worker.life.exit_code()
+        ended = worker.ended()
         worker.close()
-        text = f"a worker ended before it was confined (exit status {code}): {said}"
+        # Until then no line of the submission has run, so the loss is `broken` and costs no points.
+        status = ended.status if ended else None
+        text = f"a worker ended before it was confined (exit status {status}): {said}"
         raise WorkerLost(Verdict.BROKEN, text) from None

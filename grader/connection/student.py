@@ -7,7 +7,7 @@ file, and those of ours. What comes back is untrusted.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import NoSuchName, NotUsable
 from grader.wire.bounds import Unsupported
+from grader.wire.memory import parts
 
 
 class Student:
@@ -120,7 +121,7 @@ class Probe:
         Raises:
             TypeError: it is given objects of two workers.
         """
-        proxies = list(_proxies([*args, *kwargs.values()]))
+        proxies = [each for each in parts([args, kwargs]) if is_proxy(each)]
         connections = {id(each): each for each in map(connection_of, proxies)}
         if len(connections) > 1:
             raise TypeError(
@@ -134,17 +135,6 @@ class Probe:
         called = args[0] if args and is_proxy(args[0]) else probe
         connection.note_call(called, args if called is probe else args[1:], kwargs)
         return connection.call(probe, args, kwargs, called)
-
-
-def _proxies(value: Any) -> Iterator[Proxy]:
-    """What lives in a worker, of arguments."""
-    if is_proxy(value):
-        yield value
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from _proxies(item)
-    elif isinstance(value, dict):
-        yield from _proxies([*value, *value.values()])
 
 
 def own_probe(

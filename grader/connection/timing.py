@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -125,12 +126,8 @@ class TimedWorker:
             NotUsable: the module does not load.
             CheckFailed: a result cannot be sent.
         """
-        try:
-            with waiting(student=not self.connection.secret), self.connection.alone():
-                self.prepare(inputs)
-                return self._go(inputs, seconds or self.connection.limits.call_s, idle=idle)
-        finally:
-            self._release()
+        with waiting(student=not self.connection.secret), self.connection.alone(), self._prepared(inputs):
+            return self._go(inputs, seconds or self.connection.limits.call_s, idle=idle)
 
     def grow(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
         """Call the function once, and look at the memory of its process just before and just after.
@@ -138,20 +135,18 @@ class TimedWorker:
         Gives both, and the result; None if the system does not show it. The arguments are resident before, and the
         result is sent afterwards.
         """
-        try:
-            self.prepare(inputs)
-            pid, seconds = self.connection.live_worker().life.pid, self.connection.limits.call_s
+        with self._prepared(inputs):
+            pid, seconds = self.connection.live_worker().pid, self.connection.limits.call_s
             clock.reset_peak(pid)
             before = clock.memory(pid)
             self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
             after = clock.memory(pid)
             (result,) = self._results(self._request({"do": "results"}, [], seconds), 1)
-        finally:
-            self._release()
         return None if before is None or after is None else (before, after, result)
 
-    def prepare(self, inputs: Inputs) -> None:
-        """Load the module if needed, and send the arguments without their numbers."""
+    @contextmanager
+    def _prepared(self, inputs: Inputs) -> Iterator[None]:
+        """Load the module if needed, and send the arguments without their numbers; meanwhile those can be written."""
         connection, started = self.connection, time.monotonic()
         try:
             if connection.record.renew is not None:
@@ -160,16 +155,16 @@ class TimedWorker:
             connection.names()
         finally:
             self.left_out_s += time.monotonic() - started
-        worker = connection.live_worker()
-        mapped = None
-        if worker.channel.shares_memory and inputs.size:
-            self._mapped = make_to_map("inputs", inputs.size)
-            mapped = self._mapped, inputs.size
-        inline = [] if mapped else [bytes(inputs.size)]
-        self._request(dict(inputs.tree, do="prepare"), inline, _PREPARE_S, mapped)
-
-    def _release(self) -> None:
-        if self._mapped is not None:
+        tree = dict(inputs.tree, do="prepare")
+        if not inputs.size or not connection.live_worker().channel.transport.carries_descriptors:
+            self._request(tree, [bytes(inputs.size)], _PREPARE_S)
+            yield
+            return
+        self._mapped = make_to_map("inputs", inputs.size)
+        try:
+            self._request(tree, [], _PREPARE_S, (self._mapped, inputs.size))
+            yield
+        finally:
             os.close(self._mapped)
             self._mapped = None
 
@@ -188,7 +183,7 @@ class TimedWorker:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
         message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
-            disturbed, before = clock.disturbances(worker.life.pid), self._look()
+            disturbed, before = clock.disturbances(worker.pid), self._look()
             frame = self._request(message, self._numbers(inputs), seconds)
             after = self._look()
             self._reply_cpu = after.cpu
@@ -198,7 +193,7 @@ class TimedWorker:
             if (seen := worker.last_seen()) is not None:
                 self.slept_s = max(0.0, _look(*seen).asleep - before.asleep)
             raise
-        now, asleep_s = clock.disturbances(worker.life.pid), max(0.0, after.asleep - before.asleep)
+        now, asleep_s = clock.disturbances(worker.pid), max(0.0, after.asleep - before.asleep)
         self.left_out_s += asleep_s
         since = None if disturbed is None or now is None else now.since(disturbed)
         cpu_s = late + after.cpu - before.cpu

@@ -9,9 +9,8 @@ import os
 import secrets
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.model.errors import ConfinementError
@@ -30,25 +29,14 @@ class Promise:
         level: the least level that promises it.
         sentence: what holds.
         remedy: what makes it hold.
+        why_not: why it does not hold, as its probe found, or "".
     """
 
     name: str
     level: Level
     sentence: str
     remedy: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a probe found.
-
-    Attributes:
-        promise: what was tried.
-        why_not: why it does not hold, or "".
-    """
-
-    promise: Promise
-    why_not: str
+    why_not: str = ""
 
 
 _NAMESPACES = (
@@ -86,15 +74,15 @@ PROMISES = (
 )
 
 
-def findings(results: Mapping[str, str]) -> list[Finding]:
-    """What probes found, by name, in the order of the promises. A probe that said nothing has not shown anything."""
-    return [Finding(promise, results.get(promise.name, "its probe did not answer")) for promise in PROMISES]
+def findings(results: Mapping[str, str]) -> list[Promise]:
+    """The promises, with what the probe of each found. A probe that said nothing has not shown anything."""
+    return [replace(each, why_not=results.get(each.name, "its probe did not answer")) for each in PROMISES]
 
 
-def reached(rows: Sequence[Finding]) -> Level:
+def reached(rows: Sequence[Promise]) -> Level:
     """The highest level whose promises all hold, and those of the levels below."""
     # A level is the worth of its weakest promise: ten that hold do not make up for one that does not.
-    broken = [row.promise.level for row in rows if row.why_not]
+    broken = [row.level for row in rows if row.why_not]
     return Level(max(Level.NONE, min(broken) - 1)) if broken else Level.FULL
 
 
@@ -121,12 +109,12 @@ class Reached:
 
     Attributes:
         level: the highest level whose promises all hold.
-        findings: of each probe.
+        findings: the promises, each with what its probe found.
         refused: why not all layers could be had, or "".
     """
 
     level: Level
-    findings: Sequence[Finding]
+    findings: Sequence[Promise]
     refused: str
 
     def require(self, least: Level) -> None:
@@ -140,37 +128,23 @@ class Reached:
 
     def missing(self, level: Level) -> list[str]:
         """What keeps this machine from a level: for each cause a sentence with what to do."""
-        broken = [row for row in self.findings if row.why_not and row.promise.level <= level]
+        broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.
         lines = [self.refused] if self.refused and (level is Level.FULL or not self.findings) else []
-        for remedy in dict.fromkeys(row.promise.remedy for row in broken):
-            names = "; ".join(f"{row.promise.name} ({row.why_not})" for row in broken if row.promise.remedy == remedy)
+        for remedy in dict.fromkeys(row.remedy for row in broken):
+            names = "; ".join(f"{row.name} ({row.why_not})" for row in broken if row.remedy == remedy)
             lines += [f"not so: {names}", f"what to do: {remedy}"]
         return lines
 
 
 def try_out(plan: SandboxPlan, refused: str, ask: Callable[[TryOut], Mapping[str, str]]) -> Reached:
-    """Lay out targets, have probes try to reach them, and say what holds.
+    """Lay out a folder, a port and an abstract Unix socket of the host's, have probes reach for them; say what holds.
 
     Args:
-        plan: what is wanted.
+        plan: what is wanted; whether it was reached is for the caller to see.
         refused: why the kernel did not give all layers, or "".
         ask: has the probes run; gives what they found, by name.
-
-    Raises:
-        ConfinementError: less was reached than is wanted.
     """
-    with _targets(plan) as targets:
-        rows = findings(ask(targets))
-    # More may hold by chance than was wanted; what was not built is not promised.
-    result = Reached(min(reached(rows), plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
-    result.require(plan.least)
-    return result
-
-
-@contextmanager
-def _targets(plan: SandboxPlan) -> Iterator[TryOut]:
-    """A folder, a port and an abstract Unix socket of the host's, for probes to reach for."""
     with (
         tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
         # Things of the host's that really are there: a port that nobody listens on would prove nothing.
@@ -179,12 +153,14 @@ def _targets(plan: SandboxPlan) -> Iterator[TryOut]:
     ):
         name = f"grade-{secrets.token_hex(8)}"
         abstract.bind("\0" + name)
-        folders = [os.path.join(folder, own) for own in ("first", "second")]
-        theirs = os.path.join(folder, "theirs")
-        for path in (*folders, theirs):
+        first, second, theirs = (os.path.join(folder, own) for own in ("first", "second", "theirs"))
+        for path in (first, second, theirs):
             os.mkdir(path, mode=0o700)
         canary = Path(theirs, "canary.txt")
         canary.write_text("a file of the grader's", encoding="ascii")
         file = os.path.realpath(plan.readable or canary)
         port = server.getsockname()[1]
-        yield TryOut(Targets(file, theirs, os.getpid(), port, name, _MEMORY_MB), tuple(folders))
+        results = ask(TryOut(Targets(file, theirs, os.getpid(), port, name, _MEMORY_MB), (first, second)))
+    rows = findings(results)
+    # More may hold by chance than was wanted; what was not built is not promised.
+    return Reached(min(reached(rows), plan.most), rows, f"the kernel refuses: {refused}" if refused else "")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import os
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,13 +36,13 @@ from grader.model.messages import (
     to_frame,
 )
 from grader.runner.confinement import Reached
-from grader.runner.source import START_S, Late, Source, until
+from grader.runner.source import START_S, Source
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import Patience, PatientPipes, SocketTransport
+from grader.wire.transport import SocketTransport, pipes_of, until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -84,10 +82,7 @@ def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
 
 def _inode(folder: Path) -> int | None:
     """The number of a folder, or None if there is no such folder."""
-    try:
-        return folder.stat().st_ino
-    except OSError:
-        return None
+    return folder.stat().st_ino if folder.exists() else None
 
 
 def too_late(check: str, exercise: Exercise) -> Outcome:
@@ -107,16 +102,6 @@ def too_much(check: Check, detail: str) -> Outcome:
     return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")
 
 
-def _socket_pair() -> tuple[socket.socket, socket.socket] | None:
-    """Both ends of a channel to a check process; None where a process cannot have a socket as its standard streams."""
-    if sys.platform == "win32":
-        return None
-    try:
-        return socket.socketpair()
-    except OSError:  # a system without Unix sockets
-        return None
-
-
 class Lane:
     """One check process and its workers. Open it once for a course, close it.
 
@@ -134,9 +119,7 @@ class Lane:
         self._source = source
         self._number = number
         self._accelerator = accelerator
-        self._jobs = 0
         self._busy = False
-        self._collected: Collected | None = None
         self._spawned: set[int] = set()
         self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
         # somebody last said that it was not
@@ -150,11 +133,14 @@ class Lane:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed in _end_process()
         self._root = tempfile.mkdtemp(prefix="grade-")  # for the workers' folders; nothing in it tells what is graded
         self._folders: dict[Path, int | None] = {}
-        self._mark().write_bytes(NOT_PENDING)
+        # In it the check process says whether a reply of a student's worker is pending.
+        self._mark = Path(self._root, PENDING)
+        self._mark.write_bytes(NOT_PENDING)
         supply = self._source.supply(self._number)
         self._life = supply.life
         fds = [supply.server.fileno()] if supply.server else []
-        ends = _socket_pair()
+        # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
+        ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         self._process = subprocess.Popen(
             isolated("grader.session", *map(str, fds)),
             pass_fds=fds,
@@ -167,32 +153,23 @@ class Lane:
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
         if supply.server:
             supply.server.close()
-        if ends:  # one thread can wait for it with a deadline; a pair of pipes takes two more
+        if ends:
             ends[1].close()
             self._channel = Channel(SocketTransport(ends[0]))
         else:
-            stdin, stdout = self._process.stdin, self._process.stdout
-            assert stdin is not None
-            assert stdout is not None
-            self._channel = Channel(PatientPipes(os.dup(stdout.fileno()), os.dup(stdin.fileno())))
-            stdin.close()
-            stdout.close()
+            self._channel = Channel(pipes_of(self._process))
         self._command = supply.command
         self._plan()
-
-    def _mark(self) -> Path:
-        """The file in which the check process says whether a reply of a student's worker is pending."""
-        return Path(self._root, PENDING)
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
         self._folders |= {folder: _inode(folder) for folder in _folders_of(self.exercises) - self._folders.keys()}
         self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
-        self._waits_for_checks = True
+        self._collected: Collected | None = None
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:
         """Read checks again, of these exercises: their files were changed. The process stays, and so it is quick."""
-        if self._process is not None and self._waits_for_checks:
+        if self._process is not None and self._collected is None:
             self._receive_checks()
         self.exercises = exercises
         if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
@@ -227,16 +204,14 @@ class Lane:
             self.close()
         if self._process is None:
             self._open()
-        if self._waits_for_checks:
+        if self._collected is None:
             self._collected = self._receive_checks()
-            self._waits_for_checks = False
-        assert self._collected is not None
         return self._collected
 
     def _receive_checks(self) -> Collected:
         try:
-            collected = self._receive(self._watched("Starting", until(time.monotonic() + START_S)))
-        except (ChannelClosed, Late):
+            collected = self._receive("Starting", time.monotonic() + START_S)
+        except (ChannelClosed, TimeoutError):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: both processes import torch at the same time.
         self._source.wait_ready()
@@ -294,7 +269,6 @@ class Lane:
 
     def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
-        self._jobs += 1
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
         self._send(job)
@@ -311,8 +285,8 @@ class Lane:
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
-                message = self._receive(self._watched(waits_for, until(deadline)))
-            except Late:
+                message = self._receive(waits_for, deadline)
+            except TimeoutError:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 again, late = late, True
@@ -325,7 +299,7 @@ class Lane:
             except ChannelClosed:
                 detail = f"the check process ended: {tail(self._log)}"
                 with contextlib.suppress(FileNotFoundError):  # it ended in good order, and removed it
-                    pending = self._mark().read_bytes() != NOT_PENDING
+                    pending = self._mark.read_bytes() != NOT_PENDING
                 self._end_process()
                 break
             if isinstance(message, Done):
@@ -339,11 +313,11 @@ class Lane:
             # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else too_late(message.check, exercise)
             hear(outcomes[message.check])
-        if late:
-            missing = {check.id: too_late(check.id, exercise) for check in checks}
-        else:
-            missing = {check.id: (too_much if pending else gone)(check, detail) for check in checks}
-        return Run([outcomes.get(check.id) or missing[check.id] for check in checks], output)
+        for check in checks:
+            if check.id not in outcomes:
+                lost = (too_much if pending else gone)(check, detail)
+                outcomes[check.id] = too_late(check.id, exercise) if late else lost
+        return Run([outcomes[check.id] for check in checks], output)
 
     def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
         """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.
@@ -361,28 +335,28 @@ class Lane:
         return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
 
     def _send(self, message: Message) -> None:
-        tree, data = to_frame(message)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
-            self._channel.send(self._jobs, tree, data)
+            self._channel.send(0, *to_frame(message))
 
-    def _receive(self, patience: Patience) -> Message:
-        """The next message about a job; notes of spawned workers are taken down on the way."""
+    def _receive(self, what: str, deadline: float) -> Message:
+        """The next message about a job; notes of spawned workers are taken down on the way.
+
+        Raises:
+            TimeoutError: the deadline is over.
+            ChannelClosed: the check process is gone.
+        """
+        started, patience = time.monotonic(), until(deadline)
+
+        def watched() -> float:
+            self.watch(what, time.monotonic() - started)
+            return patience()
+
         while True:
-            frame = self._channel.receive(patience)
+            frame = self._channel.receive(watched)
             message = from_frame(frame.tree, frame.data)
             if not isinstance(message, Spawned):
                 return message
             self._spawned.add(message.pid)
-
-    def _watched(self, what: str, patience: Patience) -> Patience:
-        """The same patience, which also calls `watch` at each turn."""
-        started = time.monotonic()
-
-        def wait() -> float:
-            self.watch(what, time.monotonic() - started)
-            return patience()
-
-        return wait
 
     def _end_process(self) -> None:
         if self._process is None:
@@ -404,7 +378,7 @@ class Lane:
         """End the check process in good order if it has no work, then all that is left."""
         # With work in hand it would go on until its deadline; without, it ends by itself when the channel closes.
         if self._process is not None and not self._busy:
-            self._channel.close_writing()
+            self._channel.transport.close_writing()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._end_process()

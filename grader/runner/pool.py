@@ -10,13 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import ExitStack, closing, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from grader.model import Device, Exercise
 from grader.model.errors import StartError
@@ -28,8 +27,6 @@ from grader.runner.source import Source, open_source
 Result = TypeVar("Result")
 _STARTS = 3
 """How often a lane is started for one job before the job fails."""
-
-_Task = tuple[Future[Any], Callable[[Lane], Any]]
 
 
 def cores() -> list[int]:
@@ -61,59 +58,34 @@ class Pool:
         self.watch: Watch = lambda what, seconds: None
         self._opened = opened
         self._ready = ready
-        self._jobs: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._threads = ThreadPoolExecutor(slots, "lane")
+        self._free: list[Lane] = []
         self._stops = threading.Event()
-        self._lock = threading.Lock()
-        self._open_jobs = 0
 
     def submit(self, job: Callable[[Lane], Result]) -> Future[Result]:
         """Have something done in the next lane that is free. What it raises, the future raises."""
         self._ready()
-        future: Future[Result] = Future()
-        with self._lock:
-            self._open_jobs += 1
-            if len(self._threads) < min(self.slots, self._open_jobs):
-                self._threads.append(threading.Thread(target=self._work, name="lane", daemon=True))
-                self._threads[-1].start()
-        self._jobs.put((future, job))
-        return future
+        return self._threads.submit(self._do, job)
 
-    def _work(self) -> None:
-        with ExitStack() as stack:
-            lane: Lane | None = None
-            while (task := self._jobs.get()) is not None:
-                lane = self._do(task, lane, stack)
-
-    def _do(self, task: _Task, lane: Lane | None, stack: ExitStack) -> Lane | None:
-        """Do one thing, in this lane or a new one; return the lane, if it can be used again."""
-        future, job = task
-        if not future.set_running_or_notify_cancel():
-            return lane
-        for left in reversed(range(_STARTS)):
-            try:
-                if lane is None:
-                    lane = stack.enter_context(closing(self._opened()))
-                    lane.watch = self._watch
-                result = job(lane)
-            except BaseException as error:  # whatever it is, it is for who waits for it
-                # What the lane was at is unknown: it is not used again.
-                lane = None
-                stack.close()
-                # A process of ours that did not start may have been ended from outside: another one is tried.
-                if not left or not isinstance(error, StartError):
-                    self._is_free()
-                    future.set_exception(error)
-                    break
-            else:
-                self._is_free()
-                future.set_result(result)
-                break
-        return lane
-
-    def _is_free(self) -> None:
-        with self._lock:
-            self._open_jobs -= 1
+    def _do(self, job: Callable[[Lane], Result], starts: int = _STARTS) -> Result:
+        """Do one thing, in a lane that is free or a new one, which is used again if all went well."""
+        lane: Lane | None = None
+        try:
+            with suppress(IndexError):  # none is free
+                lane = self._free.pop()
+            lane = lane or self._opened()
+            lane.watch = self._watch
+            result = job(lane)
+        except BaseException as error:
+            # What the lane was at is unknown: it is not used again.
+            if lane is not None:
+                lane.close()
+            # A process of ours that did not start may have been ended from outside: another one is tried.
+            if starts == 1 or not isinstance(error, StartError):
+                raise
+            return self._do(job, starts - 1)
+        self._free.append(lane)
+        return result
 
     def _watch(self, what: str, seconds: float) -> None:
         if self._stops.is_set():
@@ -123,14 +95,9 @@ class Pool:
     def close(self) -> None:
         """End all lanes. What waits is cancelled, and what runs is ended; its future raises `Stopped`."""
         self._stops.set()
-        while not self._jobs.empty():
-            task = self._jobs.get()
-            if task is not None:
-                task[0].cancel()
-        for _ in self._threads:
-            self._jobs.put(None)
-        for thread in self._threads:
-            thread.join()
+        self._threads.shutdown(cancel_futures=True)
+        with ThreadPoolExecutor(self.slots) as threads:  # each of them waits for a process
+            list(threads.map(lambda lane: lane.close(), self._free))
 
 
 @contextmanager

@@ -12,22 +12,19 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from grader.model.errors import ConfinementError, StartError
+from grader.model.errors import StartError
 from grader.model.messages import Level, Start
 from grader.runner.confinement import Reached, SandboxPlan, try_out
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, Message, TryOut, receive, send, to_text
 from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
 from grader.sandbox.view import View
-from grader.wire.transport import Patience
 
 START_S = 180.0
-_POLL_S = 0.5
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
@@ -40,26 +37,6 @@ _UNCONFINED = (
 )
 
 Kind = TypeVar("Kind", bound=Message)
-
-
-class Late(Exception):
-    """The deadline is over."""
-
-
-def until(deadline: float) -> Patience:
-    """How long to wait at each turn, until a moment of the monotonic clock, in seconds.
-
-    Raises:
-        Late: raised by what is returned, once the deadline is over.
-    """
-
-    def patience() -> float:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise Late
-        return min(left, _POLL_S)
-
-    return patience
 
 
 @dataclass(frozen=True)
@@ -77,7 +54,7 @@ class Supply:
     life: int = 0
 
 
-class Source(Protocol):
+class Source:
     """Where workers come from. Open it once, close it."""
 
     def wait_ready(self) -> Reached:
@@ -87,6 +64,7 @@ class Source(Protocol):
             StartError: none can.
             ConfinementError: they are confined less well than is wanted.
         """
+        raise NotImplementedError
 
     def supply(self, lane: int) -> Supply:
         """What a lane's check process starts its workers with. What was lost is started again.
@@ -94,12 +72,15 @@ class Source(Protocol):
         Raises:
             StartError: the worker server did not start.
         """
+        raise NotImplementedError
 
     def was_lost(self, life: int) -> bool:
         """Whether what was supplied in this life gives no more workers, although the host did not end it."""
+        return False
 
     def end_workers(self, lane: int) -> bool:
         """End the workers of a lane that are not spared; False if only ending the whole lane does that."""
+        return False
 
     def close(self) -> None:
         """End it, and every worker with it."""
@@ -110,7 +91,7 @@ def open_source(start: Start, plan: SandboxPlan) -> Source:
     return WorkerServer(plan) if start is Start.FORK else FreshInterpreters(plan)
 
 
-class WorkerServer:
+class WorkerServer(Source):
     """The warm process that workers are forked from."""
 
     def __init__(self, plan: SandboxPlan) -> None:
@@ -139,18 +120,17 @@ class WorkerServer:
         theirs.close()
         self._socket = ours
         self._reached: Reached | None = None
-        self._refused: ConfinementError | None = None
 
     def wait_ready(self) -> Reached:
         """Wait until it has imported torch and tried how well workers are confined."""
         with self._lock:
-            if self._refused is not None:  # it answers once, and each lane asks
-                raise self._refused
-            try:
-                return self._reached or self._tried()
-            except ConfinementError as error:
-                self._refused = error
-                raise
+            self._reached = self._reached or self._tried()  # it answers once, and each lane asks
+        # Reports have named the level by now; a successor must not be worse.
+        if self._before is not None and self._reached.level < self._before.level:
+            was, now = self._before.level.word, self._reached.level.word
+            raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
+        self._reached.require(self._plan.least)
+        return self._reached
 
     def _tried(self) -> Reached:
         # Two answers: that torch is imported, and then, on demand, what workers can do.
@@ -160,37 +140,31 @@ class WorkerServer:
             send(self._socket, targets)
             return self._answer(messages.Found).results
 
-        self._reached = try_out(self._plan, refused, ask)
-        # Reports have named the level by now; a successor must not be worse.
-        if self._before is not None and self._reached.level < self._before.level:
-            was, now = self._before.level.word, self._reached.level.word
-            raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
-        return self._reached
+        return try_out(self._plan, refused, ask)
 
     def _answer(self, kind: type[Kind]) -> Kind:
         self._socket.settimeout(START_S)
         message = None
         with contextlib.suppress(TimeoutError):
             message, _ = receive(self._socket)
-        if message is None:
+        if not isinstance(message, kind):
             raise StartError(f"the worker server did not start: {tail(self._log)}")
-        assert isinstance(message, kind)
         return message
 
     def supply(self, lane: int) -> Supply:
         """A new socket to it, or to its successor."""
         with self._lock:
-            # Asked, and not waited for: most lanes are opened when it has just been started. One that ends just now
-            # refuses the socket.
-            if self._process.poll() is None:
-                with contextlib.suppress(StartError):
-                    return Supply(server=self.open_lane(lane), life=self._life)
-            if self.was_lost(self._life):
-                self._before = self._reached
-                self.close()
-                self._life += 1
-                self._start()
-            return Supply(server=self.open_lane(lane), life=self._life)
+            try:
+                # Not waited for: most lanes are opened when it has just been started.
+                return Supply(self.open_lane(lane), life=self._life)
+            except StartError:
+                if not self.was_lost(self._life):
+                    raise
+            self._before = self._reached
+            self.close()
+            self._life += 1
+            self._start()
+            return Supply(self.open_lane(lane), life=self._life)
 
     def was_lost(self, life: int) -> bool:
         """Whether the process has ended, or ends just now."""
@@ -228,7 +202,7 @@ class WorkerServer:
         self._log.close()
 
 
-class FreshInterpreters:
+class FreshInterpreters(Source):
     """Workers as fresh interpreters, each started by the check process of its lane. They have limits and no sandbox.
 
     Raises:
@@ -247,16 +221,3 @@ class FreshInterpreters:
         """The command that starts one."""
         del lane
         return Supply(command=tuple(isolated("grader.worker", "spawned")))
-
-    def was_lost(self, life: int) -> bool:
-        """Each is started for itself."""
-        del life
-        return False
-
-    def end_workers(self, lane: int) -> bool:
-        """They are known to the lane's check process alone."""
-        del lane
-        return False
-
-    def close(self) -> None:
-        """There is nothing to end."""

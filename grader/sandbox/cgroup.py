@@ -18,9 +18,6 @@ from pathlib import Path
 _MIB = 1 << 20
 _CONTROLLERS = ("memory", "pids")
 _PREFIX = "tensorgrade"
-_REMOVAL_S = 2.0
-_REST_BYTES = 8 * _MIB
-"""What the kernel may still count for a group that is empty, such as names of files."""
 
 
 @dataclass(frozen=True)
@@ -51,35 +48,33 @@ class Groups:
             OSError: the kernel refuses.
         """
         name = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}"
-        group = Group(self.memory / name, self.pids / name, self.version, memory_mb, tasks)
+        group = Group(self.memory / name, self.pids / name, self.version)
         try:
             for folder in group.folders:
                 folder.mkdir()
-            group.limit()
+            group.limit(memory_mb, tasks)
         except OSError:
-            group.remove()
+            group.remove(0)
             raise
         return group
 
 
 @dataclass(frozen=True)
 class Group:
-    """The group of one worker, or of several, one after the other."""
+    """The group of one worker."""
 
     memory: Path
     pids: Path
     version: int
-    memory_mb: int
-    tasks: int
 
     @property
     def folders(self) -> list[Path]:
         """One or two."""
         return list(dict.fromkeys((self.memory, self.pids)))
 
-    def limit(self) -> None:
+    def limit(self, memory_mb: int, tasks: int) -> None:
         """Set what all that will be in it may take together."""
-        size = str(self.memory_mb * _MIB)
+        size = str(memory_mb * _MIB)
         if self.version == 1:
             (self.memory / "memory.limit_in_bytes").write_text(size)
             # Without swap, memory is what was allowed and not a multiple of it.
@@ -89,16 +84,7 @@ class Group:
             (self.memory / "memory.max").write_text(size)
             with contextlib.suppress(FileNotFoundError):
                 (self.memory / "memory.swap.max").write_text("0")
-        (self.pids / "pids.max").write_text(str(self.tasks))
-
-    def is_as_new(self) -> bool:
-        """Whether another worker may have it: nothing is in it, or was ended for lack of memory."""
-        try:
-            used = (self.memory / ("memory.usage_in_bytes" if self.version == 1 else "memory.current")).read_text()
-            empty = not any((folder / "cgroup.procs").read_text() for folder in self.folders)
-            return empty and int(used) <= _REST_BYTES and not self.was_killed()
-        except OSError:
-            return False
+        (self.pids / "pids.max").write_text(str(tasks))
 
     def doors(self) -> list[int]:
         """Descriptors by which a thread gets in by itself, see `enter`; none where that saves no time. Close them."""
@@ -139,17 +125,18 @@ class Group:
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
 
-    def remove(self) -> None:
-        """Remove it, once its processes have ended."""
+    def remove(self, seconds: float) -> bool:
+        """Remove it, once its processes have ended; False if they have not in this time."""
+        until = time.monotonic() + seconds
         for folder in self.folders:
-            until = time.monotonic() + _REMOVAL_S
             while folder.exists():
                 try:
                     folder.rmdir()
                 except OSError:  # the last of its processes is just being taken apart
-                    if time.monotonic() > until:
-                        raise
+                    if time.monotonic() >= until:
+                        return False
                     time.sleep(0.002)
+        return True
 
 
 def enter(doors: Sequence[int]) -> None:

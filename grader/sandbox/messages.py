@@ -171,11 +171,11 @@ class Ended(Message):
 
     Attributes:
         status: its exit code; negative for a signal.
-        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped.
+        cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped; None if they are not known.
     """
 
     status: int
-    cpu_s: float
+    cpu_s: float | None = None
 
 
 _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}

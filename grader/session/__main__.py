@@ -15,13 +15,14 @@ import sys
 from grader.sandbox import cgroup
 from grader.session.host import Host
 from grader.wire.frames import Channel
-from grader.wire.transport import PipeTransport
+from grader.wire.transport import standard_streams
 
 
 def main() -> None:
     """Collect, then grade until the host closes the channel."""
     gc.disable()  # as in `grader.worker.__main__`
-    host = Host(_take_over_streams())
+    # Before torch and pytest are imported: a print at import would otherwise write into the frames.
+    host = Host(Channel(standard_streams()))
     plan = host.plan()
     if plan is None:
         return
@@ -40,21 +41,6 @@ def main() -> None:
     # All is reported and closed. Python would now take torch apart, and the user would wait for it.
     sys.stderr.flush()
     os._exit(0)
-
-
-def _take_over_streams() -> Channel:
-    """Keep the channel to the host for ourselves; all other writes to standard output go to standard error."""
-    # Before torch and pytest are imported: a print at import would otherwise write into the frames.
-    read_fd, write_fd = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    if sys.platform == "win32":
-        import msvcrt
-
-        for fd in (read_fd, write_fd):
-            msvcrt.setmode(fd, os.O_BINARY)
-    return Channel(PipeTransport(read_fd, write_fd))
 
 
 if __name__ == "__main__":

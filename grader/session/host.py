@@ -17,7 +17,6 @@ class Host:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._number = 0
         self._plan: Plan | None = None
 
     def plan(self) -> Plan | None:
@@ -45,10 +44,8 @@ class Host:
             frame = self._channel.receive()
         except ChannelClosed:
             return None
-        # Answers bear the number of the job they belong to.
-        self._number = frame.number
         return from_frame(frame.tree, frame.data)
 
     def tell(self, message: Collected | Spawned | Outcome | Done) -> None:
         """Tell what was collected, once; an outcome after each check; that a job is done."""
-        self._channel.send(self._number, *to_frame(message))
+        self._channel.send(0, *to_frame(message))

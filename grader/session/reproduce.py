@@ -30,7 +30,7 @@ from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.endings import WorkerLost
 from grader.session.judge import AS_THEY_WERE, Judge
 from grader.wire.decode import copies
-from grader.wire.memory import place_of
+from grader.wire.memory import parts, place_of
 
 _MOST_CALLS = 3
 _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
@@ -51,7 +51,7 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
     Returns:
         Lines that come first, for memory that several values share, and the texts of the values.
     """
-    leaves = list(_leaves(values))
+    leaves = [each for each in parts(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape]
     places = [place_of(leaf) for leaf in leaves]
     setup: list[str] = []
     memories: dict[tuple[int, int], str] = {}
@@ -88,13 +88,6 @@ def remade(*values: Any) -> tuple[Any, ...]:
     exec("\n".join(setup), names)  # noqa: S102
     made = (eval(each, names) for each in texts)  # noqa: S307
     return tuple(value if is_proxy(value) else next(made) for value in values)
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, (torch.Tensor, np.ndarray)):
-        return [value] if value.size else [] if isinstance(value, np.ndarray) else [value] if value.numel() else []
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple, set)) else ()
-    return [leaf for item in items for leaf in _leaves(item)]
 
 
 def _is_window(tensor: torch.Tensor) -> bool:

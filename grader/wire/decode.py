@@ -91,20 +91,17 @@ class Decoder:
         written = self._take_blocks(sizes, data, original) if sizes or len(data) else {}
         self._rows = rows = list(table.rows)
         changed = self._take_rows(entries)
-        views = {}
-        for number in changed:
-            if rows[number][0] not in KINDS:
-                views[number] = self._view(number, rows[number])
+        leaves = [number for number in changed if rows[number][0] not in KINDS] if changed else ()
+        views = {number: self._view(number, rows[number]) for number in leaves} if leaves else {}
         if rows:
             self._check_bools(rows, written, views)
-        for number in range(known, len(rows)):
-            table.objects.append(views.get(number))
+        table.objects += map(views.get, range(known, len(rows)))
         if len(changed) > len(views):
             self._build(changed, known)
-        values = []
-        for root in roots:
-            values.append(root if type(root) in PLAIN else self._child(root))
-        contents = self._contents(changed, known) if len(changed) > len(views) else {}
+        values = [root if type(root) in PLAIN else self._child(root) for root in roots]
+        # The new items of containers that the receiver has already.
+        old = [number for number in changed if number < known and number not in views] if known else []
+        contents = {number: self._items(rows[number]) for number in old} if old else {}
         # From here on nothing is refused.
         table.rows = rows
         if not self._answers:
@@ -288,11 +285,6 @@ class Decoder:
                 raise ProtocolError("a key is not hashable") from None
         expect(kind != "slice" or len(items) == 3, "a slice has three items")
         return items
-
-    def _contents(self, changed: Sequence[int], known: int) -> dict[int, list[Any]]:
-        """The new items of containers that the receiver has already."""
-        rows = self._rows
-        return {number: self._items(rows[number]) for number in changed if number < known and rows[number][0] in KINDS}
 
     def _child(self, child: Any) -> Any:
         if type(child) is not list or not child or type(child[0]) is not str:

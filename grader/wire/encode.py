@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -46,9 +45,7 @@ class Encoder:
 
     def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
         self._table, self._other, self._answers = table, other, answers
-        self._numbers: dict[int, int] = {}
-        for number, obj in enumerate(table.objects):
-            self._numbers[id(obj)] = number
+        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
@@ -58,25 +55,19 @@ class Encoder:
             Unsupported: a value cannot be sent.
         """
         table, known = self._table, len(self._table.rows)
-        roots = []
-        for value in values:
-            roots.append(value if type(value) in PLAIN else self._child(value))
+        roots = [value if type(value) in PLAIN else self._child(value) for value in values]
         if not table.objects:
             return {"roots": roots, "rows": [], "blocks": []}, []
         rows: list[Any] = []
-        has_memory = False
         for obj in table.objects:  # grows meanwhile: the items of containers get numbers, too
             kind = CONTAINERS.get(type(obj))
             if kind is None:
                 rows.append(None)
-                has_memory = True
             else:
-                row = [kind]
-                for item in items_of(obj):
-                    row.append(item if type(item) in PLAIN else self._child(item))
+                row = [item if type(item) in PLAIN else self._child(item) for item in items_of(obj)]
                 # Two processes may go over equal sets in different orders.
-                rows.append([kind, *sorted(row[1:], key=repr)] if kind in ("set", "frozenset") else row)
-        blocks = self._describe_memory(rows) if has_memory else []
+                rows.append([kind, *(sorted(row, key=repr) if kind in ("set", "frozenset") else row)])
+        blocks = self._describe_memory(rows) if None in rows else []
         if not self._answers:
             try:  # here, because this end is to blame for it
                 expect(len(rows) <= Caps().objects, "too many objects")
@@ -84,15 +75,16 @@ class Encoder:
             except ProtocolError as error:
                 raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
         # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
-        changed, sizes, data = [], [], []
-        for number, row in enumerate(rows):
-            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number])):
-                changed.append([number, row])
-        for number, block in blocks:
-            sizes.append([number, len(block)])
-            data.append(block)
+        changed = [
+            [number, row]
+            for number, row in enumerate(rows)
+            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number]))
+        ]
         table.rows = rows
-        return {"roots": roots, "rows": changed, "blocks": sizes}, data
+        if not blocks:
+            return {"roots": roots, "rows": changed, "blocks": []}, []
+        sizes = [[number, len(block)] for number, block in blocks]
+        return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
 
     def _child(self, value: Any) -> Any:
         """A value that JSON cannot hold itself, as a child."""
@@ -159,16 +151,12 @@ class Encoder:
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
         """The blocks that are known, without those whose memory is gone because a storage was resized."""
         blocks, moved = self._table.blocks, set()
-        spans: list[tuple[int, int, int | None, Any]] = []
         for (number, start, nbytes), storage in self._table.storages.items():
-            if number is not None and (
-                storage.data_ptr() != blocks[number].address + start or storage.nbytes() != nbytes
-            ):
+            now = storage.data_ptr() - start, storage.nbytes()
+            if number is not None and now != (blocks[number].address, nbytes):
                 moved.add(number)
-        for number, block in enumerate(blocks):
-            if number not in moved:
-                spans.append((block.address, block.address + block.nbytes, number, None))
-        return spans
+        spans = [(block.address, block.address + block.nbytes, number, None) for number, block in enumerate(blocks)]
+        return [span for span in spans if span[2] not in moved]
 
     def _tensor_row(
         self, number: int, tensor: torch.Tensor, plain: torch.Tensor, device: str, place: tuple[int | None, int, int]
@@ -179,11 +167,10 @@ class Encoder:
         row: list[Any] = ["tensor", NAMES[plain.dtype], *layout, *place, bits]
         written = 0 if tensor.is_inference() else tensor._version - self._table.versions.get(number, tensor._version)
         if tensor.requires_grad or written or device != "cpu":
-            facts = Facts(tensor.requires_grad, device=device, version=written)
-            if self._answers and tensor.requires_grad:
-                name = None if tensor.grad_fn is None else type(tensor.grad_fn).__name__[:LONGEST]
-                facts = replace(facts, is_leaf=tensor.is_leaf, grad_fn=name)
-            row.append(to_row(facts))
+            # Only of the answering process is it known what a gradient comes from.
+            node = tensor.grad_fn if self._answers else None
+            name = None if node is None else type(node).__name__[:LONGEST]
+            row.append(to_row(Facts(tensor.requires_grad, node is None, name, written, device)))
         return row
 
     def _merged(self, spans: list[tuple[int, int, int | None, Any]]) -> list[tuple[int, int, bool]]:

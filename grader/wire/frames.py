@@ -39,6 +39,7 @@ class Channel:
     """Frames over a transport. Opened with a transport, closed with it.
 
     Attributes:
+        transport: it.
         caps: what one message may hold.
         budget: what messages that arrive may hold together; None for any number.
         trusts: whether this end trusts the other. A worker trusts the check process: it takes descriptors from there,
@@ -46,15 +47,10 @@ class Channel:
     """
 
     def __init__(self, transport: Transport, caps: Caps | None = None, *, trusts: bool = False) -> None:
-        self._transport = transport
+        self.transport = transport
         self.caps = caps or Caps()
         self.trusts = trusts
         self.budget: Budget | None = None
-
-    @property
-    def shares_memory(self) -> bool:
-        """Whether memory can be shared with the other end."""
-        return self._transport.carries_descriptors
 
     def send(
         self,
@@ -85,7 +81,7 @@ class Channel:
         descriptor = None
         if mapped is not None:
             descriptor, size = mapped[0], mapped[1] | MAPPED
-        self._transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], descriptor, patience)
+        self.transport.write([HEADER.pack(MAGIC, number, len(text), size), text, *data], descriptor, patience)
 
     def receive(self, patience: Patience | None = None) -> Frame:
         """Wait for one frame.
@@ -95,8 +91,8 @@ class Channel:
             ChannelClosed: the other end is gone.
         """
         header = bytearray(HEADER.size)
-        self._transport.read_into(memoryview(header), patience)
-        descriptor = self._transport.take_descriptor()
+        self.transport.read_into(memoryview(header), patience)
+        descriptor = self.transport.take_descriptor()
         try:
             # The header first, and alone: nothing of the size that it announces is allocated before it is checked.
             magic, number, tree_size, size = HEADER.unpack(header)
@@ -109,24 +105,20 @@ class Channel:
             if self.budget is not None:
                 self.budget.take(tree_size, size)
             text = bytearray(tree_size)
-            self._transport.read_into(memoryview(text), patience)
+            self.transport.read_into(memoryview(text), patience)
             tree = parse_tree(bytes(text), self.caps)
             if descriptor is not None:
                 return Frame(number, tree, map_shared(descriptor, size))
             data = memoryview(bytearray(size))
-            self._transport.read_into(data, patience)
+            self.transport.read_into(data, patience)
             return Frame(number, tree, data, data.toreadonly() if self.trusts else memoryview(b""))
         finally:
             if descriptor is not None:
                 os.close(descriptor)
 
-    def close_writing(self) -> None:
-        """Close this direction."""
-        self._transport.close_writing()
-
     def close(self) -> None:
         """Close our end."""
-        self._transport.close()
+        self.transport.close()
 
 
 def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:

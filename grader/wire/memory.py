@@ -7,7 +7,7 @@ it and says what changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -94,6 +94,15 @@ def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     address: int = value.__array_interface__["data"][0]
     return extent(address, value.shape, value.strides, value.itemsize)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """A value, and all that its lists, tuples, sets and dicts hold, at any depth."""
+    yield value
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    if isinstance(items, (list, tuple, set, frozenset)):
+        for item in items:
+            yield from parts(item)
 
 
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from grader.wire.bounds import ProtocolError, expect, is_index
 from grader.wire.memory import LIMIT, MOST_DIMS
 
 PLAIN: set[type] = {type(None), bool, int, float, str}
-TAGGED = (complex, bytes, type(...), torch.Size, torch.dtype, torch.device, np.dtype, np.generic)
 
 _TENSOR_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -36,67 +36,6 @@ ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
 _DEVICE = re.compile(r"[a-z]{1,20}")
 
 
-def to_plain(value: Any) -> list[Any] | None:
-    """A value without identity as a tagged list; None for any other value."""
-    kind = type(value)
-    if kind is complex:
-        return ["complex", value.real, value.imag]
-    if kind is bytes:
-        return ["bytes", value.decode("latin-1")]
-    if value is Ellipsis:
-        return ["Ellipsis"]
-    if kind is torch.Size:
-        return ["Size", *value]
-    if kind is torch.dtype:
-        return ["dtype", str(value).removeprefix("torch.")]
-    if kind is torch.device:
-        return ["device", value.type, value.index]
-    if isinstance(value, np.dtype) and ARRAY_DTYPE.fullmatch(value.str):
-        return ["numpy.dtype", value.str]
-    if isinstance(value, np.generic) and ARRAY_DTYPE.fullmatch(value.dtype.str):
-        return ["numpy.scalar", value.dtype.str, value.tobytes().decode("latin-1")]
-    return None
-
-
-def from_plain(tag: Any, *rest: Any) -> Any:
-    """The value of a tagged list.
-
-    Raises:
-        ProtocolError: there is no such value.
-    """
-    try:
-        return _from_plain(tag, *rest)
-    except (TypeError, ValueError, LookupError, RuntimeError, OverflowError, AttributeError):
-        raise ProtocolError(f"invalid {str(tag)[:20]}") from None
-
-
-def _from_plain(tag: Any, *rest: Any) -> Any:
-    if tag == "complex":
-        real, imag = rest
-        expect(type(real) is type(imag) is float, "invalid complex")
-        return complex(real, imag)
-    if tag == "bytes":
-        (text,) = rest
-        return text.encode("latin-1")
-    if tag == "Ellipsis":
-        return ...
-    if tag == "Size":
-        expect(len(rest) <= MOST_DIMS and all(is_index(size, LIMIT) for size in rest), "invalid size")
-        return torch.Size(rest)
-    if tag == "dtype":
-        return _ALL_DTYPES[rest[0]]
-    if tag == "device":
-        name, index = rest
-        expect(_DEVICE.fullmatch(name) and (index is None or is_index(index, 128)), "invalid device")
-        return torch.device(name) if index is None else torch.device(name, index)
-    if tag == "numpy.dtype":
-        return array_dtype(*rest)
-    expect(tag == "numpy.scalar", "unknown tag")
-    dtype, data = array_dtype(rest[0]), rest[1].encode("latin-1")
-    expect(len(data) == dtype.itemsize and (dtype.char != "?" or data[0] < 2), "invalid scalar")
-    return np.frombuffer(data, dtype)[0]
-
-
 def array_dtype(name: Any) -> np.dtype[Any]:
     """The dtype of a name such as "<f4".
 
@@ -111,3 +50,63 @@ def array_dtype(name: Any) -> np.dtype[Any]:
         raise ProtocolError("unknown dtype of an array") from None
     expect(dtype.str == name, "a dtype of an array by another name")  # such as "<b1", which is a bool
     return dtype
+
+
+def _complex(real: Any, imag: Any) -> complex:
+    expect(type(real) is type(imag) is float, "invalid complex")
+    return complex(real, imag)
+
+
+def _size(*sizes: Any) -> torch.Size:
+    expect(len(sizes) <= MOST_DIMS and all(is_index(size, LIMIT) for size in sizes), "invalid size")
+    return torch.Size(sizes)
+
+
+def _device(name: Any, index: Any) -> torch.device:
+    expect(_DEVICE.fullmatch(name) and (index is None or is_index(index, 128)), "invalid device")
+    return torch.device(name) if index is None else torch.device(name, index)
+
+
+def _scalar(name: Any, text: Any) -> np.generic:
+    dtype, data = array_dtype(name), text.encode("latin-1")
+    expect(len(data) == dtype.itemsize and (dtype.char != "?" or data[0] < 2), "invalid scalar")
+    scalar: np.generic = np.frombuffer(data, dtype)[0]
+    return scalar
+
+
+_KINDS: dict[type, tuple[str, Callable[[Any], list[Any]], Callable[..., Any]]] = {
+    complex: ("complex", lambda value: [value.real, value.imag], _complex),
+    bytes: ("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
+    type(...): ("Ellipsis", lambda _: [], lambda *_: ...),
+    torch.Size: ("Size", list, _size),
+    torch.dtype: ("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
+    torch.device: ("device", lambda value: [value.type, value.index], _device),
+    np.dtype: ("numpy.dtype", lambda value: [value.str], array_dtype),
+    np.generic: ("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
+}
+"""The kinds of such values: the tag of each, what follows it, and how that is read; it may be anything."""
+
+TAGGED = tuple(_KINDS)
+_READERS = {tag: read for tag, _, read in _KINDS.values()}
+
+
+def to_plain(value: Any) -> list[Any] | None:
+    """A value without identity as a tagged list; None for any other value."""
+    kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
+    dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None
+    if kind not in _KINDS or not (dtype is None or ARRAY_DTYPE.fullmatch(dtype.str)):
+        return None
+    tag, write, _ = _KINDS[kind]
+    return [tag, *write(value)]
+
+
+def from_plain(tag: Any, *rest: Any) -> Any:
+    """The value of a tagged list.
+
+    Raises:
+        ProtocolError: there is no such value.
+    """
+    try:
+        return _READERS[tag](*rest)
+    except (TypeError, ValueError, LookupError, RuntimeError, OverflowError, AttributeError):
+        raise ProtocolError(f"invalid {str(tag)[:20]}") from None

@@ -9,7 +9,10 @@ import os
 import queue
 import select
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from grader.wire.bounds import ChannelClosed
@@ -19,9 +22,25 @@ _AT_ONCE = 1 << 16
 _PARTS_AT_ONCE = 64
 _ROOM_FOR_DESCRIPTORS = socket.CMSG_SPACE(4 * 4) if hasattr(socket, "CMSG_SPACE") else 0
 """For a few, though one at most is expected: the system drops those that do not fit."""
+_TURN_S = 0.5
 
 Patience = Callable[[], float]
 """Seconds that a wait may last before the patience is called again; raises when no time is left."""
+
+
+def until(moment: float) -> Patience:
+    """A patience that lasts until a moment of the monotonic clock, in seconds.
+
+    Raises:
+        TimeoutError: raised by what is returned, once the moment has come.
+    """
+
+    def patience() -> float:
+        if (left := moment - time.monotonic()) <= 0:
+            raise TimeoutError
+        return min(left, _TURN_S)
+
+    return patience
 
 
 class _Stream:
@@ -251,6 +270,30 @@ class PatientPipes(PipeTransport):
 
 
 Transport = SocketTransport | PipeTransport
+
+
+def standard_streams() -> PipeTransport:
+    """The standard streams of this process as pipes; from now on it reads nothing there, and prints to standard error.
+
+    Call it before anything prints: that would otherwise be read as a frame.
+    """
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (read_fd, write_fd):
+            msvcrt.setmode(fd, os.O_BINARY)
+    return PipeTransport(read_fd, write_fd)
+
+
+def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
+    """The standard streams of a process that was started with pipes, which the transport alone owns from now on."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin, process.stdout:
+        return PatientPipes(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
 
 
 def make_to_map(name: str, size: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.machine import machine_or_none
-from grader.wire.memory import place_of
+from grader.wire.memory import parts, place_of
 from grader.worker.surroundings import fill_memory
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -42,8 +42,6 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 }
 """Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""
 
-Leaf = TypeVar("Leaf")
-
 
 def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Call with gradients off; give the result and what was counted, by the names of `check.costs.Counts`."""
@@ -51,33 +49,26 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     before = machine.counters() if machine else {}
     first = len(machine.clock.spans) if machine else 0
     # Held, as the call may put others in their places. Tensors made in inference mode have no version.
-    given = [tensor for tensor in leaves([args, kwargs], torch.Tensor) if not tensor.is_inference()]
+    given = [each for each in parts([args, kwargs]) if isinstance(each, torch.Tensor) and not each.is_inference()]
     versions = sum(tensor._version for tensor in given)
     with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses:
         result = function(*args, **kwargs)
-    costs = {
+    costs = operators.costs | {
         "ops": dict(operators.counts),
         "escapes": dict(uses.escapes),
         "bytes": operators.memory.total,
         "peak": operators.memory.peak,
-        "transfers": operators.transfers,
-        "transferred": operators.transferred,
-        "syncs": operators.syncs,
         "collectives": dict(operators.collectives),
-        "sent": operators.sent,
         "versions": sum(tensor._version for tensor in given) - versions,
-        "spans": [],
-        "span_count": 0,
     }
     if machine is not None:
         # The simulated accelerator sees more than the hook, such as the copy of a `tolist`.
         now = machine.counters()
         for name, counter in (("transfers", "transfers"), ("transferred", "transferred_bytes"), ("syncs", "syncs")):
             costs[name] = max(costs[name], int(now[counter]) - int(before[counter]))
-        spans = machine.clock.spans[first:]
-        costs["span_count"] = len(spans)
-        costs["spans"] = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
-    return result, costs
+    spans = machine.clock.spans[first:] if machine else []
+    rows = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
+    return result, costs | {"spans": rows, "span_count": len(spans)}
 
 
 def warm_up() -> None:
@@ -131,8 +122,7 @@ class Operators(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.counts: Counter[str] = Counter()
         self.collectives: Counter[str] = Counter()
-        self.sent = 0
-        self.transfers = self.transferred = self.syncs = 0
+        self.costs: dict[str, Any] = dict.fromkeys(("transfers", "transferred", "syncs", "sent"), 0)
         self.memory = _Memory(arguments)
 
     @classmethod
@@ -154,19 +144,18 @@ class Operators(TorchDispatchMode):
         if func.namespace in _COLLECTIVES and name not in _NO_COLLECTIVES:
             self.collectives[name.strip("_")] += 1
             # Receiving is a collective as well, and hands nothing over.
-            self.sent += 0 if name == "recv_" else _sent(func, args, kwargs)
+            self.costs["sent"] += 0 if name == "recv_" else _sent(func, args, kwargs)
         elif name in _MOVES:
             self._move(args[0], args[1] if name != "_to_copy" else result, kwargs)
         elif name == "_local_scalar_dense" and args[0].device.type != "cpu":
-            self.syncs += 1
+            self.costs["syncs"] += 1
         self.memory.see(storages(result))
 
     def _move(self, one: torch.Tensor, other: torch.Tensor, kwargs: Mapping[str, Any]) -> None:
         if one.device != other.device:
-            self.transfers += 1
-            self.transferred += one.numel() * one.element_size()
-            if "cpu" in (one.device.type, other.device.type) and not kwargs.get("non_blocking"):
-                self.syncs += 1
+            self.costs["transfers"] += 1
+            self.costs["transferred"] += one.numel() * one.element_size()
+            self.costs["syncs"] += "cpu" in (one.device.type, other.device.type) and not kwargs.get("non_blocking")
 
 
 class _Memory:
@@ -178,7 +167,7 @@ class _Memory:
     def __init__(self, arguments: Any) -> None:
         self.total = self.peak = 0
         self._old = {storage._cdata for storage in storages(arguments)}
-        self._arrays = [place_of(array) for array in leaves(arguments, np.ndarray)]
+        self._arrays = [place_of(each) for each in parts(arguments) if isinstance(each, np.ndarray)]
         self._live: dict[int, tuple[StorageWeakRef, int]] = {}
 
     def see(self, storages: Iterator[torch.UntypedStorage]) -> None:
@@ -204,21 +193,9 @@ class _Memory:
         return sum(size for _, size in self._live.values())
 
 
-def leaves(value: Any, kind: type[Leaf]) -> Iterator[Leaf]:
-    """Everything of a kind in lists, tuples and dicts."""
-    if isinstance(value, kind):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves(item, kind)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from leaves(item, kind)
-
-
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
     """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
-    for tensor in leaves(value, torch.Tensor):
+    for tensor in parts(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
             yield tensor.untyped_storage()
@@ -227,6 +204,5 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
 def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
     """Bytes of the tensors that this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
-    name = next((name for name in _SENT if name in given), None)
-    sent = leaves(given[name], torch.Tensor) if name else ()
-    return sum(int(tensor.numel() * tensor.element_size()) for tensor in sent)
+    sent = next((given[name] for name in _SENT if name in given), None)
+    return sum(int(each.numel() * each.element_size()) for each in parts(sent) if isinstance(each, torch.Tensor))

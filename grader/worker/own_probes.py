@@ -25,7 +25,6 @@ import torch
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.accelerator.machine import machine_or_none
-from grader.accelerator.spans import Span
 from grader.worker.counting import count as count
 from grader.worker.counting import poisoned as poisoned
 from grader.worker.surroundings import seed as seed_all
@@ -43,6 +42,7 @@ waits for one that is done notices at once, because that rank's connections are 
 _WAITED = ("timed out", "closed by peer", "reset by peer", "read error", "broken pipe")
 """What gloo says, in lower case, where another rank did not come to a collective."""
 
+_COUNTED = "collectives", "sent"
 _DISTRIBUTED = "torch.distributed"
 _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
@@ -74,12 +74,11 @@ def moments() -> list[list[Any]]:
         return []
     spans = machine.clock.spans[:_MOST_SPANS]
     machine.clock.spans.clear()
-    return [_row(span) for span in spans]
-
-
-def _row(span: Span) -> list[Any]:
-    times = float(span.start), float(span.end)
-    return [span.name, span.place, *times, span.stream, span.unit, span.nbytes, list(map(list, span.shapes))]
+    rows = []
+    for span in spans:
+        times = float(span.start), float(span.end)
+        rows.append([span.name, span.place, *times, span.stream, span.unit, span.nbytes, list(map(list, span.shapes))])
+    return rows
 
 
 def is_instance(obj: Any, kind: Any) -> bool:
@@ -190,13 +189,13 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     # New leaves, so that the gradients are those of this call, and nothing is added to a tensor of the check's.
     fresh = [_requiring(arg) for arg in args]
     result = function(*fresh, **kwargs)
-    wanted = [arg for arg in fresh if isinstance(arg, torch.Tensor) and arg.requires_grad]
+    wanted = {place: arg for place, arg in enumerate(fresh) if isinstance(arg, torch.Tensor) and arg.requires_grad}
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
         return result, [None] * len(args)
     # `autograd.grad` rather than `backward`, which would leave gradients on the student's own parameters.
-    gradients_of_args = iter(torch.autograd.grad(result.sum(), wanted, allow_unused=True))
-    grads = [next(gradients_of_args) if isinstance(arg, torch.Tensor) and arg.requires_grad else None for arg in fresh]
-    return result, grads
+    found = torch.autograd.grad(result.sum(), [*wanted.values()], allow_unused=True)
+    grads = dict(zip(wanted, found, strict=True))
+    return result, [grads.get(place) for place in range(len(args))]
 
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
@@ -257,8 +256,7 @@ def _start(function: Callable[..., Any], args: list[Any], rank: int, size: int, 
         return pid
     # From here on in the child, which never comes back.
     try:
-        answer = _answer(function, args, rank, size, folder)
-        torch.save(answer, os.path.join(folder, str(rank)))
+        torch.save(_answer(function, args, rank, size, folder), os.path.join(folder, str(rank)))
     finally:
         os._exit(0)
 
@@ -287,13 +285,7 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         result = result.detach().clone()  # not the storage behind a view
     elif not isinstance(result, _PLAIN):
         result = f"<{type(result).__name__}>"
-    return {
-        "ended": "returned",
-        "result": result,
-        "collectives": cost["collectives"],
-        "sent": cost["sent"],
-        "changed": changed,
-    }
+    return {"ended": "returned", "result": result, "changed": changed, **{key: cost[key] for key in _COUNTED}}
 
 
 def _read(path: str) -> dict[str, Any]:

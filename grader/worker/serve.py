@@ -1,7 +1,6 @@
 """A worker's life: load the submission, answer requests, end. Student code runs here and nowhere else.
 
-Each request says what to do (`do`) and has one reply: its value, or what student code raised. `Submission.OPERATIONS`
-has them all.
+Each request says what to do (`do`) and has one reply: its value, or what student code raised.
 """
 
 from __future__ import annotations
@@ -22,8 +21,9 @@ from bdb import BdbQuit
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from itertools import islice
+from operator import getitem
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +40,6 @@ from grader.worker.surroundings import fill_memory, seed, show_device
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""
 
-_MAX_NAMES = 500
 _MAX_ITEMS = 10_000
 _READ_ONLY = 0o444
 _MAX_TEXT = 2000
@@ -52,6 +51,8 @@ _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student 
 
 _OWN_PROBES = types.SimpleNamespace(**vars(own_probes))
 """As they are before student code is loaded; made once, before workers are forked."""
+
+Operations = dict[str, Callable[..., Any]]
 
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
@@ -108,19 +109,18 @@ class Submission:
 
     Args:
         folder: where its files go.
-        module: the module, until one is loaded.
     """
 
-    def __init__(self, folder: str, module: Any = None) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
-        self._spaces: dict[str, Any] = {"student": module or types.ModuleType("not_loaded"), "": _OWN_PROBES}
+        self._spaces: dict[str, Any] = {"": _OWN_PROBES}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
-        self._sees_devices = False
         self._prepared = Table()
         self._calls: list[Any] = []
-        self._held: Future[Any] | None = None
+        self._held: Future[Any] = Future()
+        self._own: Operations = {"load": self._load, "probe": self._load_probe, "prepare": lambda *_: None}
         self._timed = True  # of the request before: by then nothing was filled
         self._gradients = True
 
@@ -135,27 +135,21 @@ class Submission:
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
-        if do == "load":
-            show_device(frame.tree["device"])
-            self._sees_devices = frame.tree["device"] != "none"
-        if "seed" in frame.tree:
-            seed(frame.tree["seed"], devices=self._sees_devices)
-            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
-            torch.set_grad_enabled(self._gradients)
         if do == "results":
-            held, self._held = self._held, None
-            assert held is not None
-            return self._replies([(Table(), held.result)])
+            return self._replies([self._held.result])
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
-        table, values = self._read(frame)
+        table = Table()
+        values = Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
+        if do == "load":
+            show_device(values.pop())
+        if "seed" in frame.tree:
+            seed(frame.tree["seed"], devices=bool(accelerator_here))
+            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
+            torch.set_grad_enabled(self._gradients)
         if do == "prepare":
             self._prepared, self._calls = table, values
-        return self._reply(table, self.OPERATIONS[do], self, frame.tree, *values)
-
-    def _read(self, frame: Frame) -> tuple[Table, list[Any]]:
-        table = Table()
-        return table, Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
+        return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
         """What comes of doing something, as a reply."""
@@ -195,67 +189,34 @@ class Submission:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def _load(self, tree: dict[str, Any], files: dict[str, Any], data: dict[str, Any]) -> dict[str, str]:
+    def _load(self, name: str, files: dict[str, Any], data: dict[str, Any], secret: bool) -> dict[str, str]:
         """Write the files into the empty folder, import the module; give its public names and their kinds."""
-        for name, text in {**files, **data}.items():  # a course's own file replaces one of that name
-            path = Path(self._folder, *name.split("/"))
+        for file_name, text in {**files, **data}.items():  # a course's own file replaces one of that name
+            path = Path(self._folder, *file_name.split("/"))
             path.parent.mkdir(parents=True, exist_ok=True)
             # Made with its mode: some sandboxes allow no change of a mode.
-            mode = _READ_ONLY if name in data else 0o666
+            mode = _READ_ONLY if file_name in data else 0o666
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
                 file.write(text.tobytes())
-        name = tree["module"]
         sys.path.append(self._folder)
         sys.argv[:] = [name + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = _import_file(name, Path(self._folder, name + ".py"))
         self._gradients = torch.is_grad_enabled()
-        if tree["secret"]:  # the reference: nothing that another worker could find
+        if secret:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data.keys():
                 Path(self._folder, *file_name.split("/")).unlink()
         mine = dict(vars(module))
         names = [key for key in mine if isinstance(key, str) and not key.startswith("_")]
         # By the type alone, which `callable` examines: a student's object may do anything when it is used.
-        kinds = {key: "callable" if callable(mine[key]) else "value" for key in names}
-        # If there are too many, those that checks call.
-        first = sorted(kinds, key=lambda key: kinds[key] != "callable")
-        return {key: kinds[key] for key in first[:_MAX_NAMES]}
+        return {key: "callable" if callable(mine[key]) else "value" for key in names}
 
-    def _load_probe(self, tree: dict[str, Any], source: str) -> None:
-        name = tree["name"]
+    def _load_probe(self, name: str, source: str) -> None:
         module = types.ModuleType(name)
         file = module.__dict__["__file__"] = f"{name}.py"
         sys.modules[name] = module
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  the course's own code
         self._spaces[f"probe:{name}"] = module
-
-    def _call(self, _: dict[str, Any], function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
-        try:
-            return function(*args, **(kwargs or {}))
-        except TypeError as error:
-            _note_signature(error, function)
-            raise
-
-    def _set(self, _: dict[str, Any], obj: Any, name: str, value: Any) -> None:
-        setattr(obj, name, value)
-
-    def _iter(self, _: dict[str, Any], obj: Any) -> list[Any]:
-        items = list(islice(obj, _MAX_ITEMS + 1))
-        if len(items) > _MAX_ITEMS:
-            raise ValueError(f"it has more than {_MAX_ITEMS:,} items")
-        return items
-
-    OPERATIONS: ClassVar[dict[str, Callable[..., Any]]] = {
-        "load": _load,
-        "probe": _load_probe,
-        "call": _call,
-        "get": lambda self, _, obj, name: getattr(obj, name),
-        "set": _set,
-        "item": lambda self, _, obj, key: obj[key],
-        "len": lambda self, _, obj: len(obj),
-        "iter": _iter,
-        "prepare": lambda *_: None,
-    }
 
     def _go(self, frame: Frame, function: Any) -> Reply:
         """Make the calls that were prepared; their numbers are in shared memory by now, or come along."""
@@ -270,7 +231,7 @@ class Submission:
 
         calls = [functools.partial(one, args) for args in self._calls]
         if not frame.tree["hold"]:
-            return self._replies((Table(), call) for call in calls)
+            return self._replies(calls)
         self._held = Future()
         try:
             self._held.set_result(calls[0]())
@@ -278,13 +239,32 @@ class Submission:
             self._held.set_exception(error)
         return self._replies([])
 
-    def _replies(self, calls: Iterable[tuple[Table, Callable[[], Any]]]) -> Reply:
+    def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
         """The replies to several calls as one; each holds a copy of its result as its call ends."""
         replies = []
-        for table, call in calls:
-            tree, data = self._reply(table, call)
+        for call in calls:
+            tree, data = self._reply(Table(), call)
             replies.append((tree, [bytes(part) for part in data]))
         return packed(replies)
+
+
+def _call(function: Any, kwargs: dict[str, Any] | None, *args: Any) -> Any:
+    try:
+        return function(*args, **(kwargs or {}))
+    except TypeError as error:
+        _note_signature(error, function)
+        raise
+
+
+def _items(obj: Any) -> list[Any]:
+    items = list(islice(obj, _MAX_ITEMS + 1))
+    if len(items) > _MAX_ITEMS:
+        raise ValueError(f"it has more than {_MAX_ITEMS:,} items")
+    return items
+
+
+_ON_OBJECTS: Operations = {"call": _call, "get": getattr, "set": setattr, "item": getitem, "len": len, "iter": _items}
+"""What a request does with an object: as these functions are before student code is loaded."""
 
 
 def _import_file(name: str, path: Path) -> types.ModuleType:
@@ -321,26 +301,25 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
         spaces: of the names that a check can use; those of probe files are among them.
     """
     lines, statement, caret = [], "", None
-    if isinstance(error, SyntaxError) and error.filename and _is_own(error.filename, folder):
-        lines.append([_own_name(error.filename, folder), error.lineno or 0, "", _cut(error.text or "")])
+    if isinstance(error, SyntaxError) and (name := _own_name(error.filename or "", folder)):
+        lines.append([name, error.lineno or 0, "", _cut(error.text or "")])
         last = error.end_offset if error.end_lineno == error.lineno else None
         caret = [error.offset or 0, last or 0]
     frames = traceback.extract_tb(error.__traceback__)
     for frame in frames[-10 * _MAX_LINES :]:
-        if _is_own(frame.filename, folder):
-            lines.append([_own_name(frame.filename, folder), frame.lineno or 0, frame.name, _cut(frame.line or "")])
+        if name := _own_name(frame.filename, folder):
+            lines.append([name, frame.lineno or 0, frame.name, _cut(frame.line or "")])
     # An assertion of a probe is the course author's, and fails the check; one of the student's is an exception of
     # theirs.
     if isinstance(error, AssertionError) and frames and f"probe:{frames[-1].filename.removesuffix('.py')}" in spaces:
         statement = _cut(frames[-1].line or "assert")
-    signature = None if lines else error.__dict__.get("_signature")
     return {
         "type": _cut(type(error).__name__.lstrip("_")),  # torch.linalg.LinAlgError calls itself _LinAlgError
         "builtin": next(base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"),
         "text": _text(error).replace(folder + os.sep, ""),
         "lines": lines[-_MAX_LINES:],
         "caret": caret,
-        "signature": signature,
+        "signature": None if lines else error.__dict__.get("_signature"),
         "statement": statement,
     }
 
@@ -356,12 +335,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 
-def _is_own(filename: str, folder: str) -> bool:
-    return os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
-
-
 def _own_name(filename: str, folder: str) -> str:
-    return _cut(os.path.relpath(os.path.realpath(filename), folder))
+    """The name of a file in the folder; "" for any other."""
+    inside = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
+    return _cut(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 
 
 def _text(error: BaseException) -> str:

@@ -18,7 +18,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -35,8 +35,7 @@ _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
 
-@dataclass
-class _Spare:
+class _Spare(NamedTuple):
     """A worker that was forked ahead and waits for its descriptors."""
 
     pid: int
@@ -44,8 +43,7 @@ class _Spare:
     orders: socket.socket
 
 
-@dataclass
-class _Work:
+class _Work(NamedTuple):
     """What a worker is for: its lane, the lane's socket, and whether it outlives an exercise that takes too long."""
 
     lane: int

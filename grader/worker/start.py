@@ -15,7 +15,7 @@ from grader.sandbox import cgroup, kernel
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.frames import Channel
-from grader.wire.transport import PipeTransport, SocketTransport
+from grader.wire.transport import SocketTransport, standard_streams
 from grader.worker import surroundings
 from grader.worker.serve import serve
 
@@ -23,19 +23,9 @@ from grader.worker.serve import serve
 def spawned() -> None:
     """Serve over the standard streams until they close."""
     # The channel moves out of the way: what student code prints must not be read as frames.
-    read_fd, write_fd = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
+    channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
-    if sys.platform == "win32":
-        import msvcrt
-
-        for fd in (read_fd, write_fd):
-            msvcrt.setmode(fd, os.O_BINARY)
     surroundings.preload()
-    sandbox = Sandbox()
-    channel = Channel(PipeTransport(read_fd, write_fd), trusts=True)
     channel.send(0, {})
     sandbox.give_up_rights()
     wanted = from_tree(channel.receive().tree)

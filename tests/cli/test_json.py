@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from grader.cli.doctor import doctor_data
 from grader.grading.machine import Examination
 from grader.model import Course
 from grader.model.messages import Level
-from grader.runner.confinement import PROMISES, Finding, Reached
+from grader.runner.confinement import PROMISES, Reached
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +31,7 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
-    holds, fails = Finding(PROMISES[0], ""), Finding(PROMISES[-1], "it could")
+    holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
     examined = Examination({"processors": 2}, reached, ["the network is open"])
     data = doctor_data(examined)
@@ -38,7 +39,7 @@ def test_doctor() -> None:
         "facts": {"processors": 2},
         "confinement": "reduced",
         "tried": [
-            {"name": row.promise.name, "level": row.promise.level.word, "holds": not row.why_not, "found": row.why_not}
+            {"name": row.name, "level": row.level.word, "holds": not row.why_not, "found": row.why_not}
             for row in (holds, fails)
         ],
         "missing": reached.missing(Level.FULL),

@@ -146,8 +146,8 @@ def test_a_worker_that_ended_is_left_alone(function: Function, forks: Starter) -
     gone, other = function("def total(x): os._exit(3)"), function("def total(x): return x.sum()")
     worker = live(gone)
     live(other)
-    worker.life.kill()
-    assert worker.life.exit_code() is not None
+    worker.kill()
+    assert worker.ended() is not None
     with connection_of(other).alone():
         assert float(other(torch.ones(3))) == 3
     connection_of(gone).close()

@@ -81,7 +81,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Level
 @pytest.mark.parametrize("level", Level)
 def test_each_level_keeps_its_promises(places: Callable[[Level], Place], level: Level) -> None:
     """Probes in a throw-away worker find what the level promises."""
-    broken = {row.promise.name: row.why_not for row in places(level).reached.findings if row.why_not}
+    broken = {row.name: row.why_not for row in places(level).reached.findings if row.why_not}
     assert not {name for name in broken if promise(name).level <= level}
     if level is Level.NONE:  # the probes can find fault
         assert {"read_files", "write_files", "change_packages", "network", "signals", "execute", "processes"} <= set(
@@ -477,6 +477,6 @@ def test_the_c_library_learns_of_huge_pages(places: Callable[[Level], Place]) ->
 def test_a_worker_takes_small_pages(places: Callable[[Level], Place], level: Level) -> None:
     """What it has inherited may lie in huge ones; it gets no more, as one may take long to be had."""
     worker = places(level).starter.start_worker(Limits())
-    rows = Path(f"/proc/{worker.life.pid}/status").read_text().splitlines()
+    rows = Path(f"/proc/{worker.pid}/status").read_text().splitlines()
     worker.close()
     assert "THP_enabled:\t1" not in rows

@@ -14,7 +14,7 @@ from grader.session.decide import cause_of
 def test_what_is_not_written_is_told_as_such_where_an_error_is_asked(shown: bool) -> None:
     """The starter's own error ends every check of its function alike; another error is a wrong answer."""
     check = Check("refuses", "double", "Refuses", "C3", category="error", shown=shown)
-    raised = Raised("TypeError", "TypeError", "no", (), None, "", "your `double`", "your", say("expected a ValueError"))
+    raised = Raised("TypeError", "TypeError", "no", (), "", "", "your `double`", "your", say("expected a ValueError"))
     error = exception_of(raised)
     assert cause_of(check, Verdict.SKIPPED, error) == "raised"
     assert cause_of(check, Verdict.CRASHED, error) == "values"

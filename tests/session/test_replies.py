@@ -67,7 +67,7 @@ def lose_process(lane: Lane) -> None:
 
     It also waits, for a moment, until the submission is loaded: by the time of the kill, that could be over.
     """
-    path = lane._mark()
+    path = lane._mark
     pending_since, until = time.monotonic(), time.monotonic() + 120
     while time.monotonic() < min(until, pending_since + 1):
         if path.read_bytes() == NOT_PENDING:

@@ -14,25 +14,13 @@ from typing import Any
 
 from grader.wire.bounds import Caps
 from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel
-from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport
+from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport, until
 
 Ends = tuple[Channel, Channel]
 
 
-class OutOfPatience(BaseException):
-    """Raised by a patience that has none left."""
-
-
 def patience(seconds: float) -> Patience:
-    """A deadline."""
-    end = time.monotonic() + seconds
-
-    def left() -> float:
-        if time.monotonic() > end:
-            raise OutOfPatience
-        return end - time.monotonic()
-
-    return left
+    return until(time.monotonic() + seconds)
 
 
 def sockets(caps: Caps | None = None) -> Ends:

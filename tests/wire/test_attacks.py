@@ -63,6 +63,16 @@ def row_of(ours: Ours, obj: Any, **parts: Any) -> tuple[Any, list[Any]]:
     return obj, row
 
 
+def on_block(*row: Any) -> Callable[[], dict[str, Any]]:
+    """A new tensor or array on a new block of eight bytes."""
+    return lambda: reply([[FIRST, list(row)]], [[BLOCK, 8]])
+
+
+def with_facts(facts: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """Facts of an argument."""
+    return changed(lambda ours: (ours.x, [*row_of(ours, ours.x)[1], facts]))
+
+
 ATTACKS: dict[str, Callable[[], Any]] = {
     "billion laughs": lambda: reply(chain(11, 100), result=ref(11)),
     "billion laughs in slices": lambda: reply(chain(11, 3, "slice"), result=ref(11)),
@@ -91,38 +101,24 @@ ATTACKS: dict[str, Callable[[], Any]] = {
     "bools expanded many times": lambda: reply(
         many(400, lambda _: ["tensor", "bool", [1 << 18], [0], 0, BLOCK, 0, 8, 0]), [[BLOCK, 8]]
     ),
-    "an expanded tensor larger than allowed": lambda: reply(
-        [[FIRST, ["tensor", "uint8", [(1 << 19) + 1], [0], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    "an expanded tensor larger than allowed": on_block("tensor", "uint8", [(1 << 19) + 1], [0], 0, BLOCK, 0, 8, 0),
+    "a size that overflows": on_block("tensor", "float32", [1 << 45, 1 << 45, 4], [4, 4, 1], 1 << 40, BLOCK, 0, 8, 0),
+    "sizes that overflow to a small product": on_block(
+        "tensor", "uint8", [1 << 32, 1 << 32], [1, 0], 0, BLOCK, 0, 8, 0
     ),
-    "a size that overflows": lambda: reply(
-        [[FIRST, ["tensor", "float32", [1 << 45, 1 << 45, 4], [4, 4, 1], 1 << 40, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
+    "an empty tensor of overflowing sizes": on_block(
+        "tensor", "uint8", [0, 1 << 59, 1 << 59], [1, 1, 1], 0, BLOCK, 0, 8, 0
     ),
-    "sizes that overflow to a small product": lambda: reply(
-        [[FIRST, ["tensor", "uint8", [1 << 32, 1 << 32], [1, 0], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
-    ),
-    "an empty tensor of overflowing sizes": lambda: reply(
-        [[FIRST, ["tensor", "uint8", [0, 1 << 59, 1 << 59], [1, 1, 1], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
-    ),
-    "a stride that overflows": lambda: reply(
-        [[FIRST, ["tensor", "float64", [2, 2], [1 << 59, 1 << 59], 0, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]
-    ),
-    "a negative stride": lambda: reply([[FIRST, ["tensor", "float32", [2], [-1], 1, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]),
-    "a negative offset": lambda: reply([[FIRST, ["tensor", "float32", [2], [1], -1, BLOCK, 0, 8, 0]]], [[BLOCK, 8]]),
-    "an array below its memory": lambda: reply([[FIRST, ["array", "<f4", [2], [-4], 0, BLOCK, True]]], [[BLOCK, 8]]),
-    "an array beyond its memory": lambda: reply([[FIRST, ["array", "<f4", [2], [4], 4, BLOCK, True]]], [[BLOCK, 8]]),
-    "an element that ends behind its memory": lambda: reply(
-        [[FIRST, ["array", "<f8", [1], [8], 1, BLOCK, True]]], [[BLOCK, 8]]
-    ),
-    "a storage beyond its memory": lambda: reply(
-        [[FIRST, ["tensor", "uint8", [8], [1], 0, BLOCK, 1, 8, 0]]], [[BLOCK, 8]]
-    ),
-    "a storage that is not aligned": lambda: reply(
-        [[FIRST, ["tensor", "float32", [1], [1], 0, BLOCK, 1, 4, 0]]], [[BLOCK, 8]]
-    ),
+    "a stride that overflows": on_block("tensor", "float64", [2, 2], [1 << 59, 1 << 59], 0, BLOCK, 0, 8, 0),
+    "a negative stride": on_block("tensor", "float32", [2], [-1], 1, BLOCK, 0, 8, 0),
+    "a negative offset": on_block("tensor", "float32", [2], [1], -1, BLOCK, 0, 8, 0),
+    "an array below its memory": on_block("array", "<f4", [2], [-4], 0, BLOCK, True),
+    "an array beyond its memory": on_block("array", "<f4", [2], [4], 4, BLOCK, True),
+    "an element that ends behind its memory": on_block("array", "<f8", [1], [8], 1, BLOCK, True),
+    "a storage beyond its memory": on_block("tensor", "uint8", [8], [1], 0, BLOCK, 1, 8, 0),
+    "a storage that is not aligned": on_block("tensor", "float32", [1], [1], 0, BLOCK, 1, 4, 0),
     "memory of nobody": lambda: reply([[FIRST, ["tensor", "uint8", [8], [1], 0, BLOCK, 0, 8, 0]]]),
-    "memory by a number that is none": lambda: reply(
-        [[FIRST, ["tensor", "uint8", [8], [1], 0, True, 0, 8, 0]]], [[BLOCK, 8]]
-    ),
+    "memory by a number that is none": on_block("tensor", "uint8", [8], [1], 0, True, 0, 8, 0),
     "a block by a number far away": lambda: reply(blocks=[[200, 8]]),
     "a block twice with two sizes": lambda: reply(blocks=[[BLOCK, 4], [BLOCK, 4]]),
     "an argument's memory of another size": lambda: reply(blocks=[[0, 8]]),
@@ -139,7 +135,7 @@ ATTACKS: dict[str, Callable[[], Any]] = {
     "an array on the memory of another": changed(lambda ours: row_of(ours, ours.a, at5=0, at2=[3], at3=[8])),
     "an array of another size": changed(lambda ours: row_of(ours, ours.a, at2=[3])),
     "a parameter without a gradient": changed(lambda ours: row_of(ours, ours.w, at1="int32")),
-    "a bool by another name": lambda: reply([[FIRST, ["array", "<b1", [8], [1], 0, BLOCK, True]]], [[BLOCK, 8]]),
+    "a bool by another name": on_block("array", "<b1", [8], [1], 0, BLOCK, True),
     "a key that is a list": lambda: reply([[FIRST, ["dict", ["ref", LISTS[0]], 1]]]),
     "a key without a value": lambda: reply([[FIRST, ["dict", 1]]]),
     "a slice of two": lambda: reply([[FIRST, ["slice", 1, 2]]]),
@@ -151,16 +147,10 @@ ATTACKS: dict[str, Callable[[], Any]] = {
     "a size of a negative number": lambda: reply(result=["Size", -1]),
     "a proxy of a negative number": lambda: reply(result=["proxy", -1, "x"]),
     "a name of the check's": lambda: reply(result=["name", "", "last"]),
-    "a version that is negative": changed(
-        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"version": -1}])
-    ),
-    "a version that is huge": changed(
-        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"version": 1 << 40}])
-    ),
-    "a device of a thousand letters": changed(
-        lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"device": "x" * 999}])
-    ),
-    "facts of no kind": changed(lambda ours: (ours.x, [*ours.table.rows[ours.number(ours.x)], {"__class__": "x"}])),
+    "a version that is negative": with_facts({"version": -1}),
+    "a version that is huge": with_facts({"version": 1 << 40}),
+    "a device of a thousand letters": with_facts({"device": "x" * 999}),
+    "facts of no kind": with_facts({"__class__": "x"}),
     "no rows": lambda: {"roots": [], "blocks": []},
     "rows by name": lambda: {"roots": [], "rows": {}, "blocks": []},
 }

@@ -28,14 +28,7 @@ GOOD = json.dumps({"a": 1}).encode()
 
 @pytest.mark.parametrize(
     ("tree", "data"),
-    [
-        (10, 2**62),
-        (10, 2**63 - 1),
-        (10, (1 << 30) + 1),
-        (2**32 - 1, 0),
-        ((16 << 20) + 1, 0),
-        (2**32 - 1, 2**62),
-    ],
+    [(10, 2**62), (10, 2**63 - 1), (10, (1 << 30) + 1), (2**32 - 1, 0), ((16 << 20) + 1, 0), (2**32 - 1, 2**62)],
 )
 @pytest.mark.parametrize("shared", [False, True])
 def test_caps_are_checked_before_anything_is_allocated(tree: int, data: int, shared: bool) -> None:
@@ -90,8 +83,8 @@ def test_a_truncated_frame_is_a_closed_channel(kind: str, missing: int) -> None:
     tree = json.dumps({"x": "y" * 1000}).encode()
     whole = HEADER.pack(MAGIC, 1, len(tree), 4000) + tree + bytes(4000)
     with opened(kind) as (ours, theirs):
-        theirs._transport.write([whole[: max(0, len(whole) - missing)]], None, None)
-        theirs.close_writing()
+        theirs.transport.write([whole[: max(0, len(whole) - missing)]], None, None)
+        theirs.transport.close_writing()
         with pytest.raises(ChannelClosed):
             ours.receive(patience(5))
         with pytest.raises(ChannelClosed):

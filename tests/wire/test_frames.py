@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from wire.ends import (
-    KINDS,
-    OutOfPatience,
-    in_background,
-    opened,
-    patience,
-)
+from wire.ends import KINDS, in_background, opened, patience
 
-from grader.wire import bounds
 from grader.wire.bounds import Caps, Unsupported
 from grader.wire.frames import HEADER, MAGIC
 
@@ -73,9 +63,9 @@ def test_a_deadline_ends_a_wait_for_a_frame(kind: str) -> None:
     """A peer that says nothing, or stops in the midst of a frame, is waited for only as long as patience lasts."""
     with opened(kind) as (ours, theirs):
         for part in (b"", HEADER.pack(MAGIC, 1, 100, 0) + b"{"):
-            theirs._transport.write([part], None, None)
+            theirs.transport.write([part], None, None)
             start = time.monotonic()
-            with pytest.raises(OutOfPatience):
+            with pytest.raises(TimeoutError):
                 ours.receive(patience(0.05))
             assert time.monotonic() - start < 2
 
@@ -83,7 +73,7 @@ def test_a_deadline_ends_a_wait_for_a_frame(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["socket"])
 def test_a_deadline_ends_a_wait_for_a_reader(kind: str) -> None:
     """A peer that does not read is waited for only as long as patience lasts."""
-    with opened(kind) as (ours, _), pytest.raises(OutOfPatience):
+    with opened(kind) as (ours, _), pytest.raises(TimeoutError):
         ours.send(1, {}, [bytes(5_000_000)], patience(0.05))
 
 
@@ -92,7 +82,7 @@ def test_pipes_do_not_wait_for_a_reader() -> None:
     with opened("pipes") as (ours, _):
         start = time.monotonic()
         ours.send(1, {}, [bytes(5_000_000)], patience(0.05))
-        with pytest.raises(OutOfPatience):
+        with pytest.raises(TimeoutError):
             ours.receive(patience(0.05))
         assert time.monotonic() - start < 2
 
@@ -121,14 +111,3 @@ def test_what_we_send_is_held_to_the_same_caps() -> None:
                 ours.send(1, tree, [data])
         ours.send(2, {"x": [0] * 40}, [bytes(1000)])
         assert theirs.receive().number == 2
-
-
-@pytest.mark.parametrize("name", ["bounds", "frames", "transport"])
-def test_the_stream_is_of_the_standard_library(name: str) -> None:
-    """What the host imports of the wire imports the standard library and one another, nothing else."""
-    path = Path(bounds.__file__).with_name(name + ".py")
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    used = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    used |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    ours = {f"grader.wire.{other}" for other in ("bounds", "transport")}
-    assert {module for module in used if module.split(".")[0] not in sys.stdlib_module_names} <= ours

@@ -7,19 +7,10 @@ import fcntl
 import json
 import os
 import socket
-import struct
 from array import array
 
 import pytest
-from wire.ends import (
-    announce,
-    descriptors,
-    hostile,
-    little_memory_and_time,
-    memory,
-    opened,
-    patience,
-)
+from wire.ends import announce, descriptors, hostile, little_memory_and_time, memory, opened, patience
 
 from grader.wire.bounds import ProtocolError
 from grader.wire.frames import HEADER, MAGIC, MAPPED
@@ -105,12 +96,6 @@ def test_stray_descriptors_are_closed() -> None:
         with pytest.raises(ProtocolError):
             peer.sendmsg([HEADER.pack(MAGIC, 2, len(GOOD), 0) + GOOD])
             channel.receive(patience(5))
-
-
-def test_the_header_is_what_this_test_thinks_it_is() -> None:
-    """The header is 20 bytes, little-endian: magic, number, bytes of the tree, bytes of data."""
-    assert HEADER.pack(MAGIC, 1, 2, 3) == struct.pack("<4sIIQ", b"TGR1", 1, 2, 3)
-    assert HEADER.size == 20
 
 
 def test_memory_is_sealed() -> None:
