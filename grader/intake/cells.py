@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
-from grader.intake.match import syntax_error
+from grader.intake.match import defined, syntax_error
 
 _TIMED = ("time", "timeit", "capture")
 """Magics of a whole cell, whose body runs as it stands."""
@@ -171,7 +171,7 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
             if has_magics:
                 module.note(cell.number, ": left out magics and shell lines")
             module.add(cell.number, lines, 2 if body != cell.source else 1)
-        elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defines(body, needed):
+        elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defined(body) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
             module.add(cell.number, body.split("\n"))
@@ -184,11 +184,6 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
 def _listed(dropped: Sequence[str]) -> str:
     shown = ", ".join(line.strip()[:40] for line in dropped[:3])
     return shown if len(dropped) <= 3 else f"{shown} and {len(dropped) - 3} more"
-
-
-def defines(source: str, names: Collection[str]) -> bool:
-    """Whether one of these functions or classes begins a line."""
-    return any(re.search(rf"^(?:async[ \t]+)?(?:def|class)[ \t]+{name}\b", source, re.MULTILINE) for name in names)
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
@@ -296,16 +291,15 @@ def _memory_notes(
     """One for each name that the kernel knows, and that no cell which counts defines."""
     used, given = _names("\n".join(module.lines))
     for name in sorted(({*needed, *used} - given) & set(known)):
-        where = [cell for cell in cells if name in _names(cell.source)[1]]
+        where = [cell for cell in _latest(cells) if name in _names(cell.source)[1]]
         if not where:
-            yield f"`{name}` is in the kernel's memory, and in no cell: write it into one, and run that"
+            why = "the cell that defined it is gone or was changed: write it into one, and run that"
+            yield f"`{name}` is in the kernel's memory alone: {why}"
         elif where[-1] in chosen:
             yield f"`{name}` stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
-        elif where[-1] in _latest(cells):
+        else:
             mark = f"# exercise: {exercise[0]}"
             yield f"`{name}` stands in In [{where[-1].number}], which is not of this exercise: begin it with  {mark}"
-        else:
-            yield f"`{name}` is in the kernel's memory alone: the cell that defined it was changed since"
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises

@@ -98,7 +98,7 @@ def _candidates(
             for id, one in own.items():
                 candidates.setdefault(id, []).append(one)
         elif name := named(path.name, course):
-            how = "" if name.exact else "by its name"
+            how = "" if path.name == f"{name.exercise}.py" else "by its name"
             candidates.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
         elif not is_ours(path.name):
             rest.append(path)

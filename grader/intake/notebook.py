@@ -56,7 +56,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
-        names = defined("\n".join(cell.source for cell in cells).encode("utf-8", "replace"))
+        names = defined("\n".join(cell.source for cell in cells))
         chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
         # Where several exercises have a function of that name, those of which all functions are there.
         chosen = {id: cells for id in chosen if starter_names(known[id]) <= names} or chosen
