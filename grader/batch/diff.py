@@ -93,7 +93,7 @@ def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
         report = report_of(plan, journal, noted, rules)
         if report is None or not (rows := list(decisions(report))):
             continue
-        judged = report_of(alone, journal, noted, Rules.none(plan.course))
+        judged = report_of(alone, journal, noted, Rules(plan.course))
         assert judged is not None
         for before, after in zip(judged.exercises, report.exercises, strict=True):
             why = dict.fromkeys(why for graded, _, why in rows if graded is after)

@@ -74,7 +74,7 @@ def report_command(
 
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.book import RETURNED, Out
+    from grader.batch.book import OVERVIEW, RETURNED, Out, page_of
     from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
     from grader.report.overview import overview_page
@@ -85,12 +85,12 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
         def write_page(report: Report) -> None:
             text = feedback_page(report, journal)
-            place.write_page(text, report.author)
+            place.write_page(page_of(report.author), text)
             returned.add(report, text)
             pace(returned.count + len(returned.unknown), total)
 
         overview = Class(course, journal, out, write_page, names=names).overview()
-    path = place.write_page(overview_page(overview))
+    path = place.write_page(OVERVIEW, overview_page(overview))
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
     if returned.unknown:
@@ -181,7 +181,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, pace))
-        path = Out(out).write_page(similar_page(course.title, items, journal.names() if names else {}), file=SIMILAR)
+        path = Out(out).write_page(SIMILAR, similar_page(course.title, items, journal.names() if names else {}))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
@@ -321,7 +321,7 @@ def _fill_in(
     zeros: bool,
 ) -> None:
     """Fill in the file of an LMS, and say who has no score there."""
-    from grader.batch.term import column_of, handin_of, marks_in, with_grace
+    from grader.batch.term import column_of, marks_in, with_grace
     from grader.report.export.lms import fill
     from grader.report.table import Table
 
@@ -333,7 +333,7 @@ def _fill_in(
         marks = with_grace(marks, course)
     elif course.policy.grace_days and len(course.handins) > 1:
         print_error("grace days that other hand-ins used up are unknown here; name the folders of all hand-ins")
-    titles = [column or (handin.column if (handin := handin_of(course, one)) else "") for one in marks]
+    titles = [column or (handin.column if (handin := course.handin(one.handin)) else "") for one in marks]
     if kind == "moodle" and not column:
         titles = [""] * len(marks)  # a worksheet is of one assignment
     table = Table(into)
@@ -367,15 +367,15 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import handin_of, marks_in, term, term_csv, term_lines
+    from grader.batch.term import marks_in, term, term_csv, term_lines
 
     course, say = options.course_here(course_folder), Say()
     marks = [marks_in(out) for out in outs]
     rows = term(marks, course)
-    ids = [handin.id for one in marks if (handin := handin_of(course, one))]
+    ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_file(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
-    alone = [row.uid for row in rows if sum(score is not None for score in row.scores.values()) == 1]
+    alone = [row.uid for row in rows if len(row.scores) == 1]
     if len(ids) > 1 and alone:
         names = f"{', '.join(alone[:_FEW])}{' and others' if len(alone) > _FEW else ''}"
         say.prose(

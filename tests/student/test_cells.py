@@ -113,7 +113,8 @@ def test_names_in_memory_alone_are_told() -> None:
         Cell(5, "def five(x): pass", id="changed"),
     )
     notes = made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes
-    alone = "is in the kernel's memory alone: the cell that defined it is gone or was changed: write it into one, and run that"
+    why = "the cell that defined it is gone or was changed: write it into one, and run that"
+    alone = f"is in the kernel's memory alone: {why}"
     assert notes == [
         f"`four` {alone}",
         "`one` stands in In [2], which failed: fix that cell, and run it again",
