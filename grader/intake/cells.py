@@ -10,6 +10,7 @@ import ast
 import functools
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
@@ -65,7 +66,7 @@ class Module:
         own: the source of those of its cells alone that say which exercise they are of.
     """
 
-    label: str = "In [{}]"
+    label: str
     lines: list[str] = field(default_factory=list)
     origins: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -88,12 +89,10 @@ class Module:
 
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a text; None if it is not Python, or too long."""
-    if len(source) > _LARGEST or syntax_error(source):
-        return None
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    if len(source) <= _LARGEST and not syntax_error(source):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(source)
+    return None
 
 
 def module_of(
@@ -148,7 +147,9 @@ def _only_imports(source: str) -> bool:
     return tree is not None and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
-def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "") -> Module:
+def joined(
+    cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "In [{}]"
+) -> Module:
     """The module that cells make.
 
     Args:
@@ -156,9 +157,9 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
         checkers: the ways in which they may call our `check`.
         needed: names that the exercise asks for. A cell that is not Python stays if it defines one of them, so that
             its author reads what is wrong with it; any other such cell may be a sketch.
-        label: how a cell is named by its number, if not as in a kernel.
+        label: how a cell is named by its number.
     """
-    module = Module(label) if label else Module()
+    module = Module(label)
     futures: dict[str, int] = {}
     for cell in cells:
         body = _body(cell.source)
@@ -209,17 +210,17 @@ def _body(source: str) -> str:
 
 def checkers_in(cells: Sequence[Cell]) -> set[str]:
     """The ways in which cells may call our `check`, after what they import."""
-    names_of_check = set()
+    checkers = set()
     for cell in cells:
         tree = parsed(cell.source) if "grader" in cell.source else None
         for node in ast.walk(tree) if tree else ():
             match node:
-                case ast.ImportFrom(module=module, names=names) if module == _OURS:
-                    names_of_check |= {alias.asname or alias.name for alias in names}
+                case ast.ImportFrom(module="grader.notebook", names=names):
+                    checkers |= {alias.asname or alias.name for alias in names}
                 case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
                     ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
-                    names_of_check |= {f"{alias.asname or alias.name}.check" for alias in ours}
-    return names_of_check
+                    checkers |= {f"{alias.asname or alias.name}.check" for alias in ours}
+    return checkers
 
 
 def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[list[str], list[str], bool]:
@@ -230,9 +231,9 @@ def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[li
         which in a file stands on top; and whether there were magics in it.
     """
     futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    ours = [node for node in tree.body if _is_ours(node, checkers) or _shows(node)]
+    ours = [node for node in tree.body if _is_extra(node, checkers)]
     simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
+    magics = [node for node in simple if node not in ours and _calls(node, ["get_ipython"])]
     cut = [*futures, *ours, *magics]
     names = [alias.name for node in futures for alias in node.names]
     if all(isinstance(node, ast.Expr) for node in tree.body if node not in cut):
@@ -254,30 +255,23 @@ def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:
         lines[at] = b""
 
 
-def _calls(node: ast.stmt, *names: str) -> bool:
+def _calls(node: ast.stmt, names: Collection[str]) -> bool:
     """Whether one of these is called in a statement."""
-    called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-    return not called.isdisjoint(names)
+    return any(ast.unparse(part.func) in names for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
-def _is_ours(node: ast.stmt, checkers: Collection[str]) -> bool:
-    """Whether a statement imports `check` or calls it."""
+def _is_extra(node: ast.stmt, checkers: Collection[str]) -> bool:
+    """Whether a statement imports `check` or calls it, or only shows something: a value below the cell, or a line."""
     match node:
         case ast.ImportFrom(module=module, names=names):
             return module == _OURS or (module == "grader" and any(alias.name == "notebook" for alias in names))
         case ast.Import(names=names):
             return any(alias.name == _OURS for alias in names)
-    return not hasattr(node, "body") and bool(checkers) and _calls(node, *checkers)
-
-
-def _shows(node: ast.stmt) -> bool:
-    """Whether a statement only shows something: a value below the cell, or a line."""
-    match node:
-        case ast.Expr(ast.Call(ast.Name(name))):
-            return name in ("print", "display")
+        case ast.Expr(ast.Call(ast.Name("print" | "display"))):
+            return True
         case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript() | ast.Tuple()):
             return True
-    return False
+    return not hasattr(node, "body") and _calls(node, checkers)
 
 
 def _memory_notes(
