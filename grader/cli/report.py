@@ -241,12 +241,12 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
     with open_journal(out, new=False) as journal:
         rules = Rules.read(out, course, journal.handin(), journal.names())
-        diff = last_regrade(course, journal)
+        at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
-    changed = [change for change in diff.changes if change.is_one]
-    _say_changes(say, diff.changes if every else changed)
-    again = f"Graded again on {diff.at}: {counted(len(diff.changes), 'exercise')}, {len(changed)} with another result."
-    say(again if diff.at else "Nothing was graded again yet: every score is the first one.")
+    changed = [change for change in changes if change.is_one]
+    _say_changes(say, changes if every else changed)
+    again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
+    say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
         say("", "By staff, as checks give it and as it counts:")
         _say_changes(say, by_staff)

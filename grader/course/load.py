@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -29,7 +30,9 @@ _OF_EXERCISE = (
 _OF_HANDIN = ("id", "title", "exercises", "weight", "extra", "drop", "late_days")
 """What is taken from the files as it is."""
 
-_CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
+_NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"
+_RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*)*)", re.MULTILINE)
+"""A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
 
 
 def load_course(root: Path, *, whole: bool = True) -> Course:
@@ -165,22 +168,10 @@ def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]
 
 def contract_lines(source: str) -> dict[str, str]:
     """The numbered rules of a module docstring: "C1  text", with continuation lines, by name."""
-    try:
+    with suppress(SyntaxError, ValueError):
         doc = ast.get_docstring(ast.parse(source)) or ""
-    except (SyntaxError, ValueError):
-        return {}
-    rules: dict[str, str] = {}
-    current = None
-    for line in doc.splitlines():
-        match = _CONTRACT_LINE.match(line)
-        if match:
-            current = match[1]
-            rules[current] = match[2].strip()
-        elif current and line.startswith(" ") and line.strip():
-            rules[current] += " " + line.strip()
-        else:
-            current = None
-    return rules
+        return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(doc)}
+    return {}
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -117,7 +117,18 @@ def module_of(
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
     chosen = marked or of_this([cell for cell in latest if not cell.exercises], needed, others)
     module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
-    module.notes += _memory_notes(module, chosen, cells, needed, known, exercise)
+    used, given = _names("\n".join(module.lines))
+    for name in sorted(({*needed, *used} - given) & set(known)):
+        where = [cell for cell in latest if name in _names(cell.source)[1]]
+        if not where:
+            why = "the cell that defined it is gone or was changed: write it into one, and run that"
+            text = f"is in the kernel's memory alone: {why}"
+        elif where[-1] in chosen:
+            text = f"stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
+        else:
+            why = f"which is not of this exercise: begin it with  # exercise: {exercise[0]}"
+            text = f"stands in In [{where[-1].number}], {why}"
+        module.notes.append(f"`{name}` {text}")
     return module
 
 
@@ -272,28 +283,6 @@ def _is_extra(node: ast.stmt, checkers: Collection[str]) -> bool:
         case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript() | ast.Tuple()):
             return True
     return not hasattr(node, "body") and _calls(node, checkers)
-
-
-def _memory_notes(
-    module: Module,
-    chosen: Sequence[Cell],
-    cells: Sequence[Cell],
-    needed: Collection[str],
-    known: Collection[str],
-    exercise: Sequence[str],
-) -> Iterator[str]:
-    """One for each name that the kernel knows, and that no cell which counts defines."""
-    used, given = _names("\n".join(module.lines))
-    for name in sorted(({*needed, *used} - given) & set(known)):
-        where = [cell for cell in _latest(cells) if name in _names(cell.source)[1]]
-        if not where:
-            why = "the cell that defined it is gone or was changed: write it into one, and run that"
-            yield f"`{name}` is in the kernel's memory alone: {why}"
-        elif where[-1] in chosen:
-            yield f"`{name}` stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
-        else:
-            mark = f"# exercise: {exercise[0]}"
-            yield f"`{name}` stands in In [{where[-1].number}], which is not of this exercise: begin it with  {mark}"
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises

@@ -226,7 +226,6 @@ _LARGEST = 1 << 18
 """What is longer counts as code, and a worker finds out."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _SEEN = 400
-_DECLARED = re.compile(rb"(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
 
 
 class _WithoutFinally(ast.NodeTransformer):
@@ -295,15 +294,8 @@ def cannot_be_text(source: bytes) -> str:
 def encoding_note(source: bytes, file_name: str) -> str:
     """What plain Python would say of the way in which a file is saved; "" if nothing."""
     try:
-        if _DECLARED.match(source):
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-        else:
-            encoding = "utf-8"
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        what = f"{file_name} is not saved as {error.encoding.upper()} (line {line})"
-        return f"{what}, so plain Python refuses it; save it as UTF-8"
-    except SyntaxError as error:
-        return f"plain Python refuses {file_name}: {error.msg}; save it as UTF-8"
+    except (SyntaxError, UnicodeDecodeError) as error:
+        return f"plain Python refuses {file_name}: {error}; save it as UTF-8"
     return ""

@@ -5,6 +5,7 @@ Each has one function that recognizes its layout, and one that reads it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -253,12 +254,10 @@ def _slug(folders: Sequence[Path]) -> str:
     prefix = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
     if prefix and all(name.startswith(prefix) and name != prefix for name in names):
         return prefix
-    if len(names) < 2:
-        return ""
     # Up to a hyphen, so that no letters of authors' names that are alike go with it.
-    ends = (place + 1 for place, letter in enumerate(names[0]) if letter == "-")
-    shared = [names[0][:end] for end in ends if all(name.startswith(names[0][:end]) for name in names)]
-    return shared[-1] if shared and shared[-1] not in names else ""
+    shared = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071  of letters
+    slug = shared[: shared.rfind("-") + 1]
+    return slug if slug not in names else ""
 
 
 CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
