@@ -27,13 +27,9 @@ _MOST_LINES = 16
 
 def feedback_page(report: Report, journal: Journal) -> str:
     """The page of an author, with those of their lines that the cause of the lost points is about."""
-    modules = journal.modules(report.author)
-    lines = {
-        graded.exercise.id: _own_lines(graded, *modules[graded.exercise.id])
-        for graded in report.exercises
-        if graded.exercise.id in modules
-    }
-    return page(report, lines)
+    graded = {one.exercise.id: one for one in report.exercises}
+    modules = journal.modules("author", report.author)
+    return page(report, {id: _own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded})
 
 
 def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:

@@ -169,21 +169,16 @@ class Journal(Store):
         """By author, what the name of a file begins with that their platform gives back to them."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
-    def modules(self, author: str) -> dict[str, tuple[str, bytes]]:
-        """By exercise, the module whose result counts: its path in the folder of submissions, and its text."""
-        rows = self.execute(
-            "SELECT current.exercise, path, text FROM current JOIN results ON results.id = result"
-            " WHERE current.author = CAST(? AS TEXT) AND text IS NOT NULL",
-            (as_bytes(author),),
-        )
-        return {exercise: (path, text) for exercise, path, text in rows}
+    def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
+        """The modules whose results count, of one "author" or one "exercise".
 
-    def texts(self, exercise: str) -> list[tuple[str, bytes]]:
-        """The modules of an exercise whose results count, with their authors."""
+        Returns:
+            of each its author, its exercise, its path in the folder of submissions, and its text.
+        """
         return self.execute(
-            "SELECT current.author, text FROM current JOIN results ON results.id = result"
-            " WHERE current.exercise = ? AND text IS NOT NULL ORDER BY current.author",
-            (exercise,),
+            "SELECT current.author, current.exercise, path, text FROM current JOIN results ON results.id = result"  # noqa: S608
+            f" WHERE current.{column} = CAST(? AS TEXT) AND text IS NOT NULL ORDER BY current.author",
+            (as_bytes(value),),
         )
 
     def forget_author(self, author: str) -> None:

@@ -182,9 +182,7 @@ def _canvas_name(name: str) -> re.Match[str] | None:
 
 
 def _fits_canvas(items: Sequence[Path]) -> bool:
-    files = [item for item in items if not item.is_dir()]
-    named = [item for item in files if _canvas_name(item.name)]
-    return bool(named) and _mostly(items, lambda item: item in named or bool(_PAGE.fullmatch(item.name)))
+    return _mostly(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
 
 
 def _of_canvas(item: Path) -> Handed | Unmatched:
