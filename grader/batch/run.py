@@ -135,23 +135,7 @@ def grade_batch(
         intake = replace(intake, handed=tuple(map(rules.with_members, intake.handed)))
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, on_report)
-        known, answers = Known(plan.setup, journal), sum(len(exercise.wrong) for exercise in batch.chosen)
-        if engine is not None:
-            opened = engine(replace(plan, exercises=batch.chosen))
-        else:
-            hidden = (intake.root, intake.source, out)
-            opened = open_lanes(batch.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
-
-        def waits() -> None:
-            on_wait(batch.done, batch.total, known.begun, answers)
-
-        with opened as lanes:
-            try:
-                for finished in schedule(batch.works(), lanes, journal, again=order.again, on_wait=waits):
-                    batch.take(finished)
-            finally:  # also of what was graded before Ctrl-C
-                if shard is None:
-                    place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
+        batch.grade(slots, engine, on_wait)
         summary = batch.looked_over()
         if shard is None:
             place.write_unmatched(batch.unmatched)
@@ -211,6 +195,27 @@ class _Batch:
         self.chosen = [exercise for exercise in self.plan.exercises if not only or exercise.id in only]
         self.unmatched = list(self.intake.unmatched)
         self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
+
+    def grade(self, slots: int, engine: OpenEngine | None, on_wait: OnWait) -> None:
+        """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
+        plan, order = self.plan, self.order
+        known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
+        hidden = (self.intake.root, self.intake.source, self.place.path)
+        if engine is not None:
+            opened = engine(replace(plan, exercises=self.chosen))
+        else:
+            opened = open_lanes(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
+
+        def waits() -> None:
+            on_wait(self.done, self.total, known.begun, answers)
+
+        with opened as lanes:
+            try:
+                for finished in schedule(self.works(), lanes, self.journal, again=order.again, on_wait=waits):
+                    self.take(finished)
+            finally:
+                if order.shard is None:
+                    self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=order.names)
 
     def works(self) -> Iterator[Work]:
         """What is to be graded. Submissions are read one after another."""

@@ -132,7 +132,7 @@ class TermRow:
 
     Attributes:
         uid: what the person is called.
-        scores: by hand-in; where nothing was handed in, which counts as 0, there is none.
+        scores: by hand-in, of those that were handed in; another one counts as 0.
         total: hundredths of a percent; None while points are undecided.
         explained: all of it in one line.
     """
