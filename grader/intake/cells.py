@@ -20,7 +20,7 @@ _TIMED = ("time", "timeit", "capture")
 """Magics of a whole cell, whose body runs as it stands."""
 
 _OURS = "grader.notebook"
-_LARGEST = 1 << 16
+LARGEST = 1 << 16
 """A longer cell counts as code, and is not looked at."""
 
 
@@ -89,7 +89,7 @@ class Module:
 
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a text; None if it is not Python, or too long."""
-    if len(source) <= _LARGEST and not syntax_error(source):
+    if len(source) <= LARGEST and not syntax_error(source):
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.parse(source)
     return None
@@ -183,7 +183,7 @@ def joined(
             if has_magics:
                 module.note(cell.number, ": left out magics and shell lines")
             module.add(cell.number, lines, 2 if body != cell.source else 1)
-        elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defined(body) & set(needed):
+        elif (error := syntax_error(body) if len(body) <= LARGEST else None) and not defined(body) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
             module.add(cell.number, body.split("\n"))

@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
 _COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
 _TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
-_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE | re.ASCII)
+_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+\.*|import[ \t]+)([^#\n]+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -221,7 +221,6 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
 # `compile` as it stands is not for strangers' texts: it copies a `finally` block for each way out of its `try`, so that
 # twenty of them inside one another take minutes and gigabytes.
 
-_NAMED = re.compile(r"(?:async +)?(?:def|class) +(\w+)")
 _LARGEST = 1 << 18
 """What is longer counts as code, and a worker finds out."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -278,7 +277,7 @@ def place_in(source: bytes, path: str) -> Place:
     """Where a module has its functions and classes."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
-    matches = ((number, _NAMED.match(line)) for number, line in enumerate(lines, 1))
+    matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
     return Place(path, len(lines), {match[1]: number for number, match in matches if match})
 
 

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.intake.cells import Cell, Module, checkers_in, joined, of_this, without_their_imports
+from grader.intake.cells import LARGEST, Cell, Module, checkers_in, joined, of_this, without_their_imports
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
@@ -27,7 +27,6 @@ _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
 
 # A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
-_LARGEST_CELL = 1 << 16
 _MOST_COMPILED = 4 << 20
 _MOST_DROPPED = 50
 
@@ -144,7 +143,7 @@ def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
         lines[first] = _nothing(lines[first])
     for _ in range(_MOST_DROPPED):
         room -= len(code)
-        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= _LARGEST_CELL else None
+        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= LARGEST else None
         place = (error.lineno or 0) - 1 if error else -1
         if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
             break
