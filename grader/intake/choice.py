@@ -170,7 +170,7 @@ def _submission(
     untouched: set[str] = set()
     for exercise in wanted:
         id, own = exercise.id, ordered[exercise.id]
-        if not own:
+        if not own and attempt == 0:
             problems[id], unread = _problem(exercise, contents, wanted)
             if unread is not None:
                 paths[id] = contents.disk[unread]

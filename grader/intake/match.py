@@ -296,5 +296,5 @@ def encoding_note(source: bytes, file_name: str) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)
     except (SyntaxError, UnicodeDecodeError) as error:
-        return f"plain Python refuses {file_name}: {error}; save it as UTF-8"
+        return f"plain Python refuses {file_name}, because of how it is saved ({error}); save it as UTF-8"
     return ""

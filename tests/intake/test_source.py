@@ -95,7 +95,8 @@ def test_what_the_parser_does_not_see(source: str, why: str) -> None:
 def test_a_file_that_plain_python_refuses(tiny: Course, tmp_path: Path, source: bytes, note: str) -> None:
     """It is said what is wrong with how it was saved."""
     notes = handed_in(tiny, tmp_path, source).notes.get("double", ())
-    assert notes == ((f"plain Python refuses double.py: {note}; save it as UTF-8",) if note else ())
+    why = f"plain Python refuses double.py, because of how it is saved ({note}); save it as UTF-8"
+    assert notes == ((why,) if note else ())
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
