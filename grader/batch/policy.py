@@ -16,7 +16,7 @@ from grader.batch.overrides import Override, decisions, overridden, read_overrid
 from grader.course.layout import COURSE_FILE
 from grader.grading.plan import VOID
 from grader.intake.handed import Handed
-from grader.model import Course, FinalScore, GradedExercise, HandIn, Policy, Report, Score
+from grader.model import Course, FinalScore, HandIn, Policy, Report, Score
 from grader.model.score import counted, points_text
 from grader.report.people import NOBODY, People, Person, folded, people_in
 from grader.report.safe import for_csv
@@ -150,7 +150,10 @@ class Rules:
             at = max((person.at for person in self.persons(noted)), default="") or noted.at
             late = lateness(names, at, self.course, handin, is_late=noted.late)
         extra = handin.extra if handin else ()
-        dropped = {graded.exercise.id for graded in _dropped(report, extra, handin.drop if handin else 0)}
+        plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
+        # By the part of their points that was earned; of equal ones the first.
+        lowest = sorted(plain, key=lambda graded: graded.score.earned / graded.score.possible)
+        dropped = {graded.exercise.id for graded in lowest[: min(handin.drop if handin else 0, len(plain) - 1)]}
         counts = [graded for graded in report.exercises if graded.exercise.id not in dropped]
         plain = [graded for graded in counts if graded.exercise.id not in extra]
         score = sum((graded.score for graded in plain), Score(0, 0))
@@ -185,13 +188,6 @@ def penalty(points: int, days: int, policy: Policy) -> int:
     """What so many days cost of these points, in hundredths, rounded down."""
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
-
-
-def _dropped(report: Report, extra: Collection[str], count: int) -> list[GradedExercise]:
-    """The lowest exercises, by the part of their points that was earned; of equal ones the first."""
-    plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
-    lowest = sorted(plain, key=lambda graded: graded.score.earned / graded.score.possible)
-    return lowest[: min(count, len(plain) - 1)]
 
 
 def _parts(

@@ -150,8 +150,8 @@ class Request:
     handed: Handed | None = None
     every: bool = False
     root: Path | None = None
-    archive: Path | None = None
-    folder: Path | None = None
+    archive: Path = Path()
+    folder: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -265,8 +265,6 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
             wanted = [exercise for exercise in course if exercise.id in request.wanted]
             own, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
             return Reply(tuple(own), tuple(unmatched))
-        assert request.archive is not None
-        assert request.folder is not None
         return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
     except SubmissionError as error:
         return Reply(problem=str(error))
@@ -292,7 +290,7 @@ def main() -> None:
         _limit_time(request.cpu_s)
         answers.write(to_json(answer(request, course)) + b"\n")
         answers.flush()
-        folders += [request.folder] if request.folder else []
+        folders += [request.folder] if request.handed is None else []
     for folder in folders:  # also where the process that wanted them was killed
         shutil.rmtree(folder, ignore_errors=True)
 
