@@ -8,7 +8,7 @@ import hashlib
 import heapq
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
 from grader.report.gradebook import GradebookRow, gradebook_csv
 from grader.report.people import folded, missing_of, people_in
@@ -36,7 +36,7 @@ _NOTES = "notes.csv"
 _FEEDBACK = "feedback"
 SIMILAR = "similar.html"
 RETURNED = "feedback.zip"
-_OVERVIEW = "report.html"
+OVERVIEW = "report.html"
 _LONGEST_NAME = 200
 _SHORTENED = 40
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -77,7 +77,8 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
     yield from unused(rules.overrides, pairs)
     yield from rules.unknown(frozenset().union(*called.values()))
-    if (people := rules.people) is None:
+    people = rules.people
+    if not people.persons:
         return
     authors = [name for one in noted for name in one.members]
     if absent := sum(1 for _ in missing_of(people, authors)):
@@ -103,14 +104,12 @@ class Out:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with failing_as(f"--out: {path} cannot be made", "name another folder"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             (path / REPORTS).mkdir(exist_ok=True)
             # One that was there before may be open to others; only its owner can close it.
             if os.name == "posix" and path.stat().st_uid == os.geteuid():
                 path.chmod(0o700)
-        except OSError as error:
-            raise CourseError(f"--out: {path} cannot be made ({error.strerror}); name another folder") from None
         if not os.access(path, os.W_OK | os.X_OK):
             raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
@@ -137,12 +136,10 @@ class Out:
                 notes.extend(_notes(report))
                 yield GradebookRow.of(report)
 
-        rows: Iterable[GradebookRow] = noted()
-        if rules.people:
-            authors = [name for noted in journal.submissions() for name in noted.members]
-            absent = sorted(person.author for person in missing_of(rules.people, authors))
-            nothing = (GradebookRow.absent(author, plan.exercises) for author in absent)
-            rows = heapq.merge(rows, nothing, key=lambda row: row.authors[0])
+        authors = [name for noted in journal.submissions() for name in noted.members]
+        absent = sorted(person.author for person in missing_of(rules.people, authors))
+        nothing = (GradebookRow.absent(author, plan.exercises) for author in absent)
+        rows = heapq.merge(noted(), nothing, key=lambda row: row.authors[0])
         people, ids = journal.names() if names else None, [exercise.id for exercise in plan.exercises]
         write_whole(self.path / GRADEBOOK, gradebook_csv(ids, rows, people))
         notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
@@ -159,18 +156,16 @@ class Out:
         if not (place.exists() and file.samefile(place)):
             write_whole(place, file.read_bytes())
 
-    def write_page(self, text: str, author: str | None = None, file: str = _OVERVIEW) -> Path:
-        """Write the page of an author, or one of the class; give its place.
+    def write_page(self, file: str, text: str) -> Path:
+        """Write a page of the class or of an author; give its place.
 
         Raises:
             CourseError: it cannot be written.
         """
-        path = self.path / (file if author is None else page_of(author))
-        try:
+        path = self.path / file
+        with failing_as(f"{path} cannot be written", "remove what is in its place"):
             path.parent.mkdir(exist_ok=True)
             write_whole(path, text)
-        except OSError as error:
-            raise CourseError(f"{path} cannot be written ({error.strerror}); remove what is in its place") from None
         return path
 
     def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
@@ -193,17 +188,16 @@ class Out:
             CourseError: a table cannot be read.
         """
         own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author)]
-        for name in (*own, _OVERVIEW, SIMILAR, RETURNED):
+        for name in (*own, OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
         meant = rules.names(noted)
-        persons = [person.row for name in noted.members if (person := rules.person_of(name))]
         for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, ROSTER):
             path = self.path / name
             if path.is_file():
-                table = Table(path)
-                place = table.header.index("author") if name != ROSTER else 0
-                rows = range(1, len(table.rows))
-                gone = [row for row in rows if folded(table.cell(row, place)) in meant] if name != ROSTER else persons
+                table, gone = Table(path), [person.row for person in rules.persons(noted)]
+                if name != ROSTER:
+                    place = table.header.index("author")
+                    gone = [row for row in range(1, len(table.rows)) if folded(table.cell(row, place)) in meant]
                 table.remove(gone)
                 write_whole(path, table.content())
 

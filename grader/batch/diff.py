@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from grader.batch.book import report_of
@@ -34,14 +34,22 @@ class Change:
         before: as it was graded before.
         after: as it was graded now.
         why: it was graded again.
-        checks: those with another ending.
     """
 
     author: str
     before: GradedExercise
     after: GradedExercise
     why: str
-    checks: Sequence[CheckChange]
+
+    @property
+    def checks(self) -> list[CheckChange]:
+        """Those with another ending."""
+        old, new = (
+            {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
+            for graded in (self.before, self.after)
+        )
+        ids = [id for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
+        return [CheckChange(id, old.get(id), new.get(id)) for id in ids]
 
     @property
     def is_one(self) -> bool:
@@ -49,28 +57,18 @@ class Change:
         return bool(self.checks) or self.before.score != self.after.score
 
 
-@dataclass(frozen=True)
-class Diff:
-    """What the last run changed that graded anything again.
-
-    Attributes:
-        at: when that run began; "" if there was none.
-        changes: everything that was graded again, by author and in the order of the course.
-    """
-
-    at: str
-    changes: Sequence[Change]
-
-
-def last_regrade(course: Course, journal: Journal) -> Diff:
+def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
     """Compare what counts with what it replaced, in the last run in which anything was replaced.
 
     Lower scores that did not count because of `never_lower` are compared with those that count.
+
+    Returns:
+        when that run began, "" if there was none; and what was graded again, by author and in the order of the course.
     """
     rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
     rows += [(row, row.result, number) for number, row in journal.not_counted()]
     if not rows:
-        return Diff("", ())
+        return "", []
     run = max(row.run for row, _, _ in rows)
     places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
     known = [each for each in rows if each[0].run == run and each[0].exercise in places]
@@ -78,12 +76,9 @@ def last_regrade(course: Course, journal: Journal) -> Diff:
     for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
         exercise = course.exercises[places[row.exercise]]
         old, new = journal.result(earlier), journal.result(later)
-        before, after = old.outcomes.graded(exercise), new.outcomes.graded(exercise)
-        why = old.key.why_not(new.key)
-        if later != row.result:
-            why = f"{why}; not counted, because of --never-lower"
-        changes.append(Change(row.author, before, after, why, tuple(_checks(before, after))))
-    return Diff(journal.started(run), changes)
+        why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
+        changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
+    return journal.started(run), changes
 
 
 def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
@@ -91,20 +86,11 @@ def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
     alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
     for noted in journal.submissions():
         report = report_of(plan, journal, noted, rules)
-        if report is None or not (rows := list(decisions(report))):
-            continue
-        judged = report_of(alone, journal, noted, Rules.none(plan.course))
-        assert judged is not None
-        for before, after in zip(judged.exercises, report.exercises, strict=True):
-            why = dict.fromkeys(why for graded, _, why in rows if graded is after)
-            change = Change(noted.author, before, after, "; ".join(why), tuple(_checks(before, after)))
-            if change.is_one:
-                yield change
-
-
-def _checks(before: GradedExercise, after: GradedExercise) -> Iterator[CheckChange]:
-    old = {row.check.id: (row.verdict.value, row.score.earned) for row in before.checks}
-    new = {row.check.id: (row.verdict.value, row.score.earned) for row in after.checks}
-    for id in dict.fromkeys((*new, *old)):
-        if old.get(id) != new.get(id):
-            yield CheckChange(id, old.get(id), new.get(id))
+        rows = list(decisions(report)) if report is not None else []
+        judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
+        if report is not None and judged is not None:
+            for before, after in zip(judged.exercises, report.exercises, strict=True):
+                why = dict.fromkeys(why for graded, _, why in rows if graded is after)
+                change = Change(noted.author, before, after, "; ".join(why))
+                if change.is_one:
+                    yield change

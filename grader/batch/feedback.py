@@ -14,7 +14,7 @@ from grader.batch.journal import Journal
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
 from grader.model import GradedExercise, Report
-from grader.model.errors import CourseError
+from grader.model.files import ANOTHER_PLACE, DRAFT, failing_as
 from grader.model.score import Causes
 from grader.report.export.items import Options
 from grader.report.export.job import markdown
@@ -27,13 +27,9 @@ _MOST_LINES = 16
 
 def feedback_page(report: Report, journal: Journal) -> str:
     """The page of an author, with those of their lines that the cause of the lost points is about."""
-    modules = journal.modules(report.author)
-    lines = {
-        graded.exercise.id: _own_lines(graded, *modules[graded.exercise.id])
-        for graded in report.exercises
-        if graded.exercise.id in modules
-    }
-    return page(report, lines)
+    graded = {one.exercise.id: one for one in report.exercises}
+    modules = journal.modules("author", report.author)
+    return page(report, {id: _own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded})
 
 
 def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
@@ -103,12 +99,11 @@ def open_returned(path: Path, journal: Journal) -> Iterator[Returned]:
     Raises:
         CourseError: it cannot be written.
     """
-    draft = path.with_name(f"{path.name}.part")
-    try:
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            yield Returned(archive, journal.returned())
-        os.replace(draft, path)
-    except OSError as error:
-        raise CourseError(f"{path} cannot be written ({error.strerror}); name another place") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    draft = path.with_name(f"{path.name}{DRAFT}")
+    with failing_as(f"{path} cannot be written", ANOTHER_PLACE):
+        try:
+            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+                yield Returned(archive, journal.returned())
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)

@@ -169,21 +169,16 @@ class Journal(Store):
         """By author, what the name of a file begins with that their platform gives back to them."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
-    def modules(self, author: str) -> dict[str, tuple[str, bytes]]:
-        """By exercise, the module whose result counts: its path in the folder of submissions, and its text."""
-        rows = self.execute(
-            "SELECT current.exercise, path, text FROM current JOIN results ON results.id = result"
-            " WHERE current.author = CAST(? AS TEXT) AND text IS NOT NULL",
-            (as_bytes(author),),
-        )
-        return {exercise: (path, text) for exercise, path, text in rows}
+    def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
+        """The modules whose results count, of one "author" or one "exercise".
 
-    def texts(self, exercise: str) -> list[tuple[str, bytes]]:
-        """The modules of an exercise whose results count, with their authors."""
+        Returns:
+            of each its author, its exercise, its path in the folder of submissions, and its text.
+        """
         return self.execute(
-            "SELECT current.author, text FROM current JOIN results ON results.id = result"
-            " WHERE current.exercise = ? AND text IS NOT NULL ORDER BY current.author",
-            (exercise,),
+            "SELECT current.author, current.exercise, path, text FROM current JOIN results ON results.id = result"  # noqa: S608
+            f" WHERE current.{column} = CAST(? AS TEXT) AND text IS NOT NULL ORDER BY current.author",
+            (as_bytes(value),),
         )
 
     def forget_author(self, author: str) -> None:
@@ -195,11 +190,8 @@ class Journal(Store):
 
     def current(self, author: str | None = None) -> list[Current]:
         """Which results count, of one author or of all."""
-        columns = "SELECT author, exercise, result, replaces, run FROM current"
-        if author is None:
-            rows = self.execute(columns)
-        else:
-            rows = self.execute(f"{columns} WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
+        where, values = ("", ()) if author is None else (" WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
+        rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
         return [Current(*row) for row in rows]
 
     def not_counted(self) -> list[tuple[int, Current]]:
@@ -257,21 +249,16 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
         with closing(connect(path, wait_s)) as connection:
             os.chmod(path, 0o600)
             connection.text_factory = from_bytes
-            _lock(connection)
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")  # nothing is lost when this process is killed
+            connection.execute("BEGIN EXCLUSIVE")
+            if not prepare(connection, _TABLES):
+                raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
+            connection.commit()
             yield Journal(connection)
     except sqlite3.Error as error:
         raise _as_ours(path, error) from None
-
-
-def _lock(connection: sqlite3.Connection) -> None:
-    """Take the journal for this process alone, and see that it is one of ours."""
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")  # nothing is lost when this process is killed
-    connection.execute("BEGIN EXCLUSIVE")
-    if not prepare(connection, _TABLES):
-        raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
-    connection.commit()
 
 
 def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
@@ -302,7 +289,7 @@ def open_run(
     Raises:
         CourseError: another process has it.
     """
-    with open_journal(out, file=_file(shard)) as journal:
+    with open_journal(out, file=FILE if shard is None else f"journal-{shard}.sqlite") as journal:
         journal.begin(options, root, handin)
         if shard is None:
             _take_in_shards(out, journal)
@@ -328,7 +315,3 @@ def _take_in_shards(out: Path, whole: Journal) -> None:
 def _identity(saved: Saved) -> tuple[object, ...]:
     """What two journals have in common of one result."""
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)
-
-
-def _file(shard: Shard | None) -> str:
-    return FILE if shard is None else f"journal-{shard}.sqlite"

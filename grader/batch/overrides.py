@@ -6,11 +6,11 @@ A row gives the points of one check, or of a whole exercise where `check` is emp
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from grader.course.files import Points, Strict, suggestion, validated
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
@@ -23,34 +23,32 @@ OVERRIDES = "overrides.csv"
 
 
 class _Row(Strict):
-    """A row of the file."""
+    """A row of the file.
 
-    author: Annotated[str, Field(min_length=1)]
+    Attributes:
+        author: of the submission, or one of its group; folded.
+        exercise: the id or the number.
+        check: its id; "" for the whole exercise.
+        points: not in hundredths.
+        why: a sentence.
+    """
+
+    author: Annotated[str, Field(min_length=1), AfterValidator(folded)]
     exercise: Annotated[str, Field(min_length=1)]
-    check: str = ""
+    check: Annotated[str, AfterValidator(lambda name: name.removeprefix("check_"))] = ""
     points: Points
     why: Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class Override:
-    """Points that staff gives.
-
-    Attributes:
-        line: where it stands in the file.
-        author: of the submission, or one of its group; folded.
-        exercise: the id.
-        check: its id; "" for the whole exercise.
-        points: hundredths of a point.
-        why: a sentence.
-    """
+class Override(_Row):
+    """Points that staff gives, with the line of the file."""
 
     line: int
-    author: str
-    exercise: str
-    check: str
-    points: int
-    why: str
+
+    @property
+    def worth(self) -> int:
+        """The points, in hundredths."""
+        return round(self.points * 100)
 
     def problem(self, report: Report) -> str:
         """Why it cannot be applied to its author's report, or ""."""
@@ -64,7 +62,7 @@ class Override:
                 hint = suggestion(self.check, list(rows)) if rows else "; no check ran, so leave the column check empty"
                 return f"{self.exercise} has no check {self.check} for {self.author}{hint}"
             possible = rows[self.check].score.possible
-        return f"{points_text(self.points)} is more than {points_text(possible)} points" * (self.points > possible)
+        return f"{points_text(self.worth)} is more than {points_text(possible)} points" * (self.worth > possible)
 
 
 def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
@@ -81,16 +79,15 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
     made: dict[tuple[str, str, str], Override] = {}
     for row, line in zip(table.rows[1:], table.lines[1:], strict=True):
         where = f"{path}: line {line}"
-        cells = dict(zip(table.header, (cell.strip() for cell in row), strict=False))
+        cells = {name: cell.strip() for name, cell in zip(table.header, row, strict=False) if name}
         cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
-        read = validated({name: cell for name, cell in cells.items() if name}, where, _Row, problems)
+        read = validated(cells, where, _Row, problems)
         exercise = cells.get("exercise", "")
         if exercise and exercise not in names:
             problems.append(f"{where}: exercise: there is no {exercise}{suggestion(exercise, list(names))}")
         if read is None or exercise not in names:
             continue
-        check = read.check.removeprefix("check_")
-        one = Override(line, folded(read.author), names[exercise], check, round(read.points * 100), read.why)
+        one = Override(**{**read.model_dump(), "exercise": names[exercise]}, line=line)
         first = made.setdefault((one.author, one.exercise, one.check), one)
         if first is not one:
             problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
@@ -110,12 +107,12 @@ def overridden(report: Report, overrides: Sequence[Override], names: Collection[
 
 def _set(graded: GradedExercise, one: Override) -> GradedExercise:
     if not one.check:
-        return replace(graded, score=Score(one.points, graded.score.possible), withheld_points=0, set_by=one.why)
+        return replace(graded, score=Score(one.worth, graded.score.possible), withheld_points=0, set_by=one.why)
 
     def given(row: GradedCheck) -> GradedCheck:
         if row.check.id != one.check:
             return row
-        return replace(row, score=Score(one.points, row.score.possible), held_back=0, set_by=one.why)
+        return replace(row, score=Score(one.worth, row.score.possible), held_back=0, set_by=one.why)
 
     checks = tuple(map(given, graded.checks))
     change = [(new.score, old.score) for new, old in zip(checks, graded.checks, strict=True)]

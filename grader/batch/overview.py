@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -48,14 +51,12 @@ class Class:
         *,
         names: bool = False,
     ) -> None:
-        self._journal = journal
-        self._out = out
-        self._course = course
+        self._journal, self._out, self._course = journal, out, course
         self._people = journal.names()
         self._names = self._people if names else {}
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
-        self._notes: dict[tuple[str, str], list[str]] = {}
+        self._notes = defaultdict[tuple[str, str], list[str]](list)
         self._rows: list[AuthorRow] = []
         self._open: list[tuple[str, Exercise, Verdict]] = []
         self._at = ""
@@ -75,7 +76,7 @@ class Class:
             if is_unexplained(graded):
                 add_to(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
-                self._notes.setdefault((author, note), []).append(graded.exercise.number)
+                self._notes[author, note].append(graded.exercise.number)
             open_ = dict.fromkeys(row.verdict for row in graded.checks if not row.verdict.decided)
             self._open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
@@ -118,9 +119,8 @@ class Class:
         why = "the journal has none of its files; run the batch once more with --rerun all"
         for saved in self._members(group):
             if saved.text is not None:
-                graded = saved.outcomes.graded(group.exercise)
                 try:
-                    return draft_text(graded, saved.text, people[saved.author])
+                    return draft_text(saved.outcomes.graded(group.exercise), saved.text, people[saved.author])
                 except ValueError as error:
                     why = str(error)
         raise ValueError(why)
@@ -131,25 +131,19 @@ class Class:
         return sorted(results, key=lambda saved: (_length(saved.text), saved.author))
 
 
-def _length(text: bytes | None) -> int:
+def _length(text: bytes | None) -> float:
     """Of the code, comments apart; what cannot be read comes last."""
-    if text is None:
-        return 1 << 40
-    try:
-        return len(plain_code(text))
-    except ValueError:
-        return (1 << 30) + len(text)
+    with suppress(ValueError):
+        return len(plain_code(text)) if text is not None else math.inf
+    return 1 << 30
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
     """The lines of a file below its docstring that the starter lacks, with their numbers; nothing if it is not text."""
     starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
     given = {line.strip() for line in starter.splitlines()}
-    try:
-        own = text.decode("utf-8").splitlines()
-    except UnicodeDecodeError:
-        return
     task = _TASK.match(text)
-    for number, line in enumerate(own, 1):
-        if number > (task[0].count(b"\n") if task else 0) and line.strip() and line.strip() not in given:
-            yield number, line.rstrip()
+    with suppress(UnicodeDecodeError):
+        for number, line in enumerate(text.decode("utf-8").splitlines(), 1):
+            if number > (task[0].count(b"\n") if task else 0) and line.strip() and line.strip() not in given:
+                yield number, line.rstrip()

@@ -16,9 +16,9 @@ from grader.batch.overrides import Override, decisions, overridden, read_overrid
 from grader.course.layout import COURSE_FILE
 from grader.grading.plan import VOID
 from grader.intake.handed import Handed
-from grader.model import Course, FinalScore, GradedExercise, HandIn, Policy, Report
+from grader.model import Course, FinalScore, HandIn, Policy, Report, Score
 from grader.model.score import counted, points_text
-from grader.report.people import People, Person, folded, people_in
+from grader.report.people import NOBODY, People, Person, folded, people_in
 from grader.report.safe import for_csv
 
 ROSTER = "roster.csv"
@@ -30,12 +30,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late something was handed in.
-
-    Attributes:
-        days: None if nothing says it.
-        why: how that is known, in words.
-    """
+    """How many days late something was handed in, None if nothing says it; and how that is known, in words."""
 
     days: int | None
     why: str = ""
@@ -70,6 +65,20 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     return Lateness(None)
 
 
+def roster_in(out: Path, names: Mapping[str, str]) -> People:
+    """The people of the roster in a folder of results; nobody without one.
+
+    Args:
+        out: the folder.
+        names: of people by the numbers that their submissions have.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    path = out / ROSTER
+    return people_in(path, names) if path.is_file() else NOBODY
+
+
 @dataclass(frozen=True)
 class Rules:
     """What makes final scores of the results in a folder; its files are read once.
@@ -78,13 +87,13 @@ class Rules:
         course: has the policy.
         handin: that was graded, or None.
         overrides: of staff.
-        people: of the roster, or None.
+        people: of the roster; nobody without one.
     """
 
     course: Course
-    handin: HandIn | None
-    overrides: Sequence[Override]
-    people: People | None
+    handin: HandIn | None = None
+    overrides: Sequence[Override] = ()
+    people: People = NOBODY
 
     @classmethod
     def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str]) -> Rules:
@@ -99,53 +108,76 @@ class Rules:
         Raises:
             CourseError: its overrides or its roster cannot be read; it lists every problem.
         """
-        people = people_in(path) if (path := out / ROSTER).is_file() else None
-        if people is not None:
-            people.given = names
-        one = next((item for item in course.handins if item.id == handin), None)
-        return cls(course, one, read_overrides(out, course), people)
+        people = roster_in(out, names)
+        return cls(course, course.handin(handin), read_overrides(out, course), people)
 
-    @classmethod
-    def none(cls, course: Course) -> Rules:
-        """None of them."""
-        return cls(course, None, (), None)
-
-    def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
-        """The report with what staff and the policy make of it; `raw` are the points of its checks by exercise."""
-        names, late = self.names(noted), Lateness(None)
-        report = overridden(report, self.overrides, names)
-        if self.handin is not None:
-            persons = [self.person_of(name) for name in noted.members]
-            at = max((person.at for person in persons if person), default="") or noted.at
-            late = lateness(names, at, self.course, self.handin, is_late=noted.late)
-        return with_policy(report, raw, late, self.course, self.handin)
+    def persons(self, noted: Noted) -> list[Person]:
+        """Those on the roster whose submission it is."""
+        return [person for name in noted.members if (person := self.people.person_of(name))]
 
     def names(self, noted: Noted) -> frozenset[str]:
         """What means the authors of a submission, folded: as in the gradebook, and as on the roster."""
-        names = (noted.author, *noted.authors)
-        own = frozenset(folded(text) for name in names for text in (name, for_csv(name)))
-        persons = [person for name in noted.members if (person := self.person_of(name))]
-        return own.union(*(self.people.names_of(person) for person in persons)) if self.people else own
+        own = frozenset(folded(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
+        return own.union(*map(self.people.names_of, self.persons(noted)))
 
     def unknown(self, names: Collection[str]) -> Iterator[str]:
         """A sentence for each name of the hand-in in course.yaml that means nobody."""
-        on_roster = [self.people.names_of(person) for person in self.people.persons] if self.people else []
-        known = frozenset(names).union(*on_roster)
         if (handin := self.handin) is not None:
-            typed = {"extensions": handin.extensions, "late_days": handin.late_days}
-            for key, name in ((key, name) for key, own in typed.items() for name in own if folded(name) not in known):
-                yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
+            known = frozenset(names).union(*map(self.people.names_of, self.people.persons))
+            for key, own in (("extensions", handin.extensions), ("late_days", handin.late_days)):
+                for name in own:
+                    if folded(name) not in known:
+                        yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
         """The same with all members of a team of Moodle's as its authors, if the roster has the team's name."""
-        if self.people is None or not handed.name or self.person_of(handed.key):
+        if not handed.name or self.people.person_of(handed.key):
             return handed
         members = tuple(person.author for person in self.people.team(handed.name))
         return replace(handed, authors=members, name="") if members else handed
 
-    def person_of(self, author: str) -> Person | None:
-        """Who on the roster an author is; None without a roster, too."""
-        return self.people.person_of(author) if self.people else None
+    def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
+        """The report with what staff and the policy make of it.
+
+        Args:
+            report: as checks judge it.
+            raw: hundredths of a point by exercise, before staff decided anything.
+            noted: the submission.
+        """
+        names, late, handin, policy = self.names(noted), Lateness(None), self.handin, self.course.policy
+        report = overridden(report, self.overrides, names)
+        if handin is not None:
+            at = max((person.at for person in self.persons(noted)), default="") or noted.at
+            late = lateness(names, at, self.course, handin, is_late=noted.late)
+        extra = handin.extra if handin else ()
+        plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
+        # By the part of their points that was earned; of equal ones the first.
+        lowest = sorted(plain, key=lambda graded: graded.score.earned / graded.score.possible)
+        dropped = {graded.exercise.id for graded in lowest[: min(handin.drop if handin else 0, len(plain) - 1)]}
+        counts = [graded for graded in report.exercises if graded.exercise.id not in dropped]
+        plain = [graded for graded in counts if graded.exercise.id not in extra]
+        score = sum((graded.score for graded in plain), Score(0, 0))
+        bonus = sum(graded.score.earned for graded in counts) - score.earned
+        own = sum(raw[graded.exercise.id] for graded in plain)
+        grace = min(late.days or 0, policy.grace_days)
+        cost = penalty(score.earned + bonus, (late.days or 0) - grace, policy)
+        final = FinalScore(
+            raw=own,
+            override=score.earned - own,
+            bonus=bonus,
+            penalty=cost,
+            final=None if report.score.undecided else score.earned + bonus - cost,
+            possible=score.possible,
+            late_days=late.days,
+            grace_days=grace,
+            explained="",
+        )
+        parts = list(_parts(report, final, late, dropped, policy, alone=len(self.course.handins) > 1))
+        if not parts and score.possible == report.score.possible:
+            return report
+        text = "; ".join([f"{points_text(own)} of {points_text(score.possible)} points", *parts])
+        end = "undecided" if final.final is None else points_text(final.final)
+        return replace(report, policy=replace(final, explained=f"{text}; final: {end}"))
 
 
 def _shown(time: datetime) -> str:
@@ -156,54 +188,6 @@ def penalty(points: int, days: int, policy: Policy) -> int:
     """What so many days cost of these points, in hundredths, rounded down."""
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
-
-
-def with_policy(
-    report: Report, raw: Mapping[str, int], late: Lateness, course: Course, handin: HandIn | None
-) -> Report:
-    """The report with what counts of it in the end.
-
-    Args:
-        report: with what staff decided.
-        raw: hundredths of a point by exercise, before staff decided anything.
-        late: how late it was.
-        course: says what late work costs.
-        handin: says what is extra credit, and how much is dropped; or None.
-    """
-    extra = set(handin.extra) if handin else set[str]()
-    dropped = {graded.exercise.id for graded in _dropped(report, extra, handin.drop if handin else 0)}
-    counts = [graded for graded in report.exercises if graded.exercise.id not in dropped]
-    plain = [graded for graded in counts if graded.exercise.id not in extra]
-    undecided = any(graded.score.undecided for graded in report.exercises)
-    earned, possible = (sum(getattr(one.score, what) for one in plain) for what in ("earned", "possible"))
-    bonus = sum(graded.score.earned for graded in counts) - earned
-    own = sum(raw[graded.exercise.id] for graded in plain)
-    grace = min(late.days or 0, course.policy.grace_days)
-    cost = penalty(earned + bonus, (late.days or 0) - grace, course.policy)
-    final = FinalScore(
-        raw=own,
-        override=earned - own,
-        bonus=bonus,
-        penalty=cost,
-        final=None if undecided else earned + bonus - cost,
-        possible=possible,
-        late_days=late.days,
-        grace_days=grace,
-        explained="",
-    )
-    parts = list(_parts(report, final, late, dropped, course.policy, alone=len(course.handins) > 1))
-    if not parts and possible == report.score.possible:
-        return report
-    text = "; ".join([f"{points_text(own)} of {points_text(possible)} points", *parts])
-    end = "undecided" if final.final is None else points_text(final.final)
-    return replace(report, policy=replace(final, explained=f"{text}; final: {end}"))
-
-
-def _dropped(report: Report, extra: set[str], count: int) -> list[GradedExercise]:
-    """The lowest exercises, by the part of their points that was earned; of equal ones the first."""
-    plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
-    lowest = sorted(plain, key=lambda graded: graded.score.earned / graded.score.possible)
-    return lowest[: min(count, len(plain) - 1)]
 
 
 def _parts(

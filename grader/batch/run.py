@@ -119,8 +119,10 @@ def grade_batch(
         CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    place = Out(out)
-    intake, shard = _own_part(intake, order.shard), order.shard
+    place, shard = Out(out), order.shard
+    if shard is not None:
+        own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
+        intake = replace(intake, handed=own, unmatched=())
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
     run = open_run(out, shard, options, intake.root, authors, plan.handin)
     with no_room_reported(out), run as (journal, secret):
@@ -130,31 +132,16 @@ def grade_batch(
         if order.roster is not None:
             place.save_roster(order.roster)
         rules = Rules.read(out, plan.course, plan.handin, journal.names())  # before anything is graded: it may refuse
-        known = Known(plan.setup, journal)
         intake = replace(intake, handed=tuple(map(rules.with_members, intake.handed)))
         journal.note_people(intake.handed)
-        batch = _Batch(plan, intake, place, order, journal, rules, known, on_report, on_wait)
-        opened = engine(replace(plan, exercises=batch.chosen)) if engine is not None else batch.lanes(slots)
-        with opened as lanes:
-            try:
-                batch.run(lanes)
-            finally:  # also of what was graded before Ctrl-C
-                if shard is None:
-                    place.write_gradebook(plan, journal, rules, batch.unmatched, names=order.names)
-        batch.look_over()
+        batch = _Batch(plan, intake, place, order, journal, rules, on_report)
+        batch.grade(slots, engine, on_wait)
+        summary = batch.looked_over()
         if shard is None:
             place.write_unmatched(batch.unmatched)
             on_book(reports(plan, journal, rules))
-            batch.summary.notes += notes_of(plan, journal, rules)
-    return batch.summary
-
-
-def _own_part(intake: Intake, shard: Shard | None) -> Intake:
-    """What a shard grades; all of it without one."""
-    if shard is None:
-        return intake
-    own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
-    return replace(intake, handed=own, unmatched=())
+            summary.notes += notes_of(plan, journal, rules)
+    return summary
 
 
 def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
@@ -174,7 +161,7 @@ class _InProgress:
         handed: what its author handed in.
         submissions: the one that counts, then earlier attempts.
         waiting: its works of which there is no result yet.
-        repeated: its works that are repeated at the end.
+        open: its works of which there is no final result: some are repeated at the end.
         is_new: whether anything was graded now.
         results: by exercise and attempt, the number of the result in the journal, and the graded exercise.
     """
@@ -183,7 +170,7 @@ class _InProgress:
     handed: Handed
     submissions: list[Submission]
     waiting: set[Work] = field(default_factory=set)
-    repeated: set[Work] = field(default_factory=set)
+    open: set[Work] = field(default_factory=set)
     is_new: bool = False
     results: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
@@ -198,9 +185,7 @@ class _Batch:
     order: Order
     journal: Journal
     rules: Rules
-    known: Known
     on_report: OnReport
-    on_wait: OnWait
     summary: Summary = field(default_factory=Summary)
     done: int = 0
     under_way: dict[Work, tuple[_InProgress, int]] = field(default_factory=dict)
@@ -211,24 +196,28 @@ class _Batch:
         self.unmatched = list(self.intake.unmatched)
         self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
 
-    def lanes(self, slots: int) -> AbstractContextManager[Engine]:
-        """Lanes of this machine."""
+    def grade(self, slots: int, engine: OpenEngine | None, on_wait: OnWait) -> None:
+        """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
+        plan, order = self.plan, self.order
+        known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.place.path)
-        return open_lanes(self.chosen, self.plan.setup, slots, hidden=hidden, known=self.known, strict=True)
+        if engine is not None:
+            opened = engine(replace(plan, exercises=self.chosen))
+        else:
+            opened = open_lanes(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
 
-    def run(self, engine: Engine) -> None:
-        """Grade everybody."""
-        answers = sum(len(exercise.wrong) for exercise in self.chosen)
+        def waits() -> None:
+            on_wait(self.done, self.total, known.begun, answers)
 
-        def on_wait() -> None:
-            self.on_wait(self.done, self.total, self.known.begun, answers)
+        with opened as lanes:
+            try:
+                for finished in schedule(self.works(), lanes, self.journal, again=order.again, on_wait=waits):
+                    self.take(finished)
+            finally:
+                if order.shard is None:
+                    self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=order.names)
 
-        works, again = self._works(), self.order.again
-        for finished in schedule(works, engine, self.journal, again=again, on_wait=on_wait):
-            self._take(finished)
-        self.summary.unmatched = len(self.unmatched)
-
-    def _works(self) -> Iterator[Work]:
+    def works(self) -> Iterator[Work]:
         """What is to be graded. Submissions are read one after another."""
         number = 0
         for handed in self.intake.handed:
@@ -247,7 +236,7 @@ class _Batch:
                 for exercise in self.chosen
                 if not attempt or exercise.id in submission.files
             }
-            own.waiting |= works.keys()
+            own.waiting, own.open = set(works), set(works)
             self.under_way |= works
             if not works:
                 self._finish(own)
@@ -262,23 +251,21 @@ class _Batch:
             why = f"it could not be read, by a fault of ours: {self.summary.unread[handed.key]}; please report it"
             return [], [Unmatched("", handed.key, why)]
 
-    def _take(self, finished: Finished) -> None:
-        """Note a result. When the last one of a submission is there, its report is written."""
+    def take(self, finished: Finished) -> None:
+        """Note a result. When each work of a submission has one, its report is written; later again, if need be."""
         work = finished.work
-        own, attempt = self.under_way.pop(work) if finished.final else self.under_way[work]
+        own, attempt = self.under_way[work]
         if finished.id is not None:
             own.results.setdefault(work.exercise.id, {})[attempt] = finished.id, finished.graded
         own.is_new |= not finished.saved
         if finished.final:
+            del self.under_way[work]
+            own.open.discard(work)
             self.summary.saved += finished.saved
             self.summary.graded += not finished.saved
-            own.repeated.discard(work)
-        else:
-            own.repeated.add(work)
-        is_first = work in own.waiting
+        self.done += own.waiting == {work}
         own.waiting.discard(work)
-        self.done += is_first and not own.waiting
-        if not own.waiting and (is_first or not own.repeated):
+        if not own.waiting:
             self._finish(own)
 
     def _finish(self, own: _InProgress) -> None:
@@ -291,7 +278,7 @@ class _Batch:
         report = report_of(self.plan, self.journal, noted, self.rules)
         if report is not None:
             self.place.write_report(report, staff=self.order.staff)
-            if own.is_new and not own.repeated:
+            if own.is_new and not own.open:
                 self.on_report(report, own.number, self.total)
 
     def _count(self, own: _InProgress) -> None:
@@ -308,13 +295,14 @@ class _Batch:
             self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
             journal.let_count(submission.author, id, number)
 
-    def look_over(self) -> None:
-        """Count what is broken among what counts, and what others got with other checks."""
+    def looked_over(self) -> Summary:
+        """The summary, with what is broken among what counts, and what others got with other checks."""
+        self.summary.unmatched = len(self.unmatched)
         known = {exercise.id: exercise for exercise in self.plan.exercises}
         for row in sorted(self.journal.current(), key=lambda row: row.author):
-            if row.exercise not in known:
-                continue
-            saved, exercise = self.journal.result(row.result), known[row.exercise]
-            self.summary.stale += saved.key.judge != self.journal.keys.judge(exercise)
-            if is_broken(saved.outcomes.graded(exercise)):
-                self.summary.broken.setdefault(row.exercise, []).append(row.author)
+            if row.exercise in known:
+                saved, exercise = self.journal.result(row.result), known[row.exercise]
+                self.summary.stale += saved.key.judge != self.journal.keys.judge(exercise)
+                if is_broken(saved.outcomes.graded(exercise)):
+                    self.summary.broken.setdefault(row.exercise, []).append(row.author)
+        return self.summary

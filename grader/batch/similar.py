@@ -76,7 +76,8 @@ def similar_in(course: Course, journal: Journal, on_pair: Callable[[int, int], o
         on_pair: called now and then with the number of pairs that were compared, and the number of all of an exercise.
     """
     for exercise in course.exercises:
-        texts = [(author, text) for author, text in journal.texts(exercise.id) if len(text) <= _LONGEST]
+        rows = journal.modules("exercise", exercise.id)
+        texts = [(author, text) for author, _, _, text in rows if len(text) <= _LONGEST]
         if len(texts) > 1:
             yield _similar(exercise, texts, on_pair)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,13 +16,13 @@ from pathlib import Path
 from grader.batch.book import GRADEBOOK, REPORTS
 from grader.batch.journal import FILE, open_journal
 from grader.batch.overrides import OVERRIDES
-from grader.batch.policy import ROSTER, late_text, penalty
+from grader.batch.policy import ROSTER, late_text, penalty, roster_in
 from grader.course.files import suggestion
-from grader.model import Course, FinalScore, HandIn
+from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
 from grader.model.score import points_text
 from grader.report.export.lms import Column
-from grader.report.people import missing_of, people_in
+from grader.report.people import missing_of
 from grader.report.safe import for_csv, for_terminal
 from grader.report.schema import ReportFile, read_report
 
@@ -69,16 +70,13 @@ def marks_in(out: Path) -> Marks:
         raise CourseError(f"{out} has no reports; run  grade batch  again")
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
-    people = people_in(out / ROSTER) if (out / ROSTER).is_file() else None
     names: Mapping[str, str] = {}
     if (out / FILE).is_file():
         with open_journal(out, new=False) as journal:
             names = journal.names()
-    if people is not None:
-        people.given = names
-    uids = {who: people.uid_of(who) if people else who for who in scores}
-    absent = [people.uid(person) for person in missing_of(people, scores)] if people else []
-    return Marks(out, reports[0].handin, scores, uids, absent, names)
+    people = roster_in(out, names)
+    absent = [people.uid(person) for person in missing_of(people, scores)]
+    return Marks(out, reports[0].handin, scores, {who: people.uid_of(who) for who in scores}, absent, names)
 
 
 def column_of(marks: Marks, title: str) -> Column:
@@ -108,9 +106,8 @@ def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
     """The hand-ins with each person's grace days used up in the order of the due dates."""
     left: dict[str, int] = {}
     done: dict[int, Marks] = {}
-    order = sorted(range(len(marks)), key=lambda place: _due(handin_of(course, marks[place])))
-    for place in order:
-        one, scores = marks[place], dict[str, FinalScore]()
+    for place, one in sorted(enumerate(marks), key=lambda each: _due(course.handin(each[1].handin))):
+        scores = dict[str, FinalScore]()
         for author, score in one.scores.items():
             uid, days = one.uids[author], score.late_days or 0
             rest = left.get(uid, course.policy.grace_days)
@@ -124,15 +121,9 @@ def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
     return [done[place] for place in range(len(marks))]
 
 
-def _due(handin: HandIn | None) -> tuple[bool, float]:
+def _due(handin: HandIn | None) -> float:
     """Those without a due date last."""
-    due = handin.due if handin else None
-    return due is None, due.timestamp() if due else 0.0
-
-
-def handin_of(course: Course, marks: Marks) -> HandIn | None:
-    """The hand-in that a folder has results of."""
-    return next((item for item in course.handins if item.id == marks.handin), None)
+    return handin.due.timestamp() if handin and handin.due else math.inf
 
 
 @dataclass(frozen=True)
@@ -141,15 +132,13 @@ class TermRow:
 
     Attributes:
         uid: what the person is called.
-        scores: by hand-in; None where nothing was handed in, which counts as 0.
-        dropped: the ids of hand-ins that do not count.
+        scores: by hand-in, of those that were handed in; another one counts as 0.
         total: hundredths of a percent; None while points are undecided.
         explained: all of it in one line.
     """
 
     uid: str
-    scores: Mapping[str, FinalScore | None]
-    dropped: tuple[str, ...]
+    scores: Mapping[str, FinalScore]
     total: int | None
     explained: str
 
@@ -172,7 +161,7 @@ def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
 
 
 def _known(course: Course, marks: Marks) -> HandIn:
-    handin = handin_of(course, marks)
+    handin = course.handin(marks.handin)
     if handin is None:
         known = [item.id for item in course.handins]
         name = f"the hand-in {marks.handin}" if marks.handin else "no hand-in"
@@ -181,37 +170,27 @@ def _known(course: Course, marks: Marks) -> HandIn:
 
 
 def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> TermRow:
-    part = {one.id: _part(scores.get(one.id)) for one in handins}
+    part = {one.id: Fraction(0) for one in handins}
+    part |= {id: Fraction(score.final or 0, score.possible) for id, score in scores.items()}
     lowest = sorted(handins, key=lambda one: part[one.id])[: min(course.policy.drop, len(handins) - 1)]
-    counts = [one for one in handins if one not in lowest]
-    weights = {one.id: Fraction(str(one.weight)) for one in counts}
+    weights = {one.id: Fraction(str(one.weight)) for one in handins if one not in lowest}
     total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / sum(weights.values())
     undecided = any(score.final is None for score in scores.values())
-    in_all = None if undecided else int(total * _WHOLE + Fraction(1, 2))
-    dropped = tuple(one.id for one in lowest)
-    rows = {one.id: scores.get(one.id) for one in handins}
-    return TermRow(uid, rows, dropped, in_all, "; ".join(_parts(rows, handins, dropped, course)))
+    explained = (_explained(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
+    return TermRow(uid, scores, None if undecided else int(total * _WHOLE + Fraction(1, 2)), "; ".join(explained))
 
 
-def _part(score: FinalScore | None) -> Fraction:
-    return Fraction(score.final or 0, score.possible) if score else Fraction(0)
-
-
-def _parts(
-    rows: Mapping[str, FinalScore | None], handins: Sequence[HandIn], dropped: Sequence[str], course: Course
-) -> Iterator[str]:
-    """How the total comes about, hand-in by hand-in."""
-    for one in handins:
-        score = rows[one.id]
-        if score is None:
-            text = "not handed in"
-        elif score.final is None:
-            text = "undecided"
-        else:
-            text = f"{points_text(score.final)} of {points_text(score.possible)}"
-            text += f", {late_text(score, course.policy)}" if score.late_days else ""
-        text += ", dropped" if one.id in dropped else ""
-        yield f"{one.id}: {text}" + (f", weight {one.weight:g}" if one.weight != 1 and one.id not in dropped else "")
+def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
+    """What one hand-in adds to the total."""
+    if score is None:
+        text = "not handed in"
+    elif score.final is None:
+        text = "undecided"
+    else:
+        text = f"{points_text(score.final)} of {points_text(score.possible)}"
+        text += f", {late_text(score, policy)}" if score.late_days else ""
+    weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
+    return f"{handin.id}: {text}{', dropped' if dropped else weight}"
 
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
@@ -219,15 +198,15 @@ def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]
     width = max(_CELL, *(len(id) + 2 for id in handins))
     yield "".join(f"{id:>{width}}" for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
-        cells = [_NOTHING if score is None else _points(score) for score in (row.scores[id] for id in handins)]
+        cells = [_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
         total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
         name = for_terminal(row.uid, one_line=True)
         yield "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {name}"
     yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
 
 
-def _points(score: FinalScore) -> str:
-    return _UNDECIDED if score.final is None else points_text(score.final)
+def _cell(score: FinalScore | None) -> str:
+    return "" if score is None or score.final is None else points_text(score.final)
 
 
 def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
@@ -239,16 +218,9 @@ def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["author", *handins, "late_days", "grace_days", "total", "explained"])
     for row in rows:
-        there = [score for score in row.scores.values() if score]
-        finals = [score.final if score else None for score in (row.scores[id] for id in handins)]
-        writer.writerow(
-            [
-                for_csv(row.uid),
-                *("" if final is None else points_text(final) for final in finals),
-                sum(score.late_days or 0 for score in there),
-                sum(score.grace_days for score in there),
-                "" if row.total is None else points_text(row.total),
-                for_csv(row.explained),
-            ]
-        )
+        days = sum(score.late_days or 0 for score in row.scores.values())
+        grace = sum(score.grace_days for score in row.scores.values())
+        total = "" if row.total is None else points_text(row.total)
+        cells = (_cell(row.scores.get(id)) for id in handins)
+        writer.writerow([for_csv(row.uid), *cells, days, grace, total, for_csv(row.explained)])
     return text.getvalue()

@@ -72,7 +72,7 @@ def report_command(
 
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.book import RETURNED, Out
+    from grader.batch.book import OVERVIEW, RETURNED, Out, page_of
     from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
     from grader.report.overview import overview_page
@@ -83,12 +83,12 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
         def write_page(report: Report) -> None:
             text = feedback_page(report, journal)
-            place.write_page(text, report.author)
+            place.write_page(page_of(report.author), text)
             returned.add(report, text)
             pace(returned.count + len(returned.unknown), total)
 
         overview = Class(course, journal, out, write_page, names=names).overview()
-    path = place.write_page(overview_page(overview))
+    path = place.write_page(OVERVIEW, overview_page(overview))
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
     if returned.unknown:
@@ -171,7 +171,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, pace))
-        path = Out(out).write_page(similar_page(course.title, items, journal.names() if names else {}), file=SIMILAR)
+        path = Out(out).write_page(SIMILAR, similar_page(course.title, items, journal.names() if names else {}))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
@@ -231,12 +231,12 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
     with open_journal(out, new=False) as journal:
         rules = Rules.read(out, course, journal.handin(), journal.names())
-        diff = last_regrade(course, journal)
+        at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
-    changed = [change for change in diff.changes if change.is_one]
-    _say_changes(say, diff.changes if every else changed)
-    again = f"Graded again on {diff.at}: {counted(len(diff.changes), 'exercise')}, {len(changed)} with another result."
-    say(again if diff.at else "Nothing was graded again yet: every score is the first one.")
+    changed = [change for change in changes if change.is_one]
+    _say_changes(say, changes if every else changed)
+    again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
+    say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
         say("", "By staff, as checks give it and as it counts:")
         _say_changes(say, by_staff)
@@ -305,7 +305,7 @@ def export_command(
 
 def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path | None) -> list[Column]:
     """The final scores of hand-ins, each with the title of its column in the file of an LMS."""
-    from grader.batch.term import column_of, handin_of, marks_in, with_grace
+    from grader.batch.term import column_of, marks_in, with_grace
 
     if column and len(outs) > 1:
         raise CourseError("--column is for one OUT; of several, course.yaml names the columns: handins, column")
@@ -315,7 +315,7 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
         marks = with_grace(marks, course)
     elif course.policy.grace_days and len(course.handins) > 1:
         print_error("grace days that other hand-ins used up are unknown here; name the folders of all hand-ins")
-    titles = [column or (handin.column if (handin := handin_of(course, one)) else "") for one in marks]
+    titles = [column or (handin.column if (handin := course.handin(one.handin)) else "") for one in marks]
     if kind == "moodle" and not column:
         titles = [""] * len(marks)  # a worksheet is of one assignment
     return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
@@ -336,15 +336,15 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import handin_of, marks_in, term, term_csv, term_lines
+    from grader.batch.term import marks_in, term, term_csv, term_lines
 
     course, say = options.course_here(course_folder), Say()
     marks = [marks_in(out) for out in outs]
     rows = term(marks, course)
-    ids = [handin.id for one in marks if (handin := handin_of(course, one))]
+    ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
-    alone = [row.uid for row in rows if sum(score is not None for score in row.scores.values()) == 1]
+    alone = [row.uid for row in rows if len(row.scores) == 1]
     if len(ids) > 1 and alone:
         say.prose(
             f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "

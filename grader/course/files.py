@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -145,21 +146,21 @@ class ExerciseFile(Strict):
     kind: Literal["predict", "implement", "fix", "vectorise", "speed"]
     difficulty: Annotated[int, Field(ge=1, le=4)]
     points: Annotated[float, Field(gt=0, multiple_of=0.01)]
-    topics: list[TopicId]
-    needs: list[Name] = []
+    topics: tuple[TopicId, ...]
+    needs: tuple[Name, ...] = ()
     minutes: Count | None = None
     example: ExampleEntry | None = None
     par: Count | None = None
-    hints: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=3, max_length=3)]
+    hints: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
-    values: list[Name] = []
+    values: tuple[Name, ...] = ()
     caps: dict[Name, Points] = {}
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Natural]] = {}
-    retyped: list[str] = []
-    void: list[CheckName] = []
+    retyped: tuple[str, ...] = ()
+    void: tuple[CheckName, ...] = ()
 
 
 class ModuleEntry(Strict):
@@ -175,11 +176,11 @@ class HandInEntry(Strict):
 
     id: Name
     title: Annotated[str, Field(min_length=1)]
-    exercises: Annotated[list[Name], Field(min_length=1)]
+    exercises: Annotated[tuple[Name, ...], Field(min_length=1)]
     due: Moment | None = None
     weight: Positive = 1.0
     column: str | None = None
-    extra: list[Name] = []
+    extra: tuple[Name, ...] = ()
     drop: Natural = 0
     extensions: dict[AuthorName, Moment] = {}
     late_days: dict[AuthorName, Natural] = {}
@@ -319,7 +320,7 @@ def _sentence(item: Any, kind: type[BaseModel]) -> str:
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), known)}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
-    said = item["msg"].removeprefix("Value error, ")
+    said = item["msg"].removeprefix("Value error, ").replace("Tuple", "List").replace("tuple", "list")  # as in YAML
     return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
 
 
@@ -339,7 +340,7 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
     return list(kind.model_fields)
 
 
-def suggestion(name: str, known: list[str]) -> str:
+def suggestion(name: str, known: Sequence[str]) -> str:
     """What to add to a sentence about a name that is not known: the nearest, or all if there are few."""
     if near := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {near[0]}?"

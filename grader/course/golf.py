@@ -34,12 +34,9 @@ def operations(source: bytes) -> int:
         if not isinstance(node, ast.Raise | ast.FunctionDef | ast.Lambda):
             negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
             count += isinstance(node, _OPERATIONS) and not negative
-            todo += [child for child in ast.iter_child_nodes(node) if not _is_annotation(node, child)]
+            annotation = node.annotation if isinstance(node, ast.AnnAssign) else None
+            todo += [child for child in ast.iter_child_nodes(node) if child is not annotation]
     return count
-
-
-def _is_annotation(node: ast.AST, child: ast.AST) -> bool:
-    return isinstance(node, ast.AnnAssign) and child is node.annotation
 
 
 def golf_line(exercise: Exercise) -> str:

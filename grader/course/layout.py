@@ -296,18 +296,14 @@ def exercise_folders(root: Path, module: str) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
-def answers(folder: Path) -> tuple[Path, ...]:
-    """The files of a folder of wrong answers or right variants, by name; none if there is no such folder."""
-    return tuple(sorted(folder.glob("*.py"))) if folder.is_dir() else ()
-
-
-def entries(file: Path) -> tuple[Path, ...]:
-    """The answers in a file, each with the path FILE/NAME; none if there is no such file.
+def answers(folder: Path, file: Path) -> tuple[Path, ...]:
+    """Known answers: the files of a folder, and those in a file, each with the path FILE/NAME; where these are.
 
     Only names are read here, since whoever loads a course waits for it.
     """
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-    return tuple(file / name for name in re.findall(r"^(\w+):", text, re.MULTILINE))
+    entries = re.findall(r"^(\w+):", text, re.MULTILINE)
+    return (*sorted(folder.glob("*.py")), *(file / name for name in entries))
 
 
 def is_entry(path: Path) -> bool:

@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -22,7 +23,16 @@ from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
 _MOST_DATA_MB = 16
-_CONTRACT_LINE = re.compile(r"^\s*(C[0-9]+)[.:)]?\s+(\S.*)$")
+_OF_EXERCISE = (
+    *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints", "counters", "retyped"),
+    *("values", "void", "par"),
+)
+_OF_HANDIN = ("id", "title", "exercises", "weight", "extra", "drop", "late_days")
+"""What is taken from the files as it is."""
+
+_NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"
+_RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*)*)", re.MULTILINE)
+"""A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
 
 
 def load_course(root: Path, *, whole: bool = True) -> Course:
@@ -87,17 +97,10 @@ def _load_exercise(
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
     entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
     return Exercise(
+        **{name: getattr(file, name) for name in _OF_EXERCISE},
         id=places.id,
-        number=file.number,
-        title=file.title,
         module=places.module,
-        kind=file.kind,
-        difficulty=file.difficulty,
         points=round(file.points * 100),
-        topics=tuple(file.topics),
-        needs=tuple(file.needs),
-        minutes=file.minutes,
-        hints=tuple(file.hints),
         folder=root / places.shown,
         closed=layout.closed_folders(root),
         starter=root / places.starter,
@@ -106,20 +109,15 @@ def _load_exercise(
         hidden_checks=hidden_checks,
         probes=tuple(path for path in (root / places.probes[0], staff / places.probes[1]) if path.is_file()),
         reference=_there(staff / places.reference),
-        wrong=(*layout.answers(staff / places.wrong), *layout.entries(staff / places.wrong_entries)),
-        right=(*layout.answers(staff / places.right), *layout.entries(staff / places.right_entries)),
+        wrong=layout.answers(staff / places.wrong, staff / places.wrong_entries),
+        right=layout.answers(staff / places.right, staff / places.right_entries),
         contract=_contract(root, places, problems),
         limits=_limits(limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
-        counters=file.counters,
-        retyped=tuple(file.retyped),
         data=_data(root, places, file.files, problems),
         shared=layout.shared_code(root),
-        values=tuple(file.values),
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
-        void=tuple(file.void),
         example=_example(file.example) if file.example else None,
-        par=file.par,
         mistakes=_there(root / places.mistakes),
     )
 
@@ -170,22 +168,10 @@ def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]
 
 def contract_lines(source: str) -> dict[str, str]:
     """The numbered rules of a module docstring: "C1  text", with continuation lines, by name."""
-    try:
+    with suppress(SyntaxError, ValueError):
         doc = ast.get_docstring(ast.parse(source)) or ""
-    except (SyntaxError, ValueError):
-        return {}
-    rules: dict[str, str] = {}
-    current = None
-    for line in doc.splitlines():
-        match = _CONTRACT_LINE.match(line)
-        if match:
-            current = match[1]
-            rules[current] = match[2].strip()
-        elif current and line.startswith(" ") and line.strip():
-            rules[current] += " " + line.strip()
-        else:
-            current = None
-    return rules
+        return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(doc)}
+    return {}
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
@@ -215,16 +201,10 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
     if entry.drop >= counted:
         problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
     return HandIn(
-        id=entry.id,
-        title=entry.title,
-        exercises=tuple(entry.exercises),
+        **{name: getattr(entry, name) for name in _OF_HANDIN},
         due=moment(entry.due, "due") if entry.due else None,
-        weight=entry.weight,
         column=entry.column or entry.title,
-        extra=tuple(entry.extra),
-        drop=entry.drop,
         extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},
-        late_days=entry.late_days,
     )
 
 
@@ -234,22 +214,19 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
 
 def _doubled(file: CourseFile) -> Iterator[str]:
     """What stands twice in course.yaml, so that a name would mean two things."""
-    ids = [id for entry in file.modules for id in entry.exercises]
-    for id in _twice(ids):
-        yield f"{COURSE_FILE}: modules: the exercise {id} is listed twice; an id is unique in the course"
     if any(entry.folder == SHARED for entry in file.modules):
         yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
-    for folder in _twice([entry.folder for entry in file.modules]):
-        yield f"{COURSE_FILE}: modules: the folder {folder} stands twice; list all of its exercises in one place"
-    for name in _twice([entry.id for entry in file.handins]):
-        yield f"{COURSE_FILE}: handins: two hand-ins have the id {name}; give one of them another"
-    for handin in file.handins:
-        for id in _twice(handin.exercises):
-            yield f"{COURSE_FILE}: handins.{handin.id}.exercises: {id} is listed twice; remove it once"
-
-
-def _twice(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
+    ids = [id for entry in file.modules for id in entry.exercises]
+    folders, handins = [entry.folder for entry in file.modules], [entry.id for entry in file.handins]
+    unique: list[tuple[Sequence[str], str]] = [
+        (ids, "modules: the exercise {} is listed twice; an id is unique in the course"),
+        (folders, "modules: the folder {} stands twice; list all of its exercises in one place"),
+        (handins, "handins: two hand-ins have the id {}; give one of them another"),
+        *((one.exercises, f"handins.{one.id}.exercises: {{}} is listed twice; remove it once") for one in file.handins),
+    ]
+    for names, sentence in unique:
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"{COURSE_FILE}: {sentence.format(name)}"
 
 
 def _cross_problems(file: CourseFile, course: Course) -> Iterator[tuple[tuple[str, str], str]]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from grader.course.files import schemas
 from grader.course.layout import COURSE_FILE, EXERCISE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
 from grader.model.errors import CourseError
-from grader.model.files import write_whole
+from grader.model.files import failing_as, write_whole
 
+_TRY_AGAIN = "fix that, then try again"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 
 
@@ -41,8 +43,7 @@ def new_course(root: Path) -> list[Path]:
         root / TOPICS: _template(TOPICS.name),
         root / ".gitignore": ".grade/\n__pycache__/\n",
     }
-    with _taken_back() as made:
-        return _write(files | _schemas(root / SCHEMAS, schemas()), made)
+    return _write(files | _schemas(root / SCHEMAS, schemas()))
 
 
 def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str]] | None = None) -> list[Path]:
@@ -84,12 +85,18 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
     text = with_exercise(text, module, about, id)
-    with _taken_back() as made:
-        written = _write(filled, made)
-        file = (root / COURSE_FILE).resolve()
+    parts = (root / places.shown, root / places.staff)
+    fresh = [path for part in (*parts, root / SCHEMAS) for path in (part.parent, part) if not path.exists()]
+    try:
+        written, file = _write(filled), (root / COURSE_FILE).resolve()
         mode = file.stat().st_mode
-        write_whole(file, text)
-        file.chmod(mode)
+        with failing_as(f"{file} cannot be written", _TRY_AGAIN):
+            write_whole(file, text)
+            file.chmod(mode)
+    except BaseException:  # Ctrl-C, too: nothing is left half-written
+        for path in fresh:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
     # Loaded anew, so that what was laid out is a course, and its digest is that of the file.
     for exercise in load_course(root, whole=False).exercises:
         if exercise.id == id:
@@ -117,41 +124,20 @@ def _template(name: str) -> str:
 
 def write_schemas(folder: Path, others: Mapping[str, Any]) -> list[Path]:
     """Write the JSON Schemas of course.yaml and exercise.yaml, for editors that check while one types; and others."""
-    return _write(_schemas(folder, {**schemas(), **others}), [])
+    return _write(_schemas(folder, {**schemas(), **others}))
 
 
 def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
     return {folder / name: json.dumps(schema, indent=2) + "\n" for name, schema in by_name.items()}
 
 
-def _write(files: dict[Path, str], made: list[Path]) -> list[Path]:
-    """Write files; what was not there before, folders too, is added to `made`."""
-    for path, text in files.items():
-        missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-        made += reversed(missing)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+def _write(files: dict[Path, str]) -> list[Path]:
+    """Write files: what comes first, such as course.yaml, is written last, because it makes a course of the others."""
+    for path, text in reversed(files.items()):
+        with failing_as(f"{path} cannot be written", _TRY_AGAIN):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     return list(files)
-
-
-@contextmanager
-def _taken_back() -> Iterator[list[Path]]:
-    """Files and folders that are removed again if what they belong to is not finished.
-
-    Raises:
-        CourseError: something could not be written.
-    """
-    made: list[Path] = []
-    try:
-        yield made
-    except BaseException as error:  # Ctrl-C, too: nothing is left half-written
-        for path in reversed(made):
-            with suppress(OSError):
-                path.rmdir() if path.is_dir() else path.unlink()
-        if isinstance(error, OSError):
-            text = f"{error.filename} cannot be written ({error.strerror}); nothing was laid out"
-            raise CourseError(f"{text}. Once that is fixed, try again") from None
-        raise
 
 
 def _no_module(id: str) -> str:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
-from grader.intake.match import syntax_error
+from grader.intake.match import defined, syntax_error
 
 _TIMED = ("time", "timeit", "capture")
 """Magics of a whole cell, whose body runs as it stands."""
 
 _OURS = "grader.notebook"
-_LARGEST = 1 << 16
+LARGEST = 1 << 16
 """A longer cell counts as code, and is not looked at."""
 
 
@@ -65,7 +66,7 @@ class Module:
         own: the source of those of its cells alone that say which exercise they are of.
     """
 
-    label: str = "In [{}]"
+    label: str
     lines: list[str] = field(default_factory=list)
     origins: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -88,12 +89,10 @@ class Module:
 
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a text; None if it is not Python, or too long."""
-    if len(source) > _LARGEST or syntax_error(source):
-        return None
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    if len(source) <= LARGEST and not syntax_error(source):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(source)
+    return None
 
 
 def module_of(
@@ -118,7 +117,18 @@ def module_of(
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
     chosen = marked or of_this([cell for cell in latest if not cell.exercises], needed, others)
     module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
-    module.notes += _memory_notes(module, chosen, cells, needed, known, exercise)
+    used, given = _names("\n".join(module.lines))
+    for name in sorted(({*needed, *used} - given) & set(known)):
+        where = [cell for cell in latest if name in _names(cell.source)[1]]
+        if not where:
+            why = "the cell that defined it is gone or was changed: write it into one, and run that"
+            text = f"is in the kernel's memory alone: {why}"
+        elif where[-1] in chosen:
+            text = f"stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
+        else:
+            why = f"which is not of this exercise: begin it with  # exercise: {exercise[0]}"
+            text = f"stands in In [{where[-1].number}], {why}"
+        module.notes.append(f"`{name}` {text}")
     return module
 
 
@@ -148,7 +158,9 @@ def _only_imports(source: str) -> bool:
     return tree is not None and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
-def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "") -> Module:
+def joined(
+    cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "In [{}]"
+) -> Module:
     """The module that cells make.
 
     Args:
@@ -156,9 +168,9 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
         checkers: the ways in which they may call our `check`.
         needed: names that the exercise asks for. A cell that is not Python stays if it defines one of them, so that
             its author reads what is wrong with it; any other such cell may be a sketch.
-        label: how a cell is named by its number, if not as in a kernel.
+        label: how a cell is named by its number.
     """
-    module = Module(label) if label else Module()
+    module = Module(label)
     futures: dict[str, int] = {}
     for cell in cells:
         body = _body(cell.source)
@@ -171,7 +183,7 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
             if has_magics:
                 module.note(cell.number, ": left out magics and shell lines")
             module.add(cell.number, lines, 2 if body != cell.source else 1)
-        elif (error := syntax_error(body) if len(body) <= _LARGEST else None) and not defines(body, needed):
+        elif (error := syntax_error(body) if len(body) <= LARGEST else None) and not defined(body) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
             module.add(cell.number, body.split("\n"))
@@ -184,11 +196,6 @@ def joined(cells: Sequence[Cell], checkers: Collection[str], needed: Collection[
 def _listed(dropped: Sequence[str]) -> str:
     shown = ", ".join(line.strip()[:40] for line in dropped[:3])
     return shown if len(dropped) <= 3 else f"{shown} and {len(dropped) - 3} more"
-
-
-def defines(source: str, names: Collection[str]) -> bool:
-    """Whether one of these functions or classes begins a line."""
-    return any(re.search(rf"^(?:async[ \t]+)?(?:def|class)[ \t]+{name}\b", source, re.MULTILINE) for name in names)
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
@@ -214,17 +221,17 @@ def _body(source: str) -> str:
 
 def checkers_in(cells: Sequence[Cell]) -> set[str]:
     """The ways in which cells may call our `check`, after what they import."""
-    names_of_check = set()
+    checkers = set()
     for cell in cells:
         tree = parsed(cell.source) if "grader" in cell.source else None
         for node in ast.walk(tree) if tree else ():
             match node:
-                case ast.ImportFrom(module=module, names=names) if module == _OURS:
-                    names_of_check |= {alias.asname or alias.name for alias in names}
+                case ast.ImportFrom(module="grader.notebook", names=names):
+                    checkers |= {alias.asname or alias.name for alias in names}
                 case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
                     ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
-                    names_of_check |= {f"{alias.asname or alias.name}.check" for alias in ours}
-    return names_of_check
+                    checkers |= {f"{alias.asname or alias.name}.check" for alias in ours}
+    return checkers
 
 
 def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[list[str], list[str], bool]:
@@ -235,9 +242,9 @@ def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[li
         which in a file stands on top; and whether there were magics in it.
     """
     futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    ours = [node for node in tree.body if _is_ours(node, checkers) or _shows(node)]
+    ours = [node for node in tree.body if _is_extra(node, checkers)]
     simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
+    magics = [node for node in simple if node not in ours and _calls(node, ["get_ipython"])]
     cut = [*futures, *ours, *magics]
     names = [alias.name for node in futures for alias in node.names]
     if all(isinstance(node, ast.Expr) for node in tree.body if node not in cut):
@@ -259,53 +266,23 @@ def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:
         lines[at] = b""
 
 
-def _calls(node: ast.stmt, *names: str) -> bool:
+def _calls(node: ast.stmt, names: Collection[str]) -> bool:
     """Whether one of these is called in a statement."""
-    called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-    return not called.isdisjoint(names)
+    return any(ast.unparse(part.func) in names for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
-def _is_ours(node: ast.stmt, checkers: Collection[str]) -> bool:
-    """Whether a statement imports `check` or calls it."""
+def _is_extra(node: ast.stmt, checkers: Collection[str]) -> bool:
+    """Whether a statement imports `check` or calls it, or only shows something: a value below the cell, or a line."""
     match node:
         case ast.ImportFrom(module=module, names=names):
             return module == _OURS or (module == "grader" and any(alias.name == "notebook" for alias in names))
         case ast.Import(names=names):
             return any(alias.name == _OURS for alias in names)
-    return not hasattr(node, "body") and bool(checkers) and _calls(node, *checkers)
-
-
-def _shows(node: ast.stmt) -> bool:
-    """Whether a statement only shows something: a value below the cell, or a line."""
-    match node:
-        case ast.Expr(ast.Call(ast.Name(name))):
-            return name in ("print", "display")
+        case ast.Expr(ast.Call(ast.Name("print" | "display"))):
+            return True
         case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript() | ast.Tuple()):
             return True
-    return False
-
-
-def _memory_notes(
-    module: Module,
-    chosen: Sequence[Cell],
-    cells: Sequence[Cell],
-    needed: Collection[str],
-    known: Collection[str],
-    exercise: Sequence[str],
-) -> Iterator[str]:
-    """One for each name that the kernel knows, and that no cell which counts defines."""
-    used, given = _names("\n".join(module.lines))
-    for name in sorted(({*needed, *used} - given) & set(known)):
-        where = [cell for cell in cells if name in _names(cell.source)[1]]
-        if not where:
-            yield f"`{name}` is in the kernel's memory, and in no cell: write it into one, and run that"
-        elif where[-1] in chosen:
-            yield f"`{name}` stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
-        elif where[-1] in _latest(cells):
-            mark = f"# exercise: {exercise[0]}"
-            yield f"`{name}` stands in In [{where[-1].number}], which is not of this exercise: begin it with  {mark}"
-        else:
-            yield f"`{name}` is in the kernel's memory alone: the cell that defined it was changed since"
+    return not hasattr(node, "body") and _calls(node, checkers)
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises

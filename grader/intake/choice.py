@@ -23,8 +23,6 @@ _MOST_SIBLING_BYTES = 1 << 20  # all together
 _MOST_ATTEMPTS = 5
 _UNNAMED = Version()
 
-_Files = Sequence[tuple[PurePosixPath, bytes]]
-
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -35,7 +33,6 @@ class _Candidate:
         source: of the module.
         how: in words, where its name alone does not say it; "" where it does.
         version: as its name says.
-        by_name: whether its name says what it is.
         module: of a notebook, what is known of its lines.
     """
 
@@ -43,7 +40,6 @@ class _Candidate:
     source: bytes
     how: str = ""
     version: Version = _UNNAMED
-    by_name: bool = True
     module: Module | None = None
 
 
@@ -68,26 +64,28 @@ def submissions_of(
         the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
         could not be matched.
     """
-    contents = Contents(lambda name: named(name, course) is not None)
-    for part in handed.parts:
-        contents.add(part)
-    modules = _modules(contents)
-    candidates, unmatched = _candidates(handed, contents, modules, course)
+    contents = Contents(handed.parts, lambda name: named(name, course) is not None)
+    candidates, left = _candidates(contents, course)
     ordered = {exercise.id: _ordered(exercise, candidates.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
-    choice = _Choice(handed, contents, modules, wanted, ordered, root)
-    submissions = [choice.submission(place) for place in range(min(most, _MOST_ATTEMPTS))]
-    unmatched += _left(handed, contents, nothing=not any(candidates.values()))
-    return submissions, unmatched
+    submissions = [
+        _submission(handed, contents, wanted, ordered, attempt, root) for attempt in range(min(most, _MOST_ATTEMPTS))
+    ]
+    # Of an author with no file of an exercise everything that was not read, else what may have been meant as an answer.
+    left += contents.left.items() if any(candidates.values()) else (contents.left | contents.others).items()
+    rows = [Unmatched(str(path), handed.key, why) for path, why in left]
+    if handed.parts and not left and not contents.files:
+        rows.append(Unmatched("", handed.key, "nothing is in it"))
+    return submissions, rows
 
 
 def _candidates(
-    handed: Handed, contents: Contents, modules: _Files, course: Sequence[Exercise]
-) -> tuple[dict[str, list[_Candidate]], list[Unmatched]]:
-    """The files of each exercise, and those of none."""
+    contents: Contents, course: Sequence[Exercise]
+) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
+    """The files of each exercise, and those of none with the reason."""
     candidates: dict[str, list[_Candidate]] = {}
     rest: list[PurePosixPath] = []
-    unmatched: list[Unmatched] = []
+    left: list[tuple[PurePosixPath, str]] = []
     for path, data in contents.files.items():
         if path.suffix.lower() == NOTEBOOK:
             try:
@@ -96,26 +94,25 @@ def _candidates(
                 contents.left[path] = str(error)
                 continue
             if not own:
-                unmatched.append(Unmatched(str(path), handed.key, "no cell in it says which exercise it is of"))
+                left.append((path, "no cell in it says which exercise it is of"))
             for id, one in own.items():
                 candidates.setdefault(id, []).append(one)
-        elif is_ours(path.name):
-            continue
         elif name := named(path.name, course):
-            how = "" if name.exact else "by its name"
+            how = "" if path.name == f"{name.exercise}.py" else "by its name"
             candidates.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
-        else:
+        elif not is_ours(path.name):
             rest.append(path)
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
     known = [one for own in candidates.values() for one in own] if rest else []
-    along = {one.path.parent / name for one in known for name in _siblings(modules, one.path, one.source)}
+    along = {one.path.parent / name for one in known for name in _siblings(contents, one)}
+    by_name = set(candidates)
     for path in rest:
         id, how = match.by_contents(contents.files[path], course)
-        if id and not candidates.get(id, [_Candidate(path, b"", by_name=False)])[0].by_name:
-            candidates.setdefault(id, []).append(_Candidate(path, contents.files[path], how, by_name=False))
+        if id and id not in by_name:
+            candidates.setdefault(id, []).append(_Candidate(path, contents.files[path], how))
         elif path not in along:
-            unmatched.append(Unmatched(str(path), handed.key, how if not id else f"{id} has a file of its own name"))
-    return candidates, unmatched
+            left.append((path, f"{id} has a file of its own name" if id else how))
+    return candidates, left
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
@@ -131,7 +128,7 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
     for id, module in modules_of(data, path.name, course).items():
         # Cells that were not touched are the starter, also if those of all exercises were changed.
         source = module.own if is_starter(known[id], module.own) else module.source
-        candidates[id] = _Candidate(path, source, "a notebook", version, True, module)
+        candidates[id] = _Candidate(path, source, "a notebook", version, module)
     return candidates
 
 
@@ -144,96 +141,85 @@ def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Cand
     home = Places.of(exercise).starter.parts
 
     def place(one: _Candidate) -> tuple[object, ...]:
-        untouched = is_starter(exercise, one.source)
         later = [-number for number in (*one.version, match.attempt_of(one.path))]
         packed = any(is_packed(above.name) for above in one.path.parents)
-        elsewhere = one.path.parts[-len(home) :] != home
-        return (
-            untouched,
-            *later,
-            *(one.module is not None, packed, elsewhere, len(one.path.parts), bool(one.how), str(one.path)),
-        )
+        parts, at_home = one.path.parts, one.path.parts[-len(home) :] == home
+        where = (one.module is not None, packed, not at_home, len(parts), bool(one.how), str(one.path))
+        return (is_starter(exercise, one.source), *later, *where)
 
     different = {one.source: one for one in sorted(candidates, key=place, reverse=True)}
     return sorted(different.values(), key=place)
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """What one author handed in, with the candidates of each exercise in order."""
-
-    handed: Handed
-    contents: Contents
-    modules: _Files
-    wanted: Sequence[Exercise]
-    ordered: Mapping[str, Sequence[_Candidate]]
-    root: Path | None
-
-    def submission(self, attempt: int) -> Submission:
-        """The submission of the attempts at one place of their order."""
-        files: dict[str, dict[str, bytes]] = {}
-        paths: dict[str, Path] = {}
-        problems: dict[str, str] = {}
-        notes: dict[str, tuple[str, ...]] = {}
-        cells: dict[str, tuple[tuple[int, int], ...]] = {}
-        errors: dict[str, str] = {}
-        places: dict[str, Place] = {}
-        untouched: set[str] = set()
-        for exercise in self.wanted:
-            id, own = exercise.id, self.ordered[exercise.id]
-            if attempt >= len(own):
-                if attempt == 0:
-                    problems[id], unread = _problem(exercise, self.contents, self.wanted)
-                    if unread is not None:
-                        paths[id] = self.contents.disk[unread]
-                continue
-            one = own[attempt]
-            path = paths[id] = self.contents.disk[one.path]
-            siblings = _siblings(self.modules, one.path, one.source, {other.path for other in own})
-            files[id] = {exercise.file_name: one.source, **siblings}
-            if texts := tuple(self._notes(exercise, one)):
-                notes[id] = texts
-            if one.module:
-                cells[id] = tuple(one.module.origins)
-            elif self.root is not None:
-                places[id] = match.place_in(one.source, Path(os.path.relpath(path, self.root)).as_posix())
-            if is_untouched(exercise, one.source, path):
-                untouched.add(id)
-                continue
-            typed = exercise.file_name if one.module else Path(os.path.relpath(path)).as_posix()
-            if error := match.load_error(one.source, exercise.file_name, typed):
-                errors[id] = error
-        return Submission(
-            *(self.handed.key, files, paths, problems, digest_of(files)),
-            root=self.root,
-            authors=self.handed.authors,
-            notes=notes,
-            cells=cells,
-            untouched=frozenset(untouched),
-            errors=errors,
-            places=places,
-        )
-
-    def _notes(self, exercise: Exercise, one: _Candidate) -> Iterator[str]:
-        """What staff should know of where a file came from."""
-        # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
-        others = [
-            str(other.path)
-            for other in self.ordered[exercise.id]
-            if other is not one and not (is_starter(exercise, other.source) and (other.module or not other.how))
-        ]
-        if one.how:
-            yield f"taken from {one.path}, {one.how}"
-        if others:
-            yield f"several versions: {one.path} counts, not {', '.join(others)}"
+def _submission(
+    handed: Handed,
+    contents: Contents,
+    wanted: Sequence[Exercise],
+    ordered: Mapping[str, Sequence[_Candidate]],
+    attempt: int,
+    root: Path | None,
+) -> Submission:
+    """The submission of the candidates at one place of their order."""
+    files: dict[str, dict[str, bytes]] = {}
+    paths: dict[str, Path] = {}
+    problems: dict[str, str] = {}
+    notes: dict[str, tuple[str, ...]] = {}
+    cells: dict[str, tuple[tuple[int, int], ...]] = {}
+    errors: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    untouched: set[str] = set()
+    for exercise in wanted:
+        id, own = exercise.id, ordered[exercise.id]
+        if not own and attempt == 0:
+            problems[id], unread = _problem(exercise, contents, wanted)
+            if unread is not None:
+                paths[id] = contents.disk[unread]
+        if attempt >= len(own):
+            continue
+        one = own[attempt]
+        path = paths[id] = contents.disk[one.path]
+        files[id] = {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})}
+        if texts := tuple(_notes(exercise, one, own, contents, late=handed.late)):
+            notes[id] = texts
         if one.module:
-            yield from one.module.notes
-        elif note := match.encoding_note(one.source, exercise.file_name):
-            yield note
-        for name in _changed_checks(exercise, self.contents):
-            yield f"{name} is not the course's (changed, or of another version): the course's own is used"
-        if self.handed.late:
-            yield LATE
+            cells[id] = tuple(one.module.origins)
+        elif root is not None:
+            places[id] = match.place_in(one.source, Path(os.path.relpath(path, root)).as_posix())
+        typed = exercise.file_name if one.module else Path(os.path.relpath(path)).as_posix()
+        if is_untouched(exercise, one.source, path):
+            untouched.add(id)
+        elif error := match.load_error(one.source, exercise.file_name, typed):
+            errors[id] = error
+    return Submission(
+        *(handed.key, files, paths, problems, digest_of(files), root, handed.authors, notes, cells),
+        untouched=frozenset(untouched),
+        errors=errors,
+        places=places,
+    )
+
+
+def _notes(
+    exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
+) -> Iterator[str]:
+    """What staff should know of where a file came from."""
+    if one.how:
+        yield f"taken from {one.path}, {one.how}"
+    # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
+    others = [
+        str(other.path)
+        for other in every
+        if other is not one and not (is_starter(exercise, other.source) and (other.module or not other.how))
+    ]
+    if others:
+        yield f"several versions: {one.path} counts, not {', '.join(others)}"
+    if one.module:
+        yield from one.module.notes
+    elif note := match.encoding_note(one.source, exercise.file_name):
+        yield note
+    for name in _changed_checks(exercise, contents):
+        yield f"{name} is not the course's (changed, or of another version): the course's own is used"
+    if late:
+        yield LATE
 
 
 def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
@@ -250,26 +236,20 @@ def _text(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
-def _modules(contents: Contents) -> _Files:
-    """The Python files that may be a student's own modules, those that lie highest first."""
-    files = [row for row in contents.files.items() if row[0].suffix == ".py" and not is_ours(row[0].name)]
-    return sorted(files, key=lambda row: (len(row[0].parts), row[0]))
+def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
+    """The Python files beside a file, and packages that it imports, so that a student's own modules can be imported.
 
-
-def _siblings(
-    modules: _Files, path: PurePosixPath, source: bytes, candidates: Collection[PurePosixPath] = ()
-) -> dict[str, bytes]:
-    """The Python files beside one, and packages that it imports, so that a student's own modules can be imported."""
+    Those that lie highest come first. The `others` are files of the same exercise, which stay behind.
+    """
     along: dict[PurePosixPath, bytes] = {}
-    room, folder = _MOST_SIBLING_BYTES, path.parent.parts
-    for other, data in modules:
-        if other.parts[: len(folder)] != folder or other == path or other in candidates:
-            continue
-        if len(data) > room or len(along) >= _MOST_SIBLINGS:
-            continue
-        along[other.relative_to(path.parent)] = data
-        room -= len(data)
-    return match.with_packages(source, along)
+    room, folder = _MOST_SIBLING_BYTES, one.path.parent
+    for path, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
+        is_module = path.suffix == ".py" and not is_ours(path.name) and path.is_relative_to(folder)
+        fits = len(data) <= room and len(along) < _MOST_SIBLINGS
+        if is_module and fits and path != one.path and path not in others:
+            along[path.relative_to(folder)] = data
+            room -= len(data)
+    return match.with_packages(one.source, along)
 
 
 def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
@@ -285,14 +265,6 @@ def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise])
         return missing, None
     why = contents.left[broken] if broken.name in contents.left[broken] else f"{broken}: {contents.left[broken]}"
     return (why if not contents.files else f"{missing}; {why}"), broken
-
-
-def _left(handed: Handed, contents: Contents, *, nothing: bool) -> Iterator[Unmatched]:
-    """What was not read: of an author with no file at all everything, else what may have been meant as an answer."""
-    for path, why in {**contents.left, **(contents.others if nothing else {})}.items():
-        yield Unmatched(str(path), handed.key, why)
-    if handed.parts and nothing and not contents.left and not contents.others and not contents.files:
-        yield Unmatched("", handed.key, "nothing is in it")
 
 
 def digest_of(files: Mapping[str, Mapping[str, bytes]]) -> str:

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from grader.course.layout import Places, is_course
 from grader.intake.choice import submissions_of
@@ -74,14 +73,26 @@ def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
 
 
 def collect(
-    handed: Handed, course: Sequence[Exercise], wanted: Sequence[Exercise], *, every: bool = False
+    handed: Handed,
+    course: Sequence[Exercise],
+    wanted: Sequence[Exercise],
+    *,
+    every: bool = False,
+    root: Path | None = None,
 ) -> tuple[list[Submission], list[Unmatched]]:
     """Read what an author handed in; see `submissions_of`. What cannot be read within limits is this author's problem.
 
     Raises:
         GraderError: an error of ours.
     """
-    reply = _reader(course).read(handed, wanted, every=every)
+    ids = tuple(exercise.id for exercise in wanted)
+    try:
+        reply = _reader(tuple(course)).ask(Request(CPU_S, wanted=ids, handed=handed, every=every, root=root))
+    except SubmissionError as error:
+        why = f"what was handed in cannot be read: {error}"
+        paths = dict.fromkeys(ids, handed.parts[0].path if handed.parts else Path())
+        submission = Submission(handed.key, {}, paths, dict.fromkeys(ids, why), "", root, handed.authors)
+        return [submission], [Unmatched("", handed.key, why)]
     return list(reply.submissions), list(reply.unmatched)
 
 
@@ -95,9 +106,8 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
         raise SubmissionError(f"{path} is neither a folder with a submission nor a file")
     whole = path.is_dir()
     part = Part(path) if whole else Part(path, PurePosixPath(path.name))
-    reply = _reader(course).read(Handed(author, (), (part,)), wanted, root=path if whole else None)
-    submission = reply.submissions[0]
-    if not whole and not submission.files and (left := [row for row in reply.unmatched if row.file == path.name]):
+    (submission, *_), unmatched = collect(Handed(author, (), (part,)), course, wanted, root=path if whole else None)
+    if not whole and not submission.files and (left := [row for row in unmatched if row.file == path.name]):
         raise SubmissionError(f"{path} cannot be graded: {left[0].why}")
     return submission
 
@@ -115,7 +125,8 @@ def unpacked(archive: Path) -> Iterator[tuple[Path, list[Unmatched]]]:
         tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as name,
         closing(Reader(())) as reader,
     ):
-        yield Path(name), list(reader.unpack(archive, Path(name)).unmatched)
+        reply = reader.ask(Request(CPU_CLASS_S, archive=archive, folder=Path(name)))
+        yield Path(name), list(reply.unmatched)
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,7 @@ class Request:
     """One thing to do: read what an author handed in, or unpack a class's download.
 
     Attributes:
+        cpu_s: CPU seconds that it may take.
         course: all exercises, in the first request.
         wanted: the ids of those that are graded.
         handed: what an author handed in.
@@ -132,13 +144,14 @@ class Request:
         folder: into which.
     """
 
+    cpu_s: int
     course: tuple[Exercise, ...] = ()
     wanted: tuple[str, ...] = ()
     handed: Handed | None = None
     every: bool = False
     root: Path | None = None
-    archive: Path | None = None
-    folder: Path | None = None
+    archive: Path = Path()
+    folder: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -159,78 +172,14 @@ class Reply:
 
 
 class Reader:
-    """A process that reads what strangers handed in. It is started when it is needed, and again after it ended.
+    """A process that reads what strangers handed in, until a limit ends it.
 
     Args:
         course: all exercises of the course.
     """
 
-    def __init__(self, course: Sequence[Exercise]) -> None:
-        self.course = tuple(course)
-        self._turn = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] | None = None
-
-    def read(
-        self, handed: Handed, wanted: Sequence[Exercise], *, every: bool = False, root: Path | None = None
-    ) -> Reply:
-        """Read what one author handed in.
-
-        Raises:
-            GraderError: an error of ours.
-        """
-        ids = tuple(exercise.id for exercise in wanted)
-        reply = self._ask(Request((), ids, handed, every, root), CPU_S)
-        if not reply.problem:
-            return reply
-        why = f"what was handed in cannot be read: {reply.problem}"
-        path = handed.parts[0].path if handed.parts else Path()
-        submission = Submission(
-            *(handed.key, {}, dict.fromkeys(ids, path), dict.fromkeys(ids, why), ""), authors=handed.authors, root=root
-        )
-        return Reply((submission,), (Unmatched("", handed.key, why),))
-
-    def unpack(self, archive: Path, folder: Path) -> Reply:
-        """Unpack a class's download.
-
-        Raises:
-            SubmissionError: it cannot be read.
-            GraderError: an error of ours.
-        """
-        reply = self._ask(Request(archive=archive, folder=folder), CPU_CLASS_S)
-        if reply.problem:
-            raise SubmissionError(reply.problem)
-        return reply
-
-    def close(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is not None:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with suppress(OSError):
-                process.stdin.close()
-            end(process)
-            process.stdout.close()
-        if self._log is not None:
-            self._log.close()
-
-    def _ask(self, request: Request, cpu_s: int) -> Reply:
-        with self._turn:
-            if self._process is not None and self._process.poll() is not None:
-                self.close()
-            if self._process is None:
-                self._start()
-                request = replace(request, course=self.course)
-            line = self._exchange(to_json(request) + b"\n", _WALL_FACTOR * cpu_s)
-            if not line.endswith(b"\n"):
-                return Reply(problem=self._why_ended(cpu_s))
-        reply = from_json(Reply, line)
-        if reply.fault:
-            raise GraderError(reply.fault)
-        return reply
-
-    def _start(self) -> None:
+    def __init__(self, course: tuple[Exercise, ...]) -> None:
+        self.course = self._unsent = course
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the process has ended
         self._process = subprocess.Popen(
             isolated("grader.intake.collect"),
@@ -240,47 +189,65 @@ class Reader:
             env=clean_environment(),
         )
 
-    def _exchange(self, request: bytes, wall_s: int) -> bytes:
-        """What the process answers; an incomplete line if it has ended, or was killed because it took too long."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(wall_s, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(request)
-            process.stdin.flush()
-            return process.stdout.readline()
-        except OSError:  # it has ended
-            return b""
-        finally:
-            timer.cancel()
-
-    def _why_ended(self, cpu_s: int) -> str:
-        """Why the process has ended, where a submission is at fault.
+    def ask(self, request: Request) -> Reply:
+        """Have something done.
 
         Raises:
-            StartError: it did not start, or ended by itself.
+            SubmissionError: what is named cannot be read, or not within the limits.
+            GraderError: an error of ours.
         """
-        process, log = self._process, self._log
-        assert process is not None
-        assert log is not None
-        end(process)
-        status, last = process.returncode, tail(log)
-        self.close()
-        if status < 0 or not last or last.endswith("MemoryError"):  # a limit ended it
+        request, self._unsent = replace(request, course=self._unsent), ()
+        process, line = self._process, b""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(_WALL_FACTOR * request.cpu_s, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(to_json(request) + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            pass  # it has ended
+        finally:
+            timer.cancel()
+        if not line.endswith(b"\n"):
+            raise self._why_ended(request.cpu_s)
+        reply = from_json(Reply, line)
+        if reply.fault:
+            raise GraderError(reply.fault)
+        if reply.problem:
+            raise SubmissionError(reply.problem)
+        return reply
+
+    def _why_ended(self, cpu_s: int) -> GraderError:
+        """Why the process has ended: a submission exceeded a limit, or it did not start, or ended by itself."""
+        end(self._process)
+        last = tail(self._log)
+        if self._process.returncode < 0 or last.endswith("MemoryError"):  # a limit ended it
             limits = f"more than {cpu_s} s or {MEMORY_MB} MiB of memory"
-            return f"reading it takes {limits}; hand in the files of the exercises alone"
-        raise StartError(f"the process that reads submissions has ended: {last}")
+            return SubmissionError(f"reading it takes {limits}; hand in the files of the exercises alone")
+        return StartError(f"the process that reads submissions has ended: {last}")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether another process must read what follows."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """End the process."""
+        for pipe in filter(None, (self._process.stdin, self._process.stdout)):
+            with suppress(OSError):  # it has ended
+                pipe.close()
+        end(self._process)
+        self._log.close()
 
 
 _shared: list[Reader] = []
 
 
-def _reader(course: Sequence[Exercise]) -> Reader:
+def _reader(course: tuple[Exercise, ...]) -> Reader:
     """The reader of this process, for as long as the course stays the same."""
-    if not _shared or _shared[0].course != tuple(course):
+    if not _shared or _shared[0].has_ended or _shared[0].course != course:
         while _shared:
             _shared.pop().close()
         _shared.append(Reader(course))
@@ -298,8 +265,6 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
             wanted = [exercise for exercise in course if exercise.id in request.wanted]
             own, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
             return Reply(tuple(own), tuple(unmatched))
-        assert request.archive is not None
-        assert request.folder is not None
         return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
     except SubmissionError as error:
         return Reply(problem=str(error))
@@ -311,7 +276,10 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
 
 def main() -> None:
     """Answer requests until there are no more, then remove what was unpacked."""
-    _limit_memory()
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, MEMORY_MB << 20))
     course: Sequence[Exercise] = ()
     folders: list[Path] = []
     answers = os.fdopen(os.dup(1), "wb")
@@ -319,19 +287,12 @@ def main() -> None:
     for line in sys.stdin.buffer:
         request = from_json(Request, line)
         course = request.course or course
-        _limit_time(CPU_S if request.archive is None else CPU_CLASS_S)
+        _limit_time(request.cpu_s)
         answers.write(to_json(answer(request, course)) + b"\n")
         answers.flush()
-        folders += [request.folder] if request.folder else []
+        folders += [request.folder] if request.handed is None else []
     for folder in folders:  # also where the process that wanted them was killed
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _limit_memory() -> None:
-    if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, MEMORY_MB << 20))
 
 
 def _limit_time(seconds: int) -> None:

@@ -16,7 +16,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -41,9 +41,9 @@ _MOST_ENTRIES = 500_000
 _MOST_UNPACKED = 1 << 30
 """Of a tar, which has to be unpacked from its beginning: so many bytes and no more."""
 
-_PYTHON_BYTES = 1 << 20
-_NOTEBOOK_BYTES = 8 << 20  # with the pictures in it
-_ARCHIVE_BYTES = 32 << 20
+_BYTES = {**dict.fromkeys(PYTHON, 1 << 20), NOTEBOOK: 8 << 20, **dict.fromkeys(ARCHIVES, 32 << 20)}
+"""How large files may be, by the ends of their names; a notebook has pictures in it. No other file is read."""
+
 _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
 """What no other file would escape either."""
 
@@ -59,15 +59,31 @@ class Entry:
 
     Attributes:
         path: inside of it.
-        read: gives so many of its bytes at most; it is called before the next entry is taken.
+        opened: opens it; of an archive only before the next entry is taken.
         why: it cannot be read, in words; else "".
         file: where it lies, if it is a file on this disk.
     """
 
     path: PurePosixPath
-    read: Callable[[int], bytes]
+    opened: Callable[[], IO[bytes] | None]
     why: str = ""
     file: Path | None = None
+
+    def read(self, most: int) -> bytes:
+        """So many of its bytes at most; what an archive says of its size does not count.
+
+        Raises:
+            SubmissionError: it cannot be read. That spoils no other entry.
+        """
+        try:
+            with self.opened() or io.BytesIO() as file:
+                return file.read(most)
+        except _UNREADABLE as error:
+            raise SubmissionError(_strerror(error) if self.file else f"it is damaged: {error}") from None
+
+
+def _strerror(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
 
 
 def is_archive(name: str) -> bool:
@@ -115,7 +131,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[Entry]:
         path = _inside(info.filename)
         if path is None or not regular:
             continue
-        yield Entry(path, _start_of(partial(archive.open, info)), _LOCKED if info.flag_bits & 1 else "")
+        yield Entry(path, partial(archive.open, info), _LOCKED if info.flag_bits & 1 else "")
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
@@ -125,20 +141,7 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
         path = _inside(member.name)
         if path is None or not member.isreg():
             continue
-        yield Entry(path, _start_of(partial(archive.extractfile, member)))
-
-
-def _start_of(opened: Callable[[], IO[bytes] | None]) -> Callable[[int], bytes]:
-    """Reads so many bytes of an entry; what it says of its size does not count, and damage spoils no other entry."""
-
-    def read(most: int) -> bytes:
-        try:
-            with opened() or io.BytesIO() as packed:
-                return packed.read(most)
-        except _UNREADABLE as error:
-            raise SubmissionError(f"it is damaged: {error}") from None
-
-    return read
+        yield Entry(path, partial(archive.extractfile, member))
 
 
 def _inside(name: str) -> PurePosixPath | None:
@@ -149,17 +152,12 @@ def _inside(name: str) -> PurePosixPath | None:
     return None if leads_out or deep or any(is_junk(part) for part in path.parts) else path
 
 
-def most_bytes(path: PurePosixPath) -> int:
-    """How many bytes a file may have; 0 for one that is not read."""
-    name = path.name.lower()
-    if name.endswith(PYTHON):
-        return _PYTHON_BYTES
-    if is_archive(name):
-        return _ARCHIVE_BYTES
-    return _NOTEBOOK_BYTES if name.endswith(NOTEBOOK) else 0
+def most_bytes(name: str) -> int:
+    """How many bytes a file of that name may have; 0 for one that is not read."""
+    return next((most for end, most in _BYTES.items() if name.lower().endswith(end)), 0)
 
 
-def unpack(archive: Path, folder: Path) -> list[Unmatched]:
+def unpack(archive: Path, folder: Path) -> Iterator[Unmatched]:
     """Write the files of a class's download into a folder; give those that could not be read.
 
     One author's files spoil no other's: of what is not read anyway an empty file is written, and of a file that is
@@ -168,35 +166,31 @@ def unpack(archive: Path, folder: Path) -> list[Unmatched]:
     Raises:
         SubmissionError: it cannot be read, or there is no room for it.
     """
-    with entries(archive, archive.name) as inner:
-        return list(_unpacked(list(inner), archive.name, folder))
-
-
-def _unpacked(inner: Sequence[Entry], name: str, folder: Path) -> Iterator[Unmatched]:
-    shared = _shared_folders([entry.path for entry in inner])
-    written = Counter[str]()
-    for entry in inner:
-        whose = "/".join(entry.path.parts[: shared + 1])
-        most = _MOST_METADATA if entry.path.name in METADATA else most_bytes(entry.path)
-        data = b""
-        if most and written[whose] > _MOST_OF_ONE:
-            yield Unmatched(
-                str(entry.path), "", f"it is not read: {_MOST_OF_ONE >> 20} MiB of {whose} are read already"
-            )
-        elif most:
+    with entries(archive, archive.name) as opened:
+        inner = list(opened)
+        shared = _shared_folders([entry.path for entry in inner])
+        written = Counter[str]()
+        for entry in inner:
+            path, data = entry.path, b""
+            whose = "/".join(path.parts[: shared + 1])
+            most = _MOST_METADATA if path.name in METADATA else most_bytes(path.name)
             try:
-                data = entry.read(most + 1)
+                if most and written[whose] > _MOST_OF_ONE:
+                    raise SubmissionError(f"it is not read: {_MOST_OF_ONE >> 20} MiB of {whose} are read already")
+                data = entry.read(most + 1) if most else b""
             except SubmissionError as error:
-                yield Unmatched(str(entry.path), "", entry.why or str(error))
-        written[whose] += len(data)
-        target = folder.joinpath(*entry.path.parts)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        except OSError as error:
-            if error.errno in _FOR_ALL:
-                raise SubmissionError(f"{name} cannot be unpacked into {folder}: {error.strerror}") from None
-            yield Unmatched(str(entry.path), "", f"it cannot be unpacked: {error.strerror}")
+                yield Unmatched(str(path), "", entry.why or str(error))
+            written[whose] += len(data)
+            target = folder.joinpath(*path.parts)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            except OSError as error:
+                if error.errno in _FOR_ALL:
+                    raise SubmissionError(
+                        f"{archive.name} cannot be unpacked into {folder}: {error.strerror}"
+                    ) from None
+                yield Unmatched(str(path), "", f"it cannot be unpacked: {error.strerror}")
 
 
 def _shared_folders(paths: list[PurePosixPath]) -> int:
@@ -224,12 +218,14 @@ _LINK = "it is a link, which is not followed"
 _ENVIRONMENT = "pyvenv.cfg"
 _OF_ENVIRONMENT = {"bin", "include", "lib", "lib64", "scripts", "share", "etc"}
 _INSTALLED = {"site-packages", "dist-packages", "node_modules"}
+_MARKS = {_ENVIRONMENT, COURSE_FILE}
 
 
 class Contents:
     """The files of one author, by the paths that they had there.
 
     Args:
+        parts: what was handed in. Links are not followed, and what is not code is not read.
         is_answer: whether a file of that name is likely to be an answer, so that it is read before others.
 
     Attributes:
@@ -239,7 +235,7 @@ class Contents:
         disk: where each of them lies on this disk, or the archive that it is in.
     """
 
-    def __init__(self, is_answer: Callable[[str], bool]) -> None:
+    def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool]) -> None:
         self.files: dict[PurePosixPath, bytes] = {}
         self.left: dict[PurePosixPath, str] = {}
         self.others: dict[PurePosixPath, str] = {}
@@ -247,14 +243,12 @@ class Contents:
         self._is_answer = is_answer
         self._room = _MOST_BYTES
         self._archives = 0
-        self._surplus: dict[PurePosixPath, int] = {}
-
-    def add(self, part: Part) -> None:
-        """Read the files of a part. Links are not followed, and what is not code is not read."""
-        self._add(list(_walk(part, self)), part.path)
-        for path, count in self._surplus.items():
-            limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
-            self.leave(path, part.path, f"too much was handed in, {limits}: {counted(count, 'file')} not read")
+        self._surplus: list[tuple[PurePosixPath, Path]] = []
+        for part in parts:
+            self._add(list(_walk(part, self)), part.path)
+        if self._surplus:
+            limits, count = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB", len(self._surplus)
+            self.leave(*self._surplus[0], f"too much was handed in, {limits}: {counted(count, 'file')} not read")
 
     def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
         """Read files of a folder, or of an archive.
@@ -265,104 +259,83 @@ class Contents:
             above: the path of the archive.
             deep: in how many other archives that lies.
         """
-        marks = _Marks()
+        marks = set[PurePosixPath]()
         if isinstance(entries, list):  # all names are known beforehand
             entries.sort(key=lambda entry: (not self._is_answer(entry.path.name), len(entry.path.parts), entry.path))
-            for entry in entries:
-                marks.look(entry.path)
+            marks |= {entry.path for entry in entries if entry.path.name in _MARKS}
         for entry in entries:
-            marks.look(entry.path)
-            path, disk = above / entry.path, entry.file or place
-            where, why = marks.left_out(entry.path)
-            if where is not None:  # installed and not written by the author, which is noted once; or a solution
-                if why:
-                    self.leave(above / where, disk, why, always=True)
-            elif entry.why:
-                self.leave(path, disk, entry.why)
-            elif not is_archive(path.name):
-                self._take(path, disk, entry)
-            elif entry.file is not None:  # it is not read as a whole
-                self._add_archive(path, entry.file, disk, deep)
-            elif (data := self._within(path, disk, entry)) is not None:
-                self._add_archive(path, data, disk, deep + 1)
+            if entry.path.name in _MARKS:
+                marks.add(entry.path)
+            disk = entry.file or place
+            where, why = _left_out(entry.path, marks)
+            if why:
+                self.leave(above / where, disk, why, always=True)
+            elif where == entry.path:
+                try:
+                    self._take(above / entry.path, entry, disk, deep)
+                except SubmissionError as error:
+                    self.leave(above / entry.path, disk, str(error))
 
-    def _add_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
-        self._archives += 1
-        if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
-            self.leave(path, disk, f"it lies in {deep} other archives, or is one of too many; hand in one zip")
+    def _take(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
+        """Take a file that is Python or a notebook, or those of an archive.
+
+        Raises:
+            SubmissionError: it is not taken, and why.
+        """
+        most, packed = most_bytes(path.name), is_archive(path.name)
+        if entry.why or not most:
+            raise SubmissionError(entry.why or _why_not(path))
+        if packed and entry.file is not None:  # it is not read as a whole
+            self._take_archive(path, entry.file, disk, deep)
             return
-        try:
-            with entries(source, path.name) as inner:
-                self._add(inner, disk, path, deep)
-        except SubmissionError as error:
-            self.leave(path, disk, str(error))
-
-    def _take(self, path: PurePosixPath, disk: Path, entry: Entry) -> None:
-        """Take a file that is Python or a notebook."""
-        data = self._within(path, disk, entry)
-        if data is None:
+        if self._room <= 0 or len(self.files) >= _MOST_FILES:
+            self._surplus.append((path, disk))
+            return
+        data = entry.read(most + 1)
+        self._room -= len(data)
+        if len(data) > most:
+            raise SubmissionError(f"it is larger than {most // 1024} KiB")
+        if packed:
+            self._take_archive(path, data, disk, deep + 1)
             return
         if path.suffix.lower() != NOTEBOOK and (why := cannot_be_text(data)):
-            self.leave(path, disk, why)
-            return
+            raise SubmissionError(why)
         while path in self.files:  # two things of one author, laid side by side
             path = path.with_name(f"{path.stem} (1){path.suffix}")
         self.files[path], self.disk[path] = data, disk
 
-    def _within(self, path: PurePosixPath, disk: Path, entry: Entry) -> bytes | None:
-        """The bytes of a file, if limits allow it; else why not is noted."""
-        most = most_bytes(path)
-        if not most:
-            self.leave(path, disk, _why_not(path))
-            return None
-        if self._room <= 0 or len(self.files) >= _MOST_FILES:
-            first = next(iter(self._surplus), path)
-            self._surplus[first] = self._surplus.get(first, 0) + 1
-            return None
-        try:
-            data = entry.read(most + 1)
-        except SubmissionError as error:
-            self.leave(path, disk, str(error))
-            return None
-        self._room -= len(data)
-        if len(data) > most:
-            self.leave(path, disk, f"it is larger than {most // 1024} KiB")
-            return None
-        return data
+    def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
+        self._archives += 1
+        if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
+            raise SubmissionError(f"it lies in {deep} other archives, or is one of too many; hand in one zip")
+        with entries(source, path.name) as inner:
+            self._add(inner, disk, path, deep)
 
     def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
         """Note that a file is not read, and why; `always` for a folder, which has no name of a file."""
-        if always or most_bytes(path) or is_packed(path.name):
-            self.left[path], self.disk[path] = why, disk
+        self.disk[path] = disk
+        if always or most_bytes(path.name) or is_packed(path.name):
+            self.left[path] = why
         elif len(self.others) < _MOST_OTHERS:
-            self.others[path], self.disk[path] = why, disk
+            self.others[path] = why
 
 
-class _Marks:
-    """What files say of the folders that they lie in: a virtual environment, or a whole course."""
+def _left_out(path: PurePosixPath, marks: Collection[PurePosixPath]) -> tuple[PurePosixPath, str]:
+    """The folder with a file that is left out, and why, "" if no row reports it; the file itself if it is read.
 
-    def __init__(self) -> None:
-        self._environments: set[PurePosixPath] = set()
-        self._courses: set[PurePosixPath] = set()
-
-    def look(self, path: PurePosixPath) -> None:
-        """Take one more file into account."""
-        if path.name == _ENVIRONMENT:
-            self._environments.add(path.parent)
-        elif path.name == COURSE_FILE:
-            self._courses.add(path.parent)
-
-    def left_out(self, path: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """The folder that is left out and has the file, and why; "" if no row reports it."""
-        for above in reversed(path.parents):
-            name, parent = above.name.lower(), above.parent
-            if name in _INSTALLED:
-                return above, "installed packages, which are not read"
-            if name in _OF_ENVIRONMENT and parent in self._environments:
-                return parent / _ENVIRONMENT, "a virtual environment, whose files are not read"
-            if parent in self._courses and above == solutions_in(parent):
-                return above, ""
-        return None, ""
+    Args:
+        path: of the file.
+        marks: files that say of their folders what these are: a virtual environment, or a whole course.
+    """
+    for above in reversed(path.parents):
+        name, parent = above.name.lower(), above.parent
+        if name in _INSTALLED:
+            return above, "installed packages, which are not read"
+        if name in _OF_ENVIRONMENT and parent / _ENVIRONMENT in marks:
+            return parent / _ENVIRONMENT, "a virtual environment, whose files are not read"
+        if parent / COURSE_FILE in marks and above == solutions_in(parent):
+            return above, ""
+    return path, ""
 
 
 def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
@@ -371,27 +344,26 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
         yield _on_disk(part.name, part.path)
         return
 
-    def cannot(error: OSError) -> None:
-        folder = Path(str(error.filename))
-        why = f"the folder cannot be read: {error.strerror}"
+    def leave(folder: Path, why: str) -> None:
         contents.leave(part.name / folder.relative_to(part.path), folder, why, always=True)
+
+    def cannot(error: OSError) -> None:
+        leave(Path(str(error.filename)), f"the folder cannot be read: {error.strerror}")
 
     seen = 0
     for folder, inner, names in os.walk(part.path, onerror=cannot):
         here = Path(folder)
-        inside = part.name / PurePosixPath(*here.relative_to(part.path).parts)
+        inside = part.name / here.relative_to(part.path)
         links = [name for name in inner if (here / name).is_symlink()]
         inner[:] = sorted(name for name in inner if not is_junk(name) and name not in links)
         for name in inner:
             if name.lower().endswith(PYTHON):  # its files are looked at all the same
-                contents.leave(inside / name, here / name, _FOLDER, always=True)
-        for name in sorted({*names, *links}):
-            if not is_junk(name):
-                seen += 1
-                yield _on_disk(inside / name, here / name)
+                leave(here / name, _FOLDER)
+        files = sorted(name for name in {*names, *links} if not is_junk(name))
+        seen += len(files)
+        yield from (_on_disk(inside / name, here / name) for name in files)
         if seen > _MOST_SEEN:
-            why = f"it has more than {_MOST_SEEN} files; the others are not looked at"
-            contents.leave(inside, here, why, always=True)
+            leave(here, f"it has more than {_MOST_SEEN} files; the others are not looked at")
             return
         installed = [name for name in inner if name.lower() in _INSTALLED]
         for name in installed:  # there may be tens of thousands
@@ -402,20 +374,12 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
 
 def _on_disk(name: PurePosixPath, path: Path) -> Entry:
     """A file on this disk."""
-
-    def read(most: int) -> bytes:
-        try:
-            with path.open("rb") as file:
-                return file.read(most)
-        except OSError as error:
-            raise SubmissionError(error.strerror or type(error).__name__) from None
-
     try:
         mode = path.lstat().st_mode
+        why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
     except OSError as error:
-        return Entry(name, read, error.strerror or type(error).__name__, path)
-    why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
-    return Entry(name, read, why, path)
+        why = _strerror(error)
+    return Entry(name, lambda: path.open("rb"), why, path)
 
 
 def is_packed(name: str) -> bool:

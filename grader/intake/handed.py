@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.model import Exercise
@@ -122,21 +122,3 @@ class Intake:
         groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
         files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
         return f"{self.layout.title}: {files}{counted(people, 'author')}{groups}"
-
-
-def mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
-    """Whether more than half of the items are so: somebody may have put a file of their own beside a download."""
-    return 2 * sum(map(fits, items)) > len(items)
-
-
-def grouped(all_parts: Sequence[Handed], others: Sequence[str] = ()) -> list[Handed]:
-    """Parts by whose they are; `others` have nothing that can be read, and still get a row."""
-    owned: dict[str, list[Handed]] = {key: [] for key in others}
-    for one in all_parts:
-        owned.setdefault(one.key, []).append(one)
-    handed = []
-    for key, own in owned.items():
-        first = own[0] if own else Handed(key, (key,), ())
-        parts = tuple(part for one in own for part in one.parts)
-        handed.append(replace(first, parts=parts, late=any(one.late for one in own)))
-    return handed

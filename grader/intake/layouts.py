@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -42,51 +43,41 @@ def taken_in(
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.
     """
-    chosen = None if name is None else _layout(name)
+    known = {layout.name: layout for layout in LAYOUTS}
+    if name is not None and name not in known:
+        raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(known))}")
     with ExitStack() as opened:
-        root, source, left = path, path, list[Unmatched]()
-        if path.is_file() and path.suffix.lower() == ZIP:
-            root, left = opened.enter_context(unpacked(path))
+        folder, source, left = path, path, list[Unmatched]()
+        if _is_zip(path):
+            folder, left = opened.enter_context(unpacked(path))
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
-        elif only := _only_zip(_items(path, out)):
-            folder, within = opened.enter_context(unpacked(only))
+        root, items = _inner(folder, exercises, out)
+        if root == path and len(items) == 1 and _is_zip(items[0]):
+            within, rows = opened.enter_context(unpacked(items[0]))
             # A class's download in a folder of its own, or the one author whose zip it is.
-            inner, items = _inner(folder, exercises, out)
-            if (chosen or _recognized(items)) is not PLAIN or _is_class(items, exercises):
-                root, source, left = inner, only, within
-        intake = _taken(root, source, exercises, chosen, out)
-        yield replace(intake, unmatched=(*intake.unmatched, *left))
-
-
-def _layout(name: str) -> Layout:
-    named = {layout.name: layout for layout in LAYOUTS}
-    if name not in named:
-        raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(named))}")
-    return named[name]
-
-
-def _taken(path: Path, source: Path, exercises: Sequence[Exercise], chosen: Layout | None, out: Path | None) -> Intake:
-    root, items = _inner(path, exercises, out)
-    layout = chosen or _recognized(items)
-    try:
-        handed, unmatched = layout.read(items, exercises)
-    except OSError as error:
-        raise SubmissionError(f"{error.filename or root} cannot be read: {error.strerror}") from None
-    if not handed:
-        raise SubmissionError(
-            f"{source} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
-            "Gradescope, GitHub Classroom or nbgrader give"
-        )
-    if layout is PLAIN and [part.path for one in handed for part in one.parts] == [root.resolve()]:
-        layout = replace(layout, title="the files of one author")
-    names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
-    links = [Unmatched(name, "", "a link, which is not followed") for name in names]
-    # By name and not by bytes, so that the gradebook is the same wherever it is made.
-    times = _times(root)
-    dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
-    ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
-    return Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered)))
+            inner = _inner(within, exercises, out)
+            if (name or _recognized(inner[1]).name) != PLAIN.name or _is_class(inner[1], exercises):
+                (root, items), source, left = inner, items[0], rows
+        layout = _recognized(items) if name is None else known[name]
+        try:
+            handed, unmatched = layout.read(items, exercises)
+        except OSError as error:
+            raise SubmissionError(f"{error.filename or root} cannot be read: {error.strerror}") from None
+        if not handed:
+            raise SubmissionError(
+                f"{source} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
+                "Gradescope, GitHub Classroom or nbgrader give"
+            )
+        if layout is PLAIN and [part.path for one in handed for part in one.parts] == [root.resolve()]:
+            layout = replace(layout, title="the files of one author")
+        names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
+        links = [Unmatched(name, "", "a link, which is not followed") for name in names]
+        # By name and not by bytes, so that the gradebook is the same wherever it is made.
+        times = _times(root)
+        dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
+        ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
+        yield Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered), *left))
 
 
 def _times(root: Path) -> Mapping[str, str]:
@@ -101,10 +92,10 @@ def _times(root: Path) -> Mapping[str, str]:
 
 def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
     """Authors of whom there are several submissions, alone and in groups: staff must decide which of them counts."""
-    own: dict[str, list[str]] = {}
+    own = defaultdict[str, list[str]](list)
     for one in handed:
         for author in one.authors:
-            own.setdefault(author, []).append(one.key)
+            own[author].append(one.key)
     for author, keys in own.items():
         if len(keys) > 1:
             yield Unmatched("", author, f"a row each of several submissions counts: {', '.join(keys)}")
@@ -158,5 +149,5 @@ def _items(folder: Path, out: Path | None) -> list[Path]:
     return [path for path in paths if not (path / OUT_MARK).is_file() and not (own and path.samefile(own))]
 
 
-def _only_zip(items: Sequence[Path]) -> Path | None:
-    return items[0] if len(items) == 1 and items[0].is_file() and items[0].suffix.lower() == ZIP else None
+def _is_zip(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() == ZIP

@@ -15,7 +15,6 @@ import tokenize
 import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ _NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
 _COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
 _TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
-_DEFINED = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+\.*|import[ \t]+)([^#\n]+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -70,19 +69,18 @@ _MARKS: Sequence[tuple[re.Pattern[str], Callable[[int], Version]]] = (
 """What a name may end with, and the version that it means."""
 
 
-@dataclass(frozen=True)
-class Name:
+class Name(NamedTuple):
     """What a file's name says of it.
 
     Attributes:
         exercise: the id of the exercise.
         version: which of several files of it this is.
-        exact: whether it is the file name that the course gives.
+        owner: what else is in the name: `ada_double` is ada's; or "".
     """
 
     exercise: str
     version: Version = _PLAIN
-    exact: bool = False
+    owner: str = ""
 
 
 def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
@@ -90,13 +88,7 @@ def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
     suffix = next((end for end in (*PYTHON, NOTEBOOK) if name.lower().endswith(end)), "")
     if not suffix or is_ours(name) or len(name) > _LONGEST_NAME:
         return None
-    id, version, _ = _parts(name[: -len(suffix)], exercises)
-    return Name(id, version, exact=name == f"{id}.py") if id else None
-
-
-def owner_in(stem: str, exercises: Sequence[Exercise]) -> str:
-    """Whose a file is whose name holds an exercise's id and something else: `ada_double` is ada's; "" if it is not."""
-    return _parts(stem, exercises)[2]
+    return _named(name[: -len(suffix)], exercises)
 
 
 def without_downloads(stem: str) -> str:
@@ -110,36 +102,34 @@ def called(word: str, exercises: Sequence[Exercise]) -> str:
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
 
 
-def _parts(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> tuple[str, Version, str]:
-    """The exercise, the version and the author that a name without its suffix has; the first is "" for none."""
+def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
+    """What a name without its suffix says; so many marks of versions are taken off."""
     if id := called(stem, exercises):
-        return id, _PLAIN, ""
+        return Name(id)
     if marks and (copied := _COPY_OF.fullmatch(stem)):
-        id, version, owner = _parts(copied[1], exercises, marks - 1)
-        return id, version._replace(copy=version.copy + 1), owner
+        inner = _named(copied[1], exercises, marks - 1)
+        return inner and inner._replace(version=inner.version._replace(copy=inner.version.copy + 1))
     folded = _fold(stem)
     if folded.startswith("test_"):  # a student's own tests
-        return "", _PLAIN, ""
+        return None
     ids = sorted((exercise.id for exercise in exercises), key=len, reverse=True)
     for id in ids:
         if folded.endswith(f"_{_fold(id)}"):
-            return id, _PLAIN, folded[: -len(_fold(id)) - 1]
-    if marks and (marked := _mark(stem)):
-        rest, mark = marked
-        id, version, owner = _parts(rest, exercises, marks - 1)
-        if id:
-            # Of each part what says more: `old` counts as much as `final`.
-            return id, Version(*(max(pair, key=abs) for pair in zip(version, mark, strict=True))), owner
+            return Name(id, owner=folded[: -len(_fold(id)) - 1])
+    if marks and (marked := _mark(stem)) and (inner := _named(marked[0], exercises, marks - 1)):
+        # Of each part what says more: `old` counts as much as `final`.
+        pairs = zip(inner.version, marked[1], strict=True)
+        return inner._replace(version=Version(*(max(pair, key=abs) for pair in pairs)))
     numbered = _NUMBERED.fullmatch(stem)
-    if marks and numbered:
-        id, version, owner = _parts(numbered[1], exercises, marks - 1)
-        if id and (not owner or _fold(numbered[1]).endswith(f"_{_fold(id)}")):
-            return id, version._replace(copy=max(version.copy, int(numbered[2]))), owner
+    inner = _named(numbered[1], exercises, marks - 1) if marks and numbered else None
+    if numbered and inner and (not inner.owner or _fold(numbered[1]).endswith(f"_{_fold(inner.exercise)}")):
+        copy = max(inner.version.copy, int(numbered[2]))
+        return inner._replace(version=inner.version._replace(copy=copy))
     for id in ids:
         if folded.startswith(f"{_fold(id)}_"):
             number = int(numbered[2]) if numbered else 0  # double_group_3 is group_3's, or somebody's third
-            return id, Version(copy=number), folded[len(_fold(id)) + 1 :]
-    return "", _PLAIN, ""
+            return Name(id, Version(copy=number), folded[len(_fold(id)) + 1 :])
+    return None
 
 
 def _mark(stem: str) -> tuple[str, Version] | None:
@@ -162,7 +152,7 @@ def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[str, str]
     Returns:
         its id and a few words; or "" and the reason, if no exercise fits, or more than one.
     """
-    title, names = _title(source), defined(source)
+    title, names = _title(source), defined(source.decode("utf-8", "replace"))
     by_title = [exercise.id for exercise in exercises if title and title == _starter(exercise.starter)[0]]
     if len(by_title) == 1:
         return by_title[0], "by the first line of its docstring"
@@ -179,15 +169,15 @@ def starter_names(exercise: Exercise) -> frozenset[str]:
     return _starter(exercise.starter)[1]
 
 
-def defined(source: bytes) -> frozenset[str]:
+def defined(source: str) -> frozenset[str]:
     """The functions and classes that stand at the beginning of a line."""
-    return frozenset(name.decode("ascii", "replace") for name in _DEFINED.findall(source))
+    return frozenset(_DEFINED.findall(source))
 
 
 @functools.cache
 def _starter(path: Path) -> tuple[bytes, frozenset[str]]:
     source = path.read_bytes() if path.is_file() else b""
-    return _title(source), defined(source)
+    return _title(source), defined(source.decode("utf-8", "replace"))
 
 
 def _title(source: bytes) -> bytes:
@@ -231,28 +221,22 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
 # `compile` as it stands is not for strangers' texts: it copies a `finally` block for each way out of its `try`, so that
 # twenty of them inside one another take minutes and gigabytes.
 
-_NAMED = re.compile(r"(?:async +)?(?:def|class) +(\w+)")
 _LARGEST = 1 << 18
 """What is longer counts as code, and a worker finds out."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _SEEN = 400
-_DECLARED = re.compile(rb"(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=]")
 
 
 class _WithoutFinally(ast.NodeTransformer):
     """Moves each `finally` block behind its `try`, where it is compiled once."""
 
-    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
-        """One `try` statement, in which others may be."""
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
+        """One `try` statement, in which others may be; with `except*`, too."""
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
-        return [node, *after] if node.handlers else [*node.body, *after]
+        return [*([node] if node.handlers else node.body), *after]
 
-    def visit_TryStar(self, node: ast.TryStar) -> ast.AST | list[ast.stmt]:
-        """The same with `except*`."""
-        self.generic_visit(node)
-        after, node.finalbody = node.finalbody, []
-        return [node, *after]
+    visit_TryStar = visit_Try  # noqa: N815  Python's name
 
 
 def syntax_error(source: bytes | str) -> SyntaxError | None:
@@ -293,7 +277,7 @@ def place_in(source: bytes, path: str) -> Place:
     """Where a module has its functions and classes."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
-    matches = ((number, _NAMED.match(line)) for number, line in enumerate(lines, 1))
+    matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
     return Place(path, len(lines), {match[1]: number for number, match in matches if match})
 
 
@@ -309,15 +293,8 @@ def cannot_be_text(source: bytes) -> str:
 def encoding_note(source: bytes, file_name: str) -> str:
     """What plain Python would say of the way in which a file is saved; "" if nothing."""
     try:
-        if _DECLARED.match(source):
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-        else:
-            encoding = "utf-8"
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        what = f"{file_name} is not saved as {error.encoding.upper()} (line {line})"
-        return f"{what}, so plain Python refuses it; save it as UTF-8"
-    except SyntaxError as error:
-        return f"plain Python refuses {file_name}: {error.msg}; save it as UTF-8"
+    except (SyntaxError, UnicodeDecodeError) as error:
+        return f"plain Python refuses {file_name}, because of how it is saved ({error}); save it as UTF-8"
     return ""

@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from grader.intake.cells import Cell, Module, checkers_in, joined, of_this, without_their_imports
+from grader.intake.cells import LARGEST, Cell, Module, checkers_in, joined, of_this, without_their_imports
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
@@ -28,7 +27,6 @@ _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
 
 # A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
-_LARGEST_CELL = 1 << 16
 _MOST_COMPILED = 4 << 20
 _MOST_DROPPED = 50
 
@@ -45,10 +43,9 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         ValueError: it is not a notebook.
     """
     cells = list(_cells(data, exercises))
-    marked = {cell.of for cell in cells if cell.of}
-    known = {exercise.id: exercise for exercise in exercises}
+    needed = {exercise.id: starter_names(exercise) for exercise in exercises}
     chosen: dict[str, list[Cell]] = {}
-    if marked:
+    if marked := {cell.of for cell in cells if cell.of}:
         first = next(place for place, cell in enumerate(cells) if cell.of)
         for id in marked:
             its = _of_one(cells[:first], [cell for cell in cells if cell.of == id])
@@ -56,20 +53,16 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
-        names = defined("\n".join(cell.source for cell in cells).encode("utf-8", "replace"))
-        chosen = {exercise.id: cells for exercise in exercises if names & starter_names(exercise)}
+        names = defined("\n".join(cell.source for cell in cells))
+        some = [id for id in needed if names & needed[id]]
         # Where several exercises have a function of that name, those of which all functions are there.
-        chosen = {id: cells for id in chosen if starter_names(known[id]) <= names} or chosen
-        wanted = {id: starter_names(known[id]) for id in chosen}
-        others = {
-            id: set[str]().union(*(wanted[other] for other in wanted if other != id)) - wanted[id] for id in wanted
-        }
-        chosen = {id: of_this(cells, wanted[id], others[id]) for id in chosen}
+        ids = [id for id in some if needed[id] <= names] or some
+        others = set[str]().union(*(needed[id] for id in ids))
+        chosen = {id: of_this(cells, needed[id], others) for id in ids}
     checkers = checkers_in(cells)
-    modules = {}
-    for id, its in chosen.items():
-        modules[id] = joined(its, checkers, starter_names(known[id]), "code cell {}")
-        modules[id].own = "\n".join(cell.source for cell in its if cell.of).encode("utf-8", "replace")
+    modules = {id: joined(its, checkers, needed[id], "code cell {}") for id, its in chosen.items()}
+    for id, module in modules.items():
+        module.own = "\n".join(cell.source for cell in chosen[id] if cell.of).encode("utf-8", "replace")
     return modules
 
 
@@ -81,9 +74,7 @@ def _of_one(common: list[Cell], cells: list[Cell]) -> list[Cell]:
 
 def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
     try:
-        notebook = json.loads(data)
-        cells = notebook["cells"]
-        rows = [dict(cell) for cell in cells][:_MOST_CELLS]
+        rows = [dict(cell) for cell in json.loads(data)["cells"]][:_MOST_CELLS]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("it cannot be read as a notebook; save it again as .ipynb") from None
     below, level, number, room = "", 0, 0, _MOST_COMPILED
@@ -97,11 +88,17 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
                     below, level = "", 0
         elif kind == "code":
             number += 1
-            if _is_test(cell):  # of the teacher's, which come along in nbgrader's notebooks
-                continue
-            own = _own_exercise(cell, text, exercises)
+            about = _mapping(cell.get("metadata"))
+            nbgrader = _mapping(about.get("nbgrader"))
+            if nbgrader.get("grade") and not nbgrader.get("solution"):
+                continue  # tests of the teacher's, which come along in nbgrader's notebooks
+            own = _own_exercise(about.get("tags"), nbgrader.get("grade_id"), text, exercises)
             source, dropped, room = _python(text, room)
             yield Cell(number, source, dropped=dropped, of=own or below, says_so=bool(own))
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def _text(source: object) -> str:
@@ -109,34 +106,26 @@ def _text(source: object) -> str:
     return joined.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _own_exercise(cell: Mapping[str, object], text: str, exercises: Sequence[Exercise]) -> str:
+def _own_exercise(tags: object, grade_id: object, text: str, exercises: Sequence[Exercise]) -> str:
     """The exercise that a code cell names itself: by a tag, by nbgrader's id, or in its first line."""
-    metadata = cell.get("metadata")
-    about: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
-    tags, nbgrader = about.get("tags"), about.get("nbgrader")
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
-    words += [str(nbgrader.get("grade_id"))] if isinstance(nbgrader, dict) else []
+    words.append(str(grade_id))
     first = text.strip().split("\n", 1)[0]
     if len(first) <= _LONGEST_COMMENT and (comment := _COMMENT.fullmatch(first)):
         words.append(comment[1])
     return next(filter(None, (called(word, exercises) for word in words)), "")
 
 
-def _is_test(cell: Mapping[str, Any]) -> bool:
-    metadata = cell.get("metadata")
-    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return isinstance(nbgrader, dict) and bool(nbgrader.get("grade")) and not nbgrader.get("solution")
-
-
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
     """The exercise that a heading names: by its id, its number or its title; "" for none, and for several."""
-    folded = f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', heading).casefold()} "
-    ids = set()
-    for exercise in exercises:
-        title = re.sub(r"[^0-9a-zA-Z_-]+", " ", exercise.title).strip().casefold()
-        if any(word and f" {word} " in folded for word in (exercise.id.casefold(), exercise.number, title)):
-            ids.add(exercise.id)
-    return ids.pop() if len(ids) == 1 else ""
+    folded = _words(heading)
+    names = {item.id: filter(str.strip, map(_words, (item.id, item.number, item.title))) for item in exercises}
+    ids = [id for id, own in names.items() if any(name in folded for name in own)]
+    return ids[0] if len(ids) == 1 else ""
+
+
+def _words(text: str) -> str:
+    return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "
 
 
 def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
@@ -154,7 +143,7 @@ def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
         lines[first] = _nothing(lines[first])
     for _ in range(_MOST_DROPPED):
         room -= len(code)
-        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= _LARGEST_CELL else None
+        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= LARGEST else None
         place = (error.lineno or 0) - 1 if error else -1
         if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
             break

@@ -5,8 +5,10 @@ Each has one function that recognizes its layout, and one that reads it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -16,20 +18,31 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from grader.intake.contents import archive_suffix, is_archive, is_packed
-from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched, grouped, mostly
-from grader.intake.match import CODE, attempt_of, named, owner_in, without_downloads
+from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched
+from grader.intake.match import CODE, attempt_of, named, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
 
 
+def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
+    """Whether more than half of the items are so: somebody may have put a file of their own beside a download."""
+    return 2 * sum(map(fits, items)) > len(items)
+
+
 def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
     """What was handed in, where the name of each item says whose it is."""
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
-    handed = [row for row in rows if isinstance(row, Handed)]
-    return grouped(handed, [row.author for row in unmatched if row.author]), unmatched
+    # Who has nothing that can be read still gets a row.
+    handed = {row.author: Handed(row.author, (row.author,), ()) for row in unmatched if row.author}
+    for row in rows:
+        if isinstance(row, Handed):
+            first = handed.get(row.key, row)
+            own = replace(first, parts=(*first.parts, *row.parts), late=first.late or row.late)
+            handed[row.key] = own if first is not row and first.parts else row
+    return list(handed.values()), unmatched
 
 
 def _of(key: str, part: Part) -> Handed:
@@ -56,6 +69,7 @@ def _plain_yaml(loader: Any, suffix: str, node: yaml.Node) -> Any:
 
 
 _Yaml.add_multi_constructor("!ruby/", _plain_yaml)
+_Yaml.add_constructor("tag:yaml.org,2002:str", lambda loader, node: loader.construct_scalar(node).lstrip(":"))
 
 
 def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -63,27 +77,24 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
     folders = {item.name: item for item in items if item.is_dir()}
     known = {*METADATA, *(folders.keys() & metadata.keys())}
     unmatched = [_nobodys(item, f"{METADATA[0]} does not name it") for item in items if item.name not in known]
-    latest: dict[str, tuple[str, tuple[str, ...], str]] = {}  # in which folder, whose, when
+    latest: dict[str, tuple[str, Handed]] = {}  # with the name of the folder
     for name, row in sorted(metadata.items(), key=lambda item: _created(item[1])):
-        people = [_person(person) for person in row.get("submitters") or []]
-        authors = tuple(sorted({person for person in people if person})) or (name,)
-        key = "+".join(authors)
+        authors = tuple(sorted(filter(None, set(map(_person, row.get("submitters") or []))))) or (name,)
+        key, parts = "+".join(authors), (Part(folders[name]),) if name in folders else ()
         if key in latest:
             unmatched.append(Unmatched(latest[key][0], key, "an earlier attempt; the latest counts"))
-        latest[key] = name, authors, _created(row)
+        latest[key] = name, Handed(key, authors, parts, at=_created(row))
     # An author whose folder is missing has a row all the same.
     unmatched += [
-        Unmatched(name, key, "it is not in the export") for key, (name, *_) in latest.items() if name not in folders
+        Unmatched(name, key, "it is not in the export") for key, (name, _) in latest.items() if name not in folders
     ]
-    parts = {name: (Part(folder),) for name, folder in folders.items()}
-    handed = [Handed(key, authors, parts.get(name, ()), at=at) for key, (name, authors, at) in latest.items()]
-    return handed, unmatched
+    return [handed for _, handed in latest.values()], unmatched
 
 
 def _created(row: dict[str, Any]) -> str:
     """When a submission was made, in ISO 8601; Ruby may have written it as an object."""
     made = row.get("created_at", "")
-    made = _symbols(made).get("utc", "") if isinstance(made, dict) else made
+    made = made.get("utc", "") if isinstance(made, dict) else made
     return _iso(made if isinstance(made, datetime) else str(made))
 
 
@@ -112,16 +123,12 @@ def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
         raise SubmissionError(f"{path} cannot be read: {' '.join(str(error).split())}; download it again") from None
     if not isinstance(data, dict):
         raise SubmissionError(f"{path} does not say whose the submissions are; download it again")
-    return {str(name).lstrip(":"): _symbols(row) for name, row in data.items() if isinstance(row, dict)}
-
-
-def _symbols(row: dict[Any, Any]) -> dict[str, Any]:
-    return {str(key).lstrip(":"): value for key, value in row.items()}
+    return {str(name): row for name, row in data.items() if isinstance(row, dict)}
 
 
 def _person(data: Any) -> str:
     """What identifies a person: the most likely to be unique first."""
-    known = _symbols(data) if isinstance(data, dict) else {}
+    known = data if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
 
@@ -155,7 +162,7 @@ def _of_moodle(item: Path) -> Handed | Unmatched:
 MOODLE = Layout(
     "moodle",
     "a Moodle download",
-    lambda items: mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
+    lambda items: _mostly(items, lambda item: bool(_MOODLE.fullmatch(item.name))),
     lambda items, _: _by_name(items, _of_moodle),
 )
 
@@ -175,9 +182,7 @@ def _canvas_name(name: str) -> re.Match[str] | None:
 
 
 def _fits_canvas(items: Sequence[Path]) -> bool:
-    files = [item for item in items if not item.is_dir()]
-    named = [item for item in files if _canvas_name(item.name)]
-    return bool(named) and mostly(items, lambda item: item in named or bool(_PAGE.fullmatch(item.name)))
+    return _mostly(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
 
 
 def _of_canvas(item: Path) -> Handed | Unmatched:
@@ -230,7 +235,7 @@ _SUFFIX = "-submissions"
 
 
 def _fits_clones(items: Sequence[Path]) -> bool:
-    return mostly(items, lambda item: item.is_dir() and (item / ".git").exists())
+    return _mostly(items, lambda item: item.is_dir() and (item / ".git").exists())
 
 
 def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -247,12 +252,10 @@ def _slug(folders: Sequence[Path]) -> str:
     prefix = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
     if prefix and all(name.startswith(prefix) and name != prefix for name in names):
         return prefix
-    if len(names) < 2:
-        return ""
     # Up to a hyphen, so that no letters of authors' names that are alike go with it.
-    ends = (place + 1 for place, letter in enumerate(names[0]) if letter == "-")
-    shared = [names[0][:end] for end in ends if all(name.startswith(names[0][:end]) for name in names)]
-    return shared[-1] if shared and shared[-1] not in names else ""
+    shared = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071  of letters
+    slug = shared[: shared.rfind("-") + 1]
+    return slug if slug not in names else ""
 
 
 CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
@@ -278,9 +281,9 @@ def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatche
         return _of(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
     if item.suffix.lower() not in CODE:
         return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
-    if owner := owner_in(item.stem, exercises):  # ada_double.py
-        return _of(owner, part)
-    if named(item.name, exercises):
+    if (name := named(item.name, exercises)) and name.owner:  # ada_double.py
+        return _of(name.owner, part)
+    if name:
         return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
     return _of(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
 
@@ -301,14 +304,12 @@ def _of_several(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
 
     In a class somebody may have left the name out; where many have, they are one author's.
     """
+    names = [(item.name, name) for item in items if (name := named(item.name, exercises))]
     owners: dict[str, set[str]] = {}
-    bare = 0
-    for item in items:
-        owner, name = owner_in(item.stem, exercises), named(item.name, exercises)
-        if not owner or name is None:
-            bare += 1
-        elif not attempt_of(PurePosixPath(owner, item.name)):
-            owners.setdefault(name.exercise, set()).add(owner)
+    for file, name in names:
+        if name.owner and not attempt_of(PurePosixPath(name.owner, file)):
+            owners.setdefault(name.exercise, set()).add(name.owner)
+    bare = sum(not name.owner for _, name in names)
     return any(len(own) > 1 and len(own) >= _LEAST_OWNED * bare for own in owners.values())
 
 

@@ -262,3 +262,7 @@ class Course:
     def exercises(self) -> tuple[Exercise, ...]:
         """All exercises, in order."""
         return tuple(exercise for module in self.modules for exercise in module.exercises)
+
+    def handin(self, id: str | None) -> HandIn | None:
+        """The hand-in of an id, or None."""
+        return next((handin for handin in self.handins if handin.id == id), None)

@@ -63,29 +63,31 @@ class People:
     """The persons of a table.
 
     Args:
-        table: the open file.
+        table: the open file; None for nobody.
+        given: the names that the platform put before numbers of submissions, by those.
 
     Attributes:
         kind: "canvas", "moodle" or "plain".
         persons: in the order of the table.
         unread: times that cannot be read.
-        given: the names that the platform put before numbers of submissions, by those.
     """
 
-    def __init__(self, table: Table) -> None:
-        self.kind, self._table = _kind(table), table
+    def __init__(self, table: Table | None, given: Mapping[str, str] | None = None) -> None:
+        self.kind = _kind(table) if table else "plain"
         self.unread: list[str] = []
-        self.given: Mapping[str, str] = {}
-        read = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
-        self.persons = [person for row in range(1, len(table.rows)) if (person := read(table, row))]
+        self._given = given or {}
+        self._rows = table.rows if table else []
+        made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
+        persons = [made(table, row) for row in range(1, len(self._rows))] if table else []
+        self.persons = [person for person in persons if person is not None]
         self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
         self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
         self._by_uid = _unique((person.uid, person) for person in self.persons)
-        self._by_number = _unique((person.number, person) for person in self.persons)
+        self._by_number = _unique((person.number, person) for person in self.persons if person.number)
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None unless exactly one fits."""
-        author = f"{self.given[author]}_{author}" if author in self.given else author
+        author = f"{self._given[author]}_{author}" if author in self._given else author
         if person := self._by_key.get(folded(author)):
             return person
         if self.kind != "plain" and author.isdecimal():
@@ -101,7 +103,7 @@ class People:
     def team(self, name: str) -> list[Person]:
         """Those in whose row a cell is the name of their team, as platforms write it into names of files."""
         team = _squashed(name)
-        return [person for person in self.persons if team in map(_squashed, self._table.rows[person.row])]
+        return [person for person in self.persons if team in map(_squashed, self._rows[person.row])]
 
     def names_of(self, person: Person) -> frozenset[str]:
         """What means this person and no other, folded."""
@@ -156,13 +158,13 @@ class People:
         return ""
 
 
-def people_in(path: Path) -> People:
+def people_in(path: Path, given: Mapping[str, str] | None = None) -> People:
     """The people of a file.
 
     Raises:
         CourseError: it cannot be read, or has nobody in it.
     """
-    people = People(Table(path))
+    people = People(Table(path), given)
     if not people.persons:
         raise CourseError(f"{path} has no row for a person; expected a line with titles, then a line for each person")
     return people
@@ -206,3 +208,6 @@ def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
     """Those of whom nothing was handed in."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)
+
+
+NOBODY = People(None)

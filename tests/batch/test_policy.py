@@ -99,7 +99,8 @@ def test_late_days(pretend: PretendClass) -> None:
     report = json.loads((pretend.out / "reports" / "15.json").read_text())
     known = {"raw": 10.0, "late_days": 8, "penalty": 3.0, "override": 0.0, "bonus": 0.0, "final": 7.0}
     assert known.items() <= report["policy"].items()
-    assert report["score"]["earned"] == 10
+    assert (report["score"]["earned"], report["handin"]) == (10, "week1")
+    assert [row["id"] for row in report["exercises"]] == ["double"]
 
 
 def test_who_is_on_the_roster(pretend: PretendClass) -> None:

@@ -43,14 +43,14 @@ def test_only_what_changed_is_graded(pretend: PretendClass) -> None:
     pretend.grade()
     assert pretend.jobs == ["double passed ada", "double failed bo"]
     with open_journal(pretend.out) as journal:
-        diff = last_regrade(pretend.course, journal)
+        _, changes = last_regrade(pretend.course, journal)
     why = "checks, reference or limits were changed"
-    assert [(change.author, change.after.exercise.id, change.why) for change in diff.changes] == [
+    assert [(change.author, change.after.exercise.id, change.why) for change in changes] == [
         ("ada", "double", why),
         ("bo", "double", why),
     ]
-    assert [change.before.score.earned - change.after.score.earned for change in diff.changes] == [500, -500]
-    assert diff.changes[0].checks == (CheckChange("double_1", ("passed", 500), ("failed", 0)),)
+    assert [change.before.score.earned - change.after.score.earned for change in changes] == [500, -500]
+    assert changes[0].checks == [CheckChange("double_1", ("passed", 500), ("failed", 0))]
 
 
 def test_points_are_those_of_the_course(pretend: PretendClass) -> None:
@@ -93,7 +93,7 @@ def test_lower_scores(pretend: PretendClass) -> None:
 def regraded(pretend: PretendClass) -> list[tuple[str, int, int, str]]:
     """What `grade diff` shows: whose, the points before and after, and why."""
     with open_journal(pretend.out) as journal:
-        changes = last_regrade(pretend.course, journal).changes
+        _, changes = last_regrade(pretend.course, journal)
     return [(one.author, one.before.score.earned, one.after.score.earned, one.why) for one in changes]
 
 

@@ -100,34 +100,6 @@ def test_reports(graded: Path) -> None:
     assert told == {**dict.fromkeys(reports), "bo": "You tripled it; double means two times."}
 
 
-def test_grading_again_gives_the_same(type_grade: WarmGrade, graded: Path) -> None:
-    """A second run uses the same seed; of a hand-in it grades the exercises, and the reports name it."""
-    before = (graded / "gradebook.csv").read_text()
-    arguments = ["batch", str(graded.parent), "--out", str(graded), "--handin", "week1"]
-    ran = type_grade(*arguments, cwd=COURSES / "tiny")
-    assert ran.returncode == 0
-    assert [line.split(",")[:2] for line in (graded / "gradebook.csv").read_text().split("\n")] == [
-        line.split(",")[:2] for line in before.split("\n")
-    ]
-    reports = [json.loads(path.read_text()) for path in (graded / "reports").glob("*.json")]
-    assert {report["handin"] for report in reports} == {"week1"}
-    assert {tuple(row["id"] for row in report["exercises"]) for report in reports} == {("double",)}
-
-
-def test_a_difference_is_told(type_grade: WarmGrade, graded: Path) -> None:
-    """After other work and a second run, what changed is shown by author and check, and why; no row is lost."""
-    bo = graded.parent / "bo" / "double.py"
-    bo.write_text(bo.read_text().replace("x + x + x", "x + x"))
-    lines = (graded / "gradebook.csv").read_text().splitlines()
-    run = ("batch", str(graded.parent), "--out", str(graded), "--handin", "week1", "--author", "bo")
-    assert type_grade(*run, cwd=COURSES / "tiny").returncode == 0
-    ran = type_grade("diff", str(graded), cwd=COURSES / "tiny")
-    assert "  01-1       0 -> 8.3  bo  (another submission)" in ran.stdout
-    assert "        failed 0 -> passed 3.3  random" in ran.stdout
-    assert "Graded again on 20" in ran.stdout
-    assert len((graded / "gradebook.csv").read_text().splitlines()) == len(lines)
-
-
 def test_a_broken_secret_is_told(type_grade: WarmGrade, graded: Path, tmp_path: Path) -> None:
     """A seed file that was written over stops a batch, before anybody gets other inputs than before."""
     (tmp_path / "seed").write_text("123\n")

@@ -37,6 +37,7 @@ STARTER = b'"""Other words."""\n' + STUB % b"double" + STUB % b"double_"
             {"attempt_1/double.py": b"x = 1", "attempt_2/double.py": b"x = 2"},
             ["attempt_2/double.py", "attempt_1/double.py"],
         ),
+        ({"09_basics/double.py": b"x = 1", "3/double.py": b"x = 2"}, ["3/double.py", "09_basics/double.py"]),
         ({"double.py": b"x = 1", "Double.py": b"x = 2"}, ["double.py", "Double.py"]),
         ({"double.py": b"x = 1", "a/b/double.py": b"x = 2"}, ["double.py", "a/b/double.py"]),
         ({"double (1).py": STARTER, "double.py": b"x = 2"}, ["double.py", "double (1).py"]),

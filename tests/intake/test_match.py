@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 import pytest
 
-from grader.intake.match import Name, Version, attempt_of, by_contents, named, owner_in
+from grader.intake.match import Name, Version, by_contents, named
 from grader.model import Course
 
 
 @pytest.mark.parametrize(
-    ("name", "version"),
+    ("name", "version", "owner"),
     [
-        ("Double.py", (0, 0, 0)),
-        ("DOUBLE.PY", (0, 0, 0)),
-        ("double (1).py", (0, 0, 1)),
-        ("double(2).py", (0, 0, 2)),
-        ("double-3.py", (0, 0, 3)),
-        ("Double (1)-2.py", (0, 0, 2)),
-        ("double - Copy.py", (0, 0, 1)),
-        ("Copy of double.py", (0, 0, 1)),
-        ("double_copy.py", (0, 0, 1)),
-        ("double.py.txt", (0, 0, 0)),
-        ("double.ipynb", (0, 0, 0)),
-        ("01-1.py", (0, 0, 0)),
-        ("week1_double.py", (0, 0, 0)),
-        ("double_ada.py", (0, 0, 0)),
-        ("double_v2.py", (0, 2, 0)),
-        ("DoubleV12.py", (0, 12, 0)),
-        ("double version 3 (1).py", (0, 3, 1)),
-        ("ada_double_v2.py", (0, 2, 0)),
-        ("double_final.py", (1, 0, 0)),
-        ("double_final2.py", (3, 0, 0)),
-        ("double_v2_final.py", (1, 2, 0)),
-        ("double_old.py", (-1, 0, 0)),
+        ("double.py", (0, 0, 0), ""),
+        ("DOUBLE.PY", (0, 0, 0), ""),
+        ("double (1).py", (0, 0, 1), ""),
+        ("double(2).py", (0, 0, 2), ""),
+        ("double-3.py", (0, 0, 3), ""),
+        ("Double (1)-2.py", (0, 0, 2), ""),
+        ("double - Copy.py", (0, 0, 1), ""),
+        ("Copy of double.py", (0, 0, 1), ""),
+        ("double_copy.py", (0, 0, 1), ""),
+        ("double.py.txt", (0, 0, 0), ""),
+        ("double.ipynb", (0, 0, 0), ""),
+        ("01-1.py", (0, 0, 0), ""),
+        ("week1_double.py", (0, 0, 0), "week1"),
+        ("double-ada (1).py", (0, 0, 1), "ada"),
+        ("double_group_3.py", (0, 0, 3), "group_3"),
+        ("DoubleV12.py", (0, 12, 0), ""),
+        ("double version 3 (1).py", (0, 3, 1), ""),
+        ("ada_double_v2.py", (0, 2, 0), "ada"),
+        ("double_final.py", (1, 0, 0), ""),
+        ("double_final2.py", (3, 0, 0), ""),
+        ("double_v2_final.py", (1, 2, 0), ""),
+        ("double_old.py", (-1, 0, 0), ""),
     ],
 )
-def test_changed_names(tiny: Course, name: str, version: tuple[int, int, int]) -> None:
-    """Case, versions, copies, a name before or behind: all of them are the exercise's, and none is exact."""
-    assert named(name, tiny.exercises) == Name("double", Version(*version))
-    assert named("double.py", tiny.exercises) == Name("double", exact=True)
+def test_changed_names(tiny: Course, name: str, version: tuple[int, int, int], owner: str) -> None:
+    """Case, versions, copies: all of them are the exercise's; what stands before or behind it is the author's."""
+    assert named(name, tiny.exercises) == Name("double", Version(*version), owner)
 
 
 def test_a_name_of_many_marks_is_read_quickly(tiny: Course) -> None:
@@ -52,25 +49,6 @@ def test_a_name_of_many_marks_is_read_quickly(tiny: Course) -> None:
 def test_other_names(tiny: Course, name: str) -> None:
     """A name that only looks alike, a test of the student's own, a check of ours, a text: none is an answer."""
     assert named(name, tiny.exercises) is None
-
-
-@pytest.mark.parametrize(
-    ("stem", "owner"),
-    [
-        ("ada_double", "ada"),
-        ("double-ada (1)", "ada"),
-        ("double", ""),
-        ("ada", ""),
-        ("Double-2", ""),
-        ("double_v2", ""),
-        ("ada_double_v2", "ada"),
-        ("double_final", ""),
-        ("double_group_3", "group_3"),
-    ],
-)
-def test_whose_a_single_file_is(tiny: Course, stem: str, owner: str) -> None:
-    """What stands beside the exercise's name is the author's; a download number is nobody's."""
-    assert owner_in(stem, tiny.exercises) == owner
 
 
 @pytest.mark.parametrize(
@@ -89,11 +67,3 @@ def test_contents(tiny: Course, source: bytes, exercise: str, how: str) -> None:
     found, told = by_contents(source, tiny.exercises)
     assert found == exercise
     assert told.startswith(how)
-
-
-@pytest.mark.parametrize(
-    ("path", "attempt"), [("attempt_2/double.py", 2), ("3/double.py", 3), ("01_basics/double/double.py", 0)]
-)
-def test_attempts(path: str, attempt: int) -> None:
-    """A folder that is a number says which attempt is in it, and a module's number does not."""
-    assert attempt_of(PurePosixPath(path)) == attempt
