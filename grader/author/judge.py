@@ -229,10 +229,10 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
         if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
             functions[case.gives].append(case.function)
     if functions:
-        asked = (f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
+        questions = (f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
                  for gives, names in functions.items())  # fmt: skip
         where, line = Places.of(exercise).reference.as_posix(), f"also right: {', '.join(functions)}"
-        yield f"{where}: full marks: {'; '.join(asked)} If not, write  {line}  into its docstring"
+        yield f"{where}: full marks: {'; '.join(questions)} If not, write  {line}  into its docstring"
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:

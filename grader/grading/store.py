@@ -249,10 +249,10 @@ class Store:
 
     def write(self, saved: Saved) -> int:
         """Write a result down under a new number."""
-        found = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
+        ending = saved.at, saved.confinement, to_json(saved.outcomes).decode("ascii")
         return self.insert(
             "INSERT INTO results VALUES (NULL, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?)",
-            (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), *found,
+            (self.run, as_bytes(saved.author), saved.exercise, *astuple(saved.key), *ending,
              as_bytes(saved.path or "") or None, saved.text),
         )  # fmt: skip
 

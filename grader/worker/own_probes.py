@@ -193,8 +193,8 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
         return result, [None] * len(args)
     # `autograd.grad` rather than `backward`, which would leave gradients on the student's own parameters.
-    found = torch.autograd.grad(result.sum(), [*wanted.values()], allow_unused=True)
-    grads = dict(zip(wanted, found, strict=True))
+    made = torch.autograd.grad(result.sum(), [*wanted.values()], allow_unused=True)
+    grads = dict(zip(wanted, made, strict=True))
     return result, [grads.get(place) for place in range(len(args))]
 
 
