@@ -12,6 +12,7 @@ import gc
 import os
 import sys
 
+from grader.model.messages import Plan
 from grader.sandbox import cgroup
 from grader.session.host import Host
 from grader.wire.frames import Channel
@@ -23,14 +24,14 @@ def main() -> None:
     gc.disable()  # as in `grader.worker.__main__`
     # Before torch and pytest are imported: a print at import would otherwise write into the frames.
     host = Host(Channel(standard_streams()))
-    plan = host.plan()
-    if plan is None:
+    plan = host.receive()
+    if not isinstance(plan, Plan):
         return
-    server = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    groups = cgroup.find() if server is not None else None
-    if server is not None:
+    server = groups = None
+    if len(sys.argv) > 1:
         from grader.sandbox.check_process import give_up
 
+        server, groups = int(sys.argv[1]), cgroup.find()
         os.environ["TMPDIR"] = str(plan.root)
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
     from grader.session.start import run

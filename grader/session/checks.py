@@ -16,7 +16,10 @@ import copy
 import functools
 import hashlib
 import random
+import struct
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -26,8 +29,29 @@ import torch
 
 from grader.check.declare import Rng
 from grader.model import Check
+from grader.model.course import PlannedExercise
+from grader.session.words import Words
 
 _CHANGEABLE = (torch.Tensor, np.ndarray, list, dict, set)
+
+
+class CheckFile:
+    """A check file: the values at its top as they were when it was read, and what its hidden checks may say.
+
+    Args:
+        path: of the file.
+        module: what came of it.
+        exercise: whose checks it has.
+    """
+
+    def __init__(self, path: Path, module: ModuleType, exercise: PlannedExercise) -> None:
+        self.path, self.exercise = path, exercise
+        self.values = _changeable(vars(module))
+
+    @functools.cached_property
+    def words(self) -> Words:
+        """What may be shown of a hidden check; parsed when it is needed first."""
+        return Words.of([self.path, *self.exercise.probes], self.exercise.id, self.exercise.limits)
 
 
 @dataclass(frozen=True)
@@ -37,55 +61,36 @@ class CollectedCheck:
     Attributes:
         check: what is declared of it.
         item: runs it.
+        file: in which it stands.
+        parameters: as they were when the file was read.
         call_s: CPU seconds of one call, or None for the exercise's own limit.
     """
 
     check: Check
     item: pytest.Function
+    file: CheckFile
+    parameters: dict[str, Any]
     call_s: float | None
 
+    @classmethod
+    def of(cls, item: pytest.Function, file: CheckFile, *, shown: bool) -> CollectedCheck:
+        """A check as it was collected; `shown`: whether its file lies among what students have."""
+        mark = item.get_closest_marker("graded")
+        declared = dict(mark.kwargs) if mark is not None else {}
+        call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown
+        text = (item.function.__doc__ or "").strip().splitlines()
+        title = text[0].rstrip(".") if text else item.name
+        # Of a check with parameters pytest makes several, which need titles of their own.
+        if "[" in item.name:
+            title += f" [{item.name.split('[', 1)[1]}"
+        check = Check(item.name.removeprefix("check_"), file.exercise.id, title, shown=shown, **declared)
+        return cls(check, item, file, _changeable(_parameters(item)), call_s)
 
-def collected_check(item: pytest.Function, exercise: str, *, shown: bool) -> CollectedCheck:
-    """A check as it was collected.
-
-    Args:
-        item: the pytest function.
-        exercise: its id.
-        shown: whether its file lies among what students have.
-    """
-    mark = item.get_closest_marker("graded")
-    declared = dict(mark.kwargs) if mark is not None else {}
-    call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown
-    text = (item.function.__doc__ or "").strip().splitlines()
-    title = text[0].rstrip(".") if text else item.name
-    # Of a check with parameters pytest makes several, which need titles of their own.
-    if "[" in item.name:
-        title += f" [{item.name.split('[', 1)[1]}"
-    check = Check(item.name.removeprefix("check_"), exercise, title, shown=shown, **declared)
-    return CollectedCheck(check, item, call_s)
-
-
-class Values:
-    """The values of one check file, as they were when it was read, and the parameters of its checks.
-
-    Args:
-        module: the check file's.
-    """
-
-    def __init__(self, module: ModuleType) -> None:
-        self._space = vars(module)
-        self._values = _changeable(self._space)
-        self._parameters: dict[pytest.Function, dict[str, Any]] = {}
-
-    def keep(self, item: pytest.Function) -> None:
-        """Note the parameters of a check."""
-        self._parameters[item] = _changeable(_parameters(item))
-
-    def renew(self, item: pytest.Function) -> None:
-        """Give a check copies of all of them, which share memory among each other as the originals do."""
-        values, parameters = copy.deepcopy((self._values, self._parameters[item]))
-        self._space.update(values)
-        _parameters(item).update(parameters)
+    def renew_values(self) -> None:
+        """Give the check copies of all these values, which share memory among each other as the originals do."""
+        values, parameters = copy.deepcopy((self.file.values, self.parameters))
+        vars(self.item.module).update(values)
+        _parameters(self.item).update(parameters)
 
 
 def _parameters(item: pytest.Function) -> dict[str, Any]:
@@ -94,14 +99,13 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 
 def _changeable(space: dict[str, Any]) -> dict[str, Any]:
     """Those values that a call could write into, copied; what Python cannot copy is left out."""
-    values = {name: value for name, value in space.items() if isinstance(value, _CHANGEABLE) and name[:2] != "__"}
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
-    for name, value in values.items():
-        try:
-            copies[name] = copy.deepcopy(value, memo)
-        except (TypeError, RuntimeError):  # a module among them, a tensor within a graph
-            continue
+    for name, value in space.items():
+        if isinstance(value, _CHANGEABLE) and not name.startswith("__"):
+            # A module among them, or a tensor within a graph, cannot be copied.
+            with suppress(TypeError, RuntimeError):
+                copies[name] = copy.deepcopy(value, memo)
     return copies
 
 
@@ -109,7 +113,7 @@ def _changeable(space: dict[str, Any]) -> dict[str, Any]:
 
 _WORDS = 624
 _STATE_BYTES = 5056
-_LEFT, _SEEDED, _NEXT, _FIRST = slice(8, 12), slice(12, 16), slice(16, 24), 24
+_LEFT, _FIRST = 8, 24
 _UPPER_BIT = 0x80000000
 
 
@@ -141,7 +145,7 @@ class InputStream:
             self._set_state(self._rng)
 
     def _set_state(self, rng: Rng) -> None:
-        rng.set_state(twister_state(self._drawn(self._counter.to_bytes(8, "big"))))
+        rng.set_state(self._twister(self._counter.to_bytes(8, "big")))
 
     def begin_others(self) -> None:
         """Let this process's own generators, of PyTorch, NumPy and Python, begin anew from this stream.
@@ -150,35 +154,30 @@ class InputStream:
         """
         # PyTorch's by its state, since its seeds have 32 bits only; the others take all bits of a digest. Never the key
         # itself: what is drawn from a twister gives its seed away.
-        torch.set_rng_state(self._of_torch())
-        np.random.seed(self._words_of(b"numpy"))
+        torch.set_rng_state(self._twister(b"torch"))
+        np.random.seed(np.frombuffer(self._digest(b"numpy"), "<u4").astype(np.uint32))
         random.seed(self._digest(b"python"))
 
     def are_others_untouched(self) -> bool:
-        """Whether nothing was drawn from these since."""
-        _, words, place, *_ = np.random.get_state(legacy=True)
-        _, fresh, start, *_ = np.random.RandomState(self._words_of(b"numpy")).get_state(legacy=True)
-        return (
-            torch.equal(torch.get_rng_state(), self._of_torch())
-            and (place == start and np.array_equal(words, fresh))
-            and random.getstate() == random.Random(self._digest(b"python")).getstate()  # noqa: S311  it is that one
-        )
+        """Whether nothing was drawn from these since; they begin anew."""
+        found = _states_of_others()
+        self.begin_others()
+        return found == _states_of_others()
 
-    def _of_torch(self) -> torch.Tensor:
-        return twister_state(self._drawn(b"torch"))
+    def _twister(self, name: bytes) -> torch.Tensor:
+        return twister_state(hashlib.shake_256(self._key + name).digest(4 * _WORDS))
 
     def _digest(self, name: bytes) -> bytes:
         return hashlib.sha256(name + b"/" + self._key).digest()
 
-    def _words_of(self, name: bytes) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        return np.frombuffer(self._digest(name), "<u4").astype(np.uint32)
-
-    def _drawn(self, name: bytes) -> bytes:
-        return hashlib.shake_256(self._key + name).digest(4 * _WORDS)
-
     def workers_seed(self) -> int:
         """The seed of student code's own generators, which reveals nothing of what the check draws."""
         return int.from_bytes(self._digest(b"worker")[:6], "big")
+
+
+def _states_of_others() -> tuple[object, ...]:
+    numpys = np.random.get_state(legacy=False)["state"]
+    return bytes(torch.get_rng_state().numpy()), bytes(numpys["key"]), numpys["pos"], random.getstate()
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
@@ -203,8 +202,7 @@ def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
     state: np.ndarray[Any, np.dtype[np.uint8]] = torch.Generator().get_state().numpy().copy()
     if state.nbytes != _STATE_BYTES:
         raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")
-    # One word is left to be used: the first draw stirs the whole state before it gives any of it.
-    state[_LEFT] = np.array([1], "<i4").view(np.uint8)
-    state[_SEEDED] = np.array([1], "<i4").view(np.uint8)
-    state[_NEXT] = np.array([0], "<u8").view(np.uint8)
+    # One word is left to be used: the first draw stirs the whole state before it gives any of it. Behind it: that it is
+    # seeded, and which word is next.
+    struct.pack_into("<iiQ", state.data, _LEFT, 1, 1, 0)
     return state

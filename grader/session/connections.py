@@ -59,23 +59,16 @@ class Connections:
         self._starter.was_tested = True
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        """The student's connection whose worker sees this device, with the reference's beside it."""
+        """The student's connection whose worker sees this device."""
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
             data = self._data_of(planned)
             self._students[device] = Connection(*given, device=device, data=data, folder=job.folder)
-        student = self._students[device]
-        self.add_reference(planned, student)
-        return student
+        return self._students[device]
 
-    def stand_in(self, planned: PlannedExercise, device: Device) -> Connection:
-        """The reference in a student's place, in a worker of its own. Close it."""
-        new = self._of_reference(planned, device, "your")
-        self.add_reference(planned, new)
-        return new
-
-    def _of_reference(self, planned: PlannedExercise, device: Device, owner: str) -> Connection:
+    def of_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
+        """The reference in a worker of its own, by default in a student's place. Close it."""
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
         files |= {name: path.read_bytes() for name, path in planned.shared.items()}
@@ -100,7 +93,7 @@ class Connections:
                 self._references.pop(key).close()
             if self._most is not None and len(self._references) >= self._most:
                 self._make_room()
-            reference = self._references[key] = self._of_reference(planned, student.device, "the reference's")
+            reference = self._references[key] = self.of_reference(planned, student.device, "the reference's")
         # The reference outlives the student: each time it learns whose arguments it gets in their original state.
         reference.student, student.reference = student, reference
 

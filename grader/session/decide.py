@@ -1,4 +1,4 @@
-"""From what pytest caught of a check to its verdict and its two texts: one for the student, one for staff.
+"""From what a check raised to its outcome: the verdict and two texts, one for the student, one for staff.
 
 For a hidden check the student reads the property that failed, the rule, and what to try. Student code knows the hidden
 input by then, so none of its free text, and no number, goes into the message. `words` ensures that: a text with a word
@@ -10,24 +10,23 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-import textwrap
 import traceback
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from grader.check import show
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
-from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Verdict
+from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
 from grader.model.public import NOT_EXPECTED, Public, say
+from grader.session.checks import CollectedCheck
 from grader.session.crashed import Ground, existing, may_lack_return, student_raised, where_known
-from grader.session.words import Words
+from grader.session.picturing import picture_of
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
@@ -38,6 +37,11 @@ _COSTS = ("performance", "gradient", "memory", "device")
 _ASKS_FOR_RETURN = " (is a `return` missing?)"
 _MAX_MESSAGE = 6000
 _PYTESTS = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
+_NOT_JUDGED: Mapping[type, Verdict] = {
+    CannotJudge: Verdict.SKIPPED,
+    CannotRun: Verdict.NOT_RUN,
+    Inconclusive: Verdict.INCONCLUSIVE,
+}
 _FALLBACKS: Mapping[Verdict, Public] = {
     Verdict.ERROR: say("your file cannot be used"),
     Verdict.SKIPPED: say("a check that this one requires did not pass"),
@@ -50,128 +54,99 @@ _FALLBACKS: Mapping[Verdict, Public] = {
 """What is said by verdict where a text has words that were not known beforehand."""
 
 
-class Comparison(NamedTuple):
-    """The two sides of a plain `assert a == b` that does not hold."""
-
-    op: str
-    left: object
-    right: object
+Comparison = tuple[str, object, object]
+"""The operator and the two sides of a plain `assert a == b` that does not hold."""
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a check ended.
-
-    Attributes:
-        error: what it raised, or None.
-        statement: the source of the line that raised, if it was the check's own.
-        comparison: of a plain assert.
-        trace: the traceback, for staff.
-        line: the innermost one of the check file in it, or 0.
-    """
-
-    error: BaseException | None
-    statement: str = ""
-    comparison: Comparison | None = None
-    trace: str = ""
-    line: int = 0
-
-
-def ended_of(caught: pytest.ExceptionInfo[BaseException] | None, path: Path, comparison: Comparison | None) -> Ended:
-    """What a check raised, if anything, and where.
+def decide(
+    row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
+) -> Outcome:
+    """What becomes of a check.
 
     Args:
-        caught: what pytest did.
-        path: of the check file.
+        row: the check.
+        error: what it raised, or None.
         comparison: both sides of the plain assert that was looked at last.
+        student: whose code it was run with.
     """
-    if caught is None:
-        return Ended(None)
-    error = caught.value
-    # The innermost line of the check file itself: the text of a helper of ours does not help a student. It is
-    # looked for in the whole file, and explains only what Python itself raised.
-    entries = [(frame.f_code, line) for frame, line in traceback.walk_tb(caught.tb)]
-    line = next((line for code, line in reversed(entries) if code.co_filename == str(path)), 0)
-    plain = isinstance(error, (AssertionError, TypeError)) and not isinstance(error, CheckFailed)
-    statement = _statement(linecache.getlines(str(path)), line) if line and plain else ""
-    # Frames of pytest and its plugins explain nothing, so they are left out.
-    trace = "\n".join(
-        f"{code.co_filename}:{line}: {code.co_name}: {linecache.getline(code.co_filename, line).strip()}"
-        for code, line in entries
-        if not _PYTESTS.search(code.co_filename)
+    check, record, path = row.check, student.record, row.file.path
+    ground = _ground(error, path, comparison, student)
+    verdict, message, detail = ground.verdict, "", ""
+    if verdict is Verdict.BROKEN:
+        # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
+        message, detail = BROKEN_MESSAGE, f"{ground.story or ground.public}\n{_trace(error)}"[:_MAX_MESSAGE]
+    elif verdict is not Verdict.PASSED:
+        message, detail = _texts(row, ground)
+        # The kind of a value alone does not show it: a function may return None on purpose.
+        if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, record.called):
+            message = message.replace(_ASKS_FOR_RETURN, "")
+        # A print takes time; that of a tensor takes operations as well, and numbers out of PyTorch. Which functions
+        # print is known from shown checks, so it says nothing of a hidden one.
+        loud = [what for what in record.printing if what.split()[-1] in message]
+        if loud and verdict is Verdict.FAILED and check.category in _COSTS:
+            message += f"\n{min(loud)} prints: that costs time, and of a tensor operations; take the print out first"
+    # Of a hidden check counts and times are for staff alone: they could carry a hidden number out.
+    counters, speed = dict(record.counters), tuple(record.speed)
+    if not check.shown:
+        counted = [f"counted: {counters}"] if counters else []
+        detail = "\n".join([detail, *counted, *(each.told for each in speed)]).strip()
+    return Outcome(
+        check.id,
+        verdict,
+        message,
+        detail,
+        counters=counters if check.shown else {},
+        speed=speed,
+        device=student.device,
+        cause=cause_of(check, verdict, error or record.lost),
+        picture=picture_of(check, verdict, error, record.calls),
+        line=0 if verdict is Verdict.PASSED else line_of(error, path),
+        called=tuple(sorted(record.called)),
     )
-    return Ended(error, statement, comparison if isinstance(error, AssertionError) else None, trace, line)
 
 
-def _statement(lines: Sequence[str], line: int) -> str:
-    """The innermost statement that a line belongs to; of a compound one only that line."""
-    try:
-        nodes = [node for node in ast.walk(_parsed("".join(lines))) if isinstance(node, ast.stmt)]
-    except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
-        return ""
-    around = [node for node in nodes if node.lineno <= line <= (node.end_lineno or 0) and not hasattr(node, "body")]
-    first, last = (around[-1].lineno, around[-1].end_lineno or line) if around else (line, line)
-    return "".join(lines[first - 1 : last]).rstrip()
-
-
-_parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check
-
-
-class Decision(NamedTuple):
-    """The verdict of a check, the message for its student, and the detail for staff."""
-
-    verdict: Verdict
-    message: str = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Telling:
-    """What a student reads besides what went wrong.
-
-    Attributes:
-        contract: rules by name.
-        words: what may be shown of a hidden check.
-    """
-
-    contract: Mapping[str, str]
-    words: Words
-
-
-def decide(check: Check, ended: Ended, student: Connection, telling: Telling) -> Decision:
-    """What becomes of a check."""
-    ground = _decide(ended, student)
-    if ground.verdict is Verdict.PASSED:
-        return Decision(ground.verdict)
-    detail = ground.story or ground.public
-    # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
-    if ground.verdict is Verdict.BROKEN:
-        return Decision(ground.verdict, BROKEN_MESSAGE, f"{detail}\n{ended.trace}"[:_MAX_MESSAGE])
-    verdict, message, detail = _shown(check, ground, detail, telling)
-    # The kind of a value alone does not show it: a function may return None on purpose.
-    if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, student.record.called):
-        message = message.replace(_ASKS_FOR_RETURN, "")
-    # A print takes time; that of a tensor takes operations as well, and numbers out of PyTorch. Which functions print
-    # is known from shown checks, so it says nothing of a hidden one.
-    loud = [what for what in student.record.printing if what.split()[-1] in message]
-    if loud and verdict is Verdict.FAILED and check.category in _COSTS:
-        message += f"\n{min(loud)} prints: that costs time, and of a tensor operations; take the print out first"
-    return Decision(verdict, message, detail)
-
-
-def blame(check: Check, ended: Ended, detail: str, telling: Telling) -> Decision:
+def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None) -> Outcome:
     """What becomes of a check that breaks with this answer, and passes with the reference in its place.
 
     Args:
-        check: the check.
-        ended: how it ended with this answer.
-        detail: why it was called broken, for staff.
-        telling: what the student reads besides.
+        row: the check.
+        broken: its outcome with this answer.
+        error: what it raised.
     """
-    kind = type(ended.error).__name__ if ended.error is not None else "nothing"
-    ground = Ground(Verdict.FAILED, _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(kind)})")
-    verdict, message, _ = _shown(check, ground, ground.story, telling)
-    return Decision(verdict, message, f"{_CANNOT_TELL}\n{detail}"[:_MAX_MESSAGE])
+    story = f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
+    message, _ = _texts(row, Ground(Verdict.FAILED, _CANNOT_TELL, story))
+    detail = f"{_CANNOT_TELL}\n{broken.detail}"[:_MAX_MESSAGE]
+    return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
+
+
+def line_of(error: BaseException | None, path: Path) -> int:
+    """The innermost line of the check file on the way to where an error was raised, or 0."""
+    frames = traceback.walk_tb(error.__traceback__ if error else None)
+    return next((line for frame, line in reversed([*frames]) if frame.f_code.co_filename == str(path)), 0)
+
+
+def _trace(error: BaseException | None) -> str:
+    """Where an error was raised, for staff. Frames of pytest and its plugins explain nothing, so they are left out."""
+    frames = traceback.extract_tb(error.__traceback__ if error else None)
+    return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
+
+
+def statement_of(error: BaseException, path: Path) -> str:
+    """The statement of the check file that raised; of an `assert` the condition, of a block the first line."""
+    line = line_of(error, path)
+    try:
+        tree = _parsed("".join(linecache.getlines(str(path))))
+    except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
+        return ""
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    around = [node for node in statements if node.lineno <= line <= (node.end_lineno or 0)]
+    if not around:
+        return ""
+    innermost = around[-1]
+    return ast.unparse(innermost.test if isinstance(innermost, ast.Assert) else innermost).split("\n")[0]
+
+
+_parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check
 
 
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
@@ -179,45 +154,44 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
 
     Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
     """
-    if verdict in (Verdict.PASSED, Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
+    if not verdict.lost:
         return ""
     if verdict is Verdict.ERROR:
         return error.about if isinstance(error, NotUsable) else "name"
-    if verdict is not Verdict.FAILED and isinstance(error, WorkerLost) and error.in_load:
+    if isinstance(error, WorkerLost) and error.in_load:
         return "load"
+    of_category = _OF_CATEGORY.get(check.category, check.category)
     raised = raised_by_student(error) if error is not None else None
-    if check.shown and raised is not None and refuses_arguments(raised):
-        return "signature"
-    # A function that is not written yet is skipped, also where another error is expected.
-    if raised is not None and raised.expected is not None and verdict is not Verdict.SKIPPED:
-        return _OF_CATEGORY.get(check.category, check.category)  # it stops no call that is to give a result
+    if raised is not None:
+        if check.shown and refuses_arguments(raised):
+            return "signature"
+        if verdict is Verdict.SKIPPED:  # not written yet, also where another error is expected
+            return "raised"
+        if raised.expected is not None:
+            return of_category  # it stops no call that is to give a result
     if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         return "raised"
     about = error.about if isinstance(error, (CheckFailed, CannotJudge)) else ""
-    if not check.shown and about != "shape":  # the message of a hidden check names the property, too
-        about = ""
-    if about == "" and verdict is Verdict.SKIPPED and raised is not None:
-        return "raised"  # not written yet
-    return about or _OF_CATEGORY.get(check.category, check.category)
+    # The message of a hidden check names the property, and a shape.
+    return about if about and (check.shown or about == "shape") else of_category
 
 
-def _shown(check: Check, ground: Ground, detail: str, telling: Telling) -> Decision:
-    """What the student reads: of a hidden check the property alone; staff read the whole story in any case."""
-    text: str = detail
-    if not check.shown:
-        public = ground.public if ground.at_load else telling.words.shown(ground.public)
+def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
+    """What the student reads, of a hidden check the property alone; and what staff read, the whole story."""
+    text = detail = ground.story or str(ground.public)
+    if not row.check.shown:
+        public = ground.public if ground.at_load else row.file.words.shown(ground.public)
         text = f"{public}{ground.of_small_set}"
         if public is None:
-            public, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
-            text = str(public)
-    rule = telling.contract.get(check.contract)
+            text, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
+    rule = row.file.exercise.contract.get(row.check.contract)
     if rule and not ground.unreadable:
-        text += f"\n{check.contract}  {rule}"
-    return Decision(ground.verdict, text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE])
+        text += f"\n{row.check.contract}  {rule}"
+    return text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
 
 
-def _decide(ended: Ended, student: Connection) -> Ground:
-    error, reference = ended.error, student.reference
+def _ground(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+    reference = student.reference
     # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
     # comes before the student, so that our own fault costs no points.
     if reference is not None and reference.record.lost is not None:
@@ -240,77 +214,47 @@ def _decide(ended: Ended, student: Connection) -> Ground:
         case NotUsable():
             unreadable = raised is not None
             return Ground(Verdict.ERROR, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
-        case CannotJudge():
-            return Ground(
-                Verdict.SKIPPED, error.public.split("\n")[0] if "\n" in error.public else error.public, error.story
-            )
-        case Inconclusive():
-            return Ground(Verdict.INCONCLUSIVE, error.public, error.story)
-        case CannotRun():
-            return Ground(Verdict.NOT_RUN, error.public, error.story)
+        case CannotJudge() | Inconclusive() | CannotRun():
+            return Ground(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:
-        lines_that_exist = existing(raised.lines, student.files)
-        return student_raised(replace(raised, lines=lines_that_exist), student)
-    return _ended_by_the_check(error, ended, student)
+        return student_raised(replace(raised, lines=existing(raised.lines, student.files)), student)
+    return _ended_by_the_check(error, path, comparison, student)
 
 
-def _ended_by_the_check(error: BaseException, ended: Ended, student: Connection) -> Ground:
-    if isinstance(error, pytest.skip.Exception):
-        return Ground(Verdict.NOT_RUN, error.msg or "")
-    if isinstance(error, pytest.fail.Exception):
-        return _failed_by_pytest(str(error))
-    if isinstance(error, pytest.FixtureLookupError):
-        given = f"unknown fixture `{error.argname}`: a check can use {', '.join(_FIXTURES)}, and those of its own file"
-        return Ground(Verdict.BROKEN, given)
-    # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
-    if isinstance(error, TypeError) and (name := _called_value(error, ended.statement, student)):
-        return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
-    if isinstance(error, AssertionError):
-        return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(ended))
+def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+    match error:
+        case pytest.skip.Exception():
+            return Ground(Verdict.NOT_RUN, error.msg or "")
+        case pytest.fail.Exception() if missing := _DID_NOT_RAISE.search(str(error)):
+            return Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
+        case pytest.fail.Exception():
+            return Ground(Verdict.FAILED, NOT_EXPECTED, str(error))
+        case pytest.FixtureLookupError():
+            own = f"a check can use {', '.join(_FIXTURES)}, and those of its own file"
+            return Ground(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
+        # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
+        case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):
+            return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
+        case AssertionError():
+            return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(error, path, comparison))
     return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
 
 
-def _called_value(error: TypeError, statement: str, student: Connection) -> str:
+def _called_value(error: TypeError, path: Path, student: Connection) -> str:
     """The student's name that a check called although it is not a function, or ""."""
-    if not _NOT_CALLABLE.match(str(error)):
-        return ""
-    called = re.findall(r"\bstudent\.(\w+)\(", statement)
+    called = re.findall(r"\bstudent\.(\w+)\(", statement_of(error, path))
     return next((name for name in called if student.names().get(name) == "value"), "")
 
 
-def _failed_by_pytest(text: str) -> Ground:
-    missing = _DID_NOT_RAISE.search(text)
-    if missing is None:
-        return Ground(Verdict.FAILED, NOT_EXPECTED, text)
-    return Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
-
-
-def _plain_assert(ended: Ended) -> str:
-    """A message for an `assert` without one: what does not hold, and both sides."""
-    written = _author_message(ended)
-    if written:
-        return written
-    head = f"this does not hold: {_condition(ended.statement)}" if ended.statement else str(NOT_EXPECTED)
-    compared = ended.comparison
-    if compared is None:
+def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
+    """What an author wrote behind the comma of an `assert`; without that, what does not hold, and both sides."""
+    text = str(error)
+    if text and not text.startswith("assert "):
+        return text.split("\nassert ")[0]
+    statement = statement_of(error, path)
+    head = f"this does not hold: {statement}" if statement else str(NOT_EXPECTED)
+    if comparison is None:
         return head
-    names = ("got     ", "expected") if compared.op == "==" else ("left ", "right")
-    return f"{head}\n{names[0]}  {show.show(compared.left)}\n{names[1]}  {show.show(compared.right)}"
-
-
-def _condition(statement: str) -> str:
-    text = textwrap.dedent(statement).strip()
-    try:
-        node = ast.parse(text).body[0]
-    except (SyntaxError, IndexError):
-        return text
-    return ast.unparse(node.test) if isinstance(node, ast.Assert) else text
-
-
-def _author_message(ended: Ended) -> str:
-    """The message that an author wrote behind the comma, if there is one."""
-    text = str(ended.error)
-    return "" if text.startswith("assert ") or not text else text.split("\nassert ")[0]
-
-
-# -- the text of a submission, which is read and never run -------------------------------------------------------------
+    op, left, right = comparison
+    names = ("got     ", "expected") if op == "==" else ("left ", "right")
+    return f"{head}\n{names[0]}  {show.show(left)}\n{names[1]}  {show.show(right)}"

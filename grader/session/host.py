@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from grader.model import Outcome
-from grader.model.messages import Collected, Done, Job, Message, Plan, Spawned, from_frame, to_frame
+from grader.model.messages import Collected, Done, Message, Spawned, from_frame, to_frame
 from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
 
 
 class Host:
-    """The host: gives a session its work, and gets the outcomes.
+    """The host: gives a session its plans and jobs, and gets the outcomes.
 
     Args:
         channel: to it.
@@ -17,29 +17,9 @@ class Host:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._plan: Plan | None = None
 
-    def plan(self) -> Plan | None:
-        """What this process is there for, or None if the host is gone."""
-        message = self._next()
-        assert message is None or isinstance(message, Plan)
-        return message
-
-    def next_plan(self) -> Plan | None:
-        """The plan that came instead of a job; None if none did, and all is over."""
-        plan, self._plan = self._plan, None
-        return plan
-
-    def next_job(self) -> Job | None:
-        """The next job, or None at the end, which another plan is, too."""
-        message = self._next()
-        if isinstance(message, Plan):
-            self._plan = message
-            return None
-        assert message is None or isinstance(message, Job)
-        return message
-
-    def _next(self) -> Message | None:
+    def receive(self) -> Message | None:
+        """The next plan or job; None if the host is gone, and all is over."""
         try:
             frame = self._channel.receive()
         except ChannelClosed:

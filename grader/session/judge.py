@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.connection.connection import Connection
-from grader.model import Check, Picture, Verdict
+from grader.model import Outcome, Verdict
 from grader.model.endings import CheckFailed
-from grader.session.decide import Decision, Ended, Telling, blame
+from grader.session.checks import CollectedCheck
+from grader.session.connections import Connections
+from grader.session.decide import blame
 
 AS_THEY_WERE = "(your code got copies of the arguments here, because it changes one of them)"
 """Below a message of a run in which student code got copies."""
@@ -19,21 +21,11 @@ _BY_VALUES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, Val
 """What a check meets that takes a value for another kind of value."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run of a check.
+class Run(NamedTuple):
+    """One run of a check: what becomes of it, and what it raised."""
 
-    Attributes:
-        ended: how it ended.
-        decision: what becomes of it.
-        cause: what ended it, as one of `CAUSES`, or "".
-        picture: the facts of a picture of that, or None.
-    """
-
-    ended: Ended
-    decision: Decision
-    cause: str
-    picture: Picture | None
+    outcome: Outcome
+    error: BaseException | None
 
 
 Attempt = Callable[..., Run]
@@ -51,70 +43,72 @@ class Judge:
     """One check and what it takes to run it.
 
     Attributes:
-        check: the check.
+        row: the check.
+        student: whose code it is run with.
         attempt: runs it.
-        stand_in: the reference in the student's place, in a worker of its own; None if there is no reference.
-        telling: what the student reads besides.
+        connections: give the reference in the student's place.
         verdicts: those with the reference in the student's place, of this check and others.
         seed: of the inputs.
-        retyped: without a reference, whether it passes the check with arguments made anew from their text.
     """
 
-    check: Check
+    row: CollectedCheck
+    student: Connection
     attempt: Attempt
-    stand_in: Callable[[], Connection] | None
-    telling: Telling
+    connections: Connections
     verdicts: Verdicts
     seed: int
-    retyped: bool
 
-    def judge(self, student: Connection) -> Run:
-        """The run that counts for this student."""
-        run = self.attempt(student)
+    def judge(self) -> Outcome:
+        """The outcome that counts for this student."""
+        outcome, error = self.attempt(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
-        rests = self.stand_in is not None and _may_rest_on_changes(student, run)
+        rests = self.has_reference and self._may_rest_on_changes(outcome, error)
         if rests and self.of_reference(copying=True) in (Verdict.PASSED, Verdict.INCONCLUSIVE):
-            copied = self.attempt(student, copying=True)
+            copied, copied_error = self.attempt(self.student, copying=True)
             # A check that fails, and compares an argument itself, examines whether student code changes it.
-            if run.decision.verdict is Verdict.PASSED or not student.record.watched:
-                verdict, message, detail = copied.decision
-                note = f"\n{AS_THEY_WERE}"
-                run = replace(copied, decision=Decision(verdict, message and message + note, detail and detail + note))
-        if run.decision.verdict is Verdict.BROKEN and self._is_students_fault(student, run):
-            return replace(run, decision=blame(self.check, run.ended, run.decision.detail, self.telling))
-        return run
+            if outcome.verdict is Verdict.PASSED or not self.student.record.watched:
+                outcome, error = copied, copied_error
+                if copied.message:
+                    note = f"\n{AS_THEY_WERE}"
+                    outcome = replace(copied, message=copied.message + note, detail=copied.detail + note)
+        if outcome.verdict is Verdict.BROKEN and self._is_students_fault(error):
+            return blame(self.row, outcome, error)
+        return outcome
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether there is one to take the student's place."""
+        return self.row.file.exercise.reference is not None
 
     def of_reference(self, **how: Any) -> Verdict:
         """How the check ends with the reference in the student's place, attempted in this way."""
-        assert self.stand_in is not None
         # A change of arguments does not depend on the inputs.
-        key = self.check.exercise, self.check.id, *(how or [self.seed])
+        key = self.row.check.exercise, self.row.check.id, *(how or [self.seed])
         if key in self.verdicts:
             return self.verdicts[key]
-        with closing(self.stand_in()) as stand_in:
-            verdict = self.attempt(stand_in, **how).decision.verdict
+        with closing(self.connections.of_reference(self.row.file.exercise, self.student.device)) as stand_in:
+            verdict = self.attempt(stand_in, **how).outcome.verdict
         if how or verdict is Verdict.PASSED:  # any other may have been the machine's fault
             self.verdicts[key] = verdict
         return verdict
 
-    def _is_students_fault(self, student: Connection, run: Run) -> bool:
+    def _may_rest_on_changes(self, outcome: Outcome, error: BaseException | None) -> bool:
+        """Whether student code changed an argument that the check does not examine, so that it may rest on that."""
+        if not self.student.record.changes or self.student.record.watched:
+            return False
+        # A failed plain assert may well be about the argument. Only of our own comparisons it is known what they
+        # examine.
+        by_value = isinstance(error, CheckFailed) and error.by_value
+        return outcome.verdict is Verdict.PASSED or (outcome.verdict is Verdict.FAILED and by_value)
+
+    def _is_students_fault(self, error: BaseException | None) -> bool:
         """Whether a check breaks by what student code returned: no submission can choose to be undecided.
 
         The same check with the reference in the student's place, and the same inputs, shows whose fault it is.
         """
-        if self.stand_in is not None:
+        if self.has_reference:
             return self.of_reference() is Verdict.PASSED
         # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
         # take is the likelier fault.
-        return bool(student.record.called) and isinstance(run.ended.error, _BY_VALUES)
-
-
-def _may_rest_on_changes(student: Connection, run: Run) -> bool:
-    """Whether student code changed an argument that the check does not examine, so that it may rest on that."""
-    if not student.record.changes or student.record.watched:
-        return False
-    # A failed plain assert may well be about the argument. Only of our own comparisons it is known what they examine.
-    error, verdict = run.ended.error, run.decision.verdict
-    by_value = isinstance(error, CheckFailed) and error.by_value
-    return verdict is Verdict.PASSED or (verdict is Verdict.FAILED and by_value)
+        return bool(self.student.record.called) and isinstance(error, _BY_VALUES)

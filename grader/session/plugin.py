@@ -8,10 +8,10 @@ from __future__ import annotations
 import gc
 import math
 import signal
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,16 +29,14 @@ from grader.connection.student import Probe, Student
 from grader.lint import findings
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.endings import CheckTimeout
-from grader.model.messages import Collected, Done, Job, PlannedExercise
-from grader.session.checks import CollectedCheck, InputStream, Values, collected_check
+from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
+from grader.session.checks import CheckFile, CollectedCheck, InputStream
 from grader.session.connections import Connections
-from grader.session.decide import Comparison, Telling, cause_of, decide, ended_of
+from grader.session.decide import Comparison, decide
 from grader.session.host import Host
 from grader.session.judge import Judge, Run, Verdicts
-from grader.session.picturing import picture_of
 from grader.session.reproduce import Tries, remade
 from grader.session.tracing import traced
-from grader.session.words import Words
 
 _SHORTEST_S = 0.001
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
@@ -49,60 +47,50 @@ class CheckSession:
 
     Args:
         host: who gives work and learns of outcomes.
-        planned: all exercises.
+        plan: what is collected.
         connections: meets the students and the references.
         accelerator: what checks of devices run on.
-        root: a private folder, for the folders of checks.
+
+    Attributes:
+        ended_by: what came from the host in the place of another job.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        planned: Sequence[PlannedExercise],
-        connections: Connections,
-        accelerator: Accelerator,
-        root: Path,
-    ) -> None:
+    def __init__(self, host: Host, plan: Plan, connections: Connections, accelerator: Accelerator) -> None:
         self._host = host
-        self._planned = {item.id: item for item in planned}
-        self._sources = {
-            path: (item.id, shown)
-            for item in planned
-            for path, shown in ((item.shown_checks, True), (item.hidden_checks, False))
-            if path is not None
-        }
-        self._accelerator = accelerator
-        self._root = root
-        self._checks: dict[str, list[CollectedCheck]] = {item.id: [] for item in planned}
-        self._problems: dict[str, str] = {}
+        self._root = plan.root
         self._connections = connections
+        self._accelerator = accelerator
+        self._planned = {exercise.id: exercise for exercise in plan.exercises}
+        self._sources = {path: exercise for exercise in plan.exercises for path in _check_files(exercise)}
+        self._checks: dict[str, list[CollectedCheck]] = {id: [] for id in self._planned}
+        self._problems: dict[str, str] = {}
+        self._verdicts: Verdicts = {}
+        self._tries = Tries()
         self._student: Connection
         self._exercise: PlannedExercise
         self._inputs: InputStream
-        self._excinfo: pytest.ExceptionInfo[BaseException] | None = None
         self._comparison: Comparison | None = None
-        self._words: dict[Path, Words] = {}
-        self._values: dict[Path, Values] = {}
-        self._verdicts: Verdicts = {}
-        self._tries = Tries()
-        self._timer = Timer()
+        self.ended_by: Message | None = None
 
     # -- collecting -----------------------------------------------------------------------------------------------
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a check file that cannot be collected; its exercise is broken, the others are not."""
-        for path, (id, _) in self._sources.items():
+        for path, exercise in self._sources.items():
             if report.failed and report.nodeid and str(path).endswith(report.nodeid):
-                self._problems[id] = str(report.longrepr)
+                self._problems[exercise.id] = str(report.longrepr)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Sort the checks by exercise, shown ones first, and send them to the host."""
+        files: dict[Path, CheckFile] = {}
         for item in session.items:
             assert isinstance(item, pytest.Function)
-            id, shown = self._sources[item.path]
-            self._checks[id].append(collected_check(item, id, shown=shown))
-            self._values.setdefault(item.path, Values(item.module)).keep(item)
+            exercise = self._sources[item.path]
+            if item.path not in files:
+                files[item.path] = CheckFile(item.path, item.module, exercise)
+            row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
+            self._checks[exercise.id].append(row)
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
@@ -117,8 +105,8 @@ class CheckSession:
 
     def _findings(self) -> Iterator[str]:
         """What reading the check files shows, where there is somebody who can change them."""
-        for path, (id, _) in self._sources.items():
-            if self._planned[id].reference is not None and id not in self._problems:
+        for path, exercise in self._sources.items():
+            if exercise.reference is not None and exercise.id not in self._problems:
                 for finding in findings(path.read_text(encoding="utf-8", errors="replace")):
                     yield f"{path}:{finding.line}: {finding}"
 
@@ -136,8 +124,9 @@ class CheckSession:
         gc.collect()
         gc.freeze()
         util._reprcompare = self._note_comparison
-        while (job := self._host.next_job()) is not None:
-            self._run_job(job)
+        while isinstance(message := self._host.receive(), Job):
+            self._run_job(message)
+        self.ended_by = message
 
     def _run_job(self, job: Job) -> None:
         planned = self._exercise = self._planned[job.exercise]
@@ -158,10 +147,10 @@ class CheckSession:
                 if not check.shown:
                     self._connections.end_output()
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
-                self._student = self._connections.meet(planned, job, device)
-                self._host.tell(outcome := self._run_check(row, next(following, None), job, self._student))
+                student = self._connections.meet(planned, job, device)
+                self._host.tell(outcome := self._run_check(row, next(following, None), job, student))
                 self._connections.note_output()
-                if part.stops and outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+                if part.stops and outcome.verdict.lost:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
@@ -174,90 +163,59 @@ class CheckSession:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
-        check = row.check
-        in_place = partial(self._connections.stand_in, self._exercise, student.device)
-        stand_in = in_place if self._exercise.reference is not None else None
-        attempt = partial(self._attempt, row, following, job, rewrite=remade if job.part.retyped else None)
-        if check.id in job.part.traced:
-            return traced(check, student, job.part.traced[check.id], attempt)
+        check, part = row.check, job.part
+        attempt = partial(self._attempt, row, following, job, rewrite=remade if part.retyped else None)
+        if check.id in part.traced:
+            return traced(check, student, part.traced[check.id], attempt)
         started = time.monotonic()
-        retyped = check.id in self._exercise.retyped
-        judge = Judge(check, attempt, stand_in, self._telling(row.item), self._verdicts, job.seed, retyped)
-        run = judge.judge(student)
-        outcome = _outcome(check, run, student, time.monotonic() - started)
-        if outcome.verdict is not Verdict.PASSED or job.part.again:  # only diagnosis asks
-            drawn = "rng" in row.item.fixturenames or not self._inputs.are_others_untouched()
-            outcome = replace(outcome, same_for_all=not drawn)
-        return self._tries.explained(outcome, judge, student) if job.part.with_tries else outcome
+        judge = Judge(row, student, attempt, self._connections, self._verdicts, job.seed)
+        outcome = judge.judge()
+        # Only diagnosis asks whether something was drawn.
+        examined = outcome.verdict is not Verdict.PASSED or part.again
+        same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
+        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
+        return self._tries.explained(outcome, judge) if part.with_tries else outcome
 
     def _attempt(
-        self,
-        row: CollectedCheck,
-        following: pytest.Item | None,
-        job: Job,
-        student: Connection,
-        *,
-        copying: bool = False,
-        rewrite: Callable[..., Any] | None = None,
+        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection, **how: Any
     ) -> Run:
-        """Run a check once with this connection as the student's; its code gets copies, or the arguments themselves."""
-        check, self._student = row.check, student
+        """Run a check once with this connection as the student's; `how` its arguments are sent, see `Record`."""
+        self._student = student
         self._connections.add_reference(self._exercise, student)
-        self._inputs = InputStream(job.seed, check)
+        self._inputs = InputStream(job.seed, row.check)
         self._inputs.begin_others()
         seed, limits = self._inputs.workers_seed(), self._exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
-        mine = Record(seed, self._inputs.renew, copying, rewrite, recording=check.shown, unconfirmed=not job.part.again)
+        shown, unconfirmed = row.check.shown, not job.part.again
+        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
         student.begin_check(mine, limits)
         record.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.
         if student.reference is not None:
             student.reference.begin_check(Record(seed))
-        self._excinfo = self._comparison = None
-        # pytest runs each item once; its fixtures are made anew for every submission.
-        self._values[row.item.path].renew(row.item)
-        self._run_item(row.item, following)
-        ended = ended_of(self._excinfo, row.item.path, self._comparison)
-        decision = decide(check, ended, student, self._telling(row.item))
-        cause = cause_of(check, decision.verdict, ended.error or student.record.lost)
-        return Run(ended, decision, cause, picture_of(check, decision.verdict, ended.error, student.record.calls))
+        self._comparison = None
+        row.renew_values()
+        error = self._run_item(row.item, following)
+        return Run(decide(row, error, self._comparison, student), error)
 
-    def _telling(self, item: pytest.Function) -> Telling:
-        if item.path not in self._words:
-            paths = [item.path, *self._exercise.probes]
-            self._words[item.path] = Words.of(paths, self._exercise.id, self._exercise.limits)
-        return Telling(self._exercise.contract, self._words[item.path])
-
-    def _run_item(self, item: pytest.Function, following: pytest.Item | None) -> None:
-        """Set the fixtures of a check up, call it, tear them down; keep what was raised in the step that came first.
+    def _run_item(self, item: pytest.Function, following: pytest.Item | None) -> BaseException | None:
+        """Set the fixtures of a check up, call it, tear them down; gives what was raised in the step that came first.
 
         pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
         """
+        # pytest runs each item once; its fixtures are made anew for every submission.
         item._initrequest()
         state = item.session._setupstate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._timer.start(self._exercise.limits.check_s)
-            try:
-                if self._goes_well(lambda: state.setup(item)):
-                    self._goes_well(item.runtest)
-            finally:
-                self._timer.stop()
-            self._goes_well(lambda: state.teardown_exact(following))
-
-    def _goes_well(self, step: Callable[[], object]) -> bool:
-        try:
-            step()
-        except (KeyboardInterrupt, pytest.exit.Exception):
-            raise
-        except BaseException:
-            self._excinfo = self._excinfo or pytest.ExceptionInfo.from_current()
-            return False
-        return True
+            with _own_time_limited(self._exercise.limits.check_s):
+                error = _raised_by(lambda: state.setup(item)) or _raised_by(item.runtest)
+            torn_down = _raised_by(lambda: state.teardown_exact(following))
+        return error or torn_down
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
         """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it gives."""
-        self._comparison = Comparison(op, left, right)
+        self._comparison = op, left, right
         return op.replace("%", "%%")
 
     # -- fixtures ------------------------------------------------------------------------------------------------------
@@ -310,67 +268,50 @@ class CheckSession:
         raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")
 
 
-class Timer:
-    """A timer over a check's own code. Without SIGALRM it does nothing: the host's deadline of an exercise decides.
+def _check_files(exercise: PlannedExercise) -> list[Path]:
+    return [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
+
+
+def _raised_by(step: Callable[[], object]) -> BaseException | None:
+    try:
+        step()
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException as error:
+        return error
+    return None
+
+
+@contextmanager
+def _own_time_limited(seconds: float) -> Iterator[None]:
+    """Meanwhile a check's own code may take so many seconds. With 0, or without SIGALRM, the host's deadline decides.
 
     The signal comes at the earliest moment at which the time can be over. If the check waited for a worker meanwhile,
     it is set again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
     """
+    if not seconds or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    until = _own_time() + seconds
 
-    def __init__(self) -> None:
-        # Python runs signal handlers in the main thread only.
-        self._usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
-        self._seconds = 0.0
-        self._until = math.inf
-        """When the time is over, on a clock that stands still while the check waits; infinite without a limit."""
-
-    def start(self, seconds: float) -> None:
-        """Start it; with 0 there is no limit."""
-        if self._usable:
-            self._seconds = seconds
-            self._until = _own_time() + seconds if seconds else math.inf
-            signal.signal(signal.SIGALRM, self._look)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-
-    def stop(self) -> None:
-        """Stop it."""
-        if self._usable:
-            self._until = math.inf
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _look(self, *_: object) -> None:
-        left = self._until - _own_time()
+    def look(*_: object) -> None:
+        left = until - _own_time()
         if left > 0 or waiting.is_on:
             if left < math.inf:
                 signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_S))
             return
         # A BaseException, so that an `except Exception` in the check cannot go on as if nothing had happened.
-        raise CheckTimeout(f"the check's own code took longer than {self._seconds:g} seconds")
+        raise CheckTimeout(f"the check's own code took longer than {seconds:g} seconds")
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        until = math.inf
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _own_time() -> float:
+    """A clock that stands still while the check waits for a worker."""
     return time.monotonic() - waiting.seconds()
-
-
-def _outcome(check: Check, run: Run, student: Connection, seconds: float) -> Outcome:
-    """The outcome of a check: of a shown check students read more than of a hidden one."""
-    verdict, message, detail = run.decision
-    counters, speed = dict(student.record.counters), tuple(student.record.speed)
-    # Of a hidden check they are for staff alone: what is counted or measured could carry a hidden number out.
-    if not check.shown:
-        counted = [f"counted: {counters}"] if counters else []
-        detail = "\n".join([detail, *counted, *(row.told for row in speed)]).strip()
-    return Outcome(
-        check.id,
-        verdict,
-        message,
-        detail,
-        round(seconds, 4),
-        counters if check.shown else {},
-        speed,
-        student.device,
-        run.cause,
-        picture=run.picture if check.shown else None,
-        line=0 if verdict is Verdict.PASSED else run.ended.line,
-        called=tuple(sorted(student.record.called)),
-    )

@@ -16,8 +16,8 @@ import ast
 import re
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -37,6 +37,7 @@ _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
 """What `print` shows. Sharing of memory, writes and times are seen in other ways."""
 
 _ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
+_IMPORTS = {"np.": "import numpy as np", "torch.": "import torch"}
 _RAISED, _LOST = "raised: ", "lost: "
 _CALL_S = 1.0
 _LONGEST = 4000
@@ -125,23 +126,11 @@ def _window_source(tensor: torch.Tensor, name: str) -> str:
     return f"{name}.as_strided({shape}, {strides}, {offset})"
 
 
-@dataclass(frozen=True)
-class Lines:
-    """What a student can type.
+class Lines(NamedTuple):
+    """What a student can type: all of it with a heading that says where, and of these the lines that make the calls."""
 
-    Attributes:
-        heading: what they show, and where they run.
-        imports: lines that come first.
-        body: lines that make the calls.
-    """
-
-    heading: str
-    imports: list[str]
-    body: list[str]
-
-    def __str__(self) -> str:
-        """The heading, and the lines below it."""
-        return "\n".join([self.heading, *(f"    {line}" for line in (*self.imports, *self.body))])
+    text: str
+    calls: str
 
 
 def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE) -> Lines | None:
@@ -154,8 +143,8 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
         device: what the worker saw.
     """
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
-    body = []
-    for call in calls[-_MOST_CALLS:]:
+    last, body = calls[-_MOST_CALLS:], list[str]()
+    for call in last:
         source = written([*call.args, *call.kwargs.values()])
         if source is None:
             return None
@@ -164,12 +153,11 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
         body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
     if not body:
         return None
-    imports = ["import numpy as np"] if any("np." in line for line in body) else []
-    imports += ["import torch"] if any("torch." in line for line in body) else []
+    imports = [line for mark, line in _IMPORTS.items() if any(mark in text for text in body)]
     imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device is Device.SIM else []
-    imports.append(f"from {module} import {', '.join(sorted({call.name for call in calls[-_MOST_CALLS:]}))}")
+    imports.append(f"from {module} import {', '.join(sorted({call.name for call in last}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
-    return Lines(f"{LINES_TO_TRY}{place}:", imports, body)
+    return Lines("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))
 
 
 class Tries:
@@ -179,19 +167,17 @@ class Tries:
         self._references: dict[tuple[str, str], str] = {}
         self._fresh: dict[int, Connection] = {}
 
-    def explained(self, outcome: Outcome, judge: Judge, student: Connection) -> Outcome:
+    def explained(self, outcome: Outcome, judge: Judge) -> Outcome:
         """The outcome with lines or an example to try, if they show what is wrong.
 
         Args:
             outcome: of a check.
             judge: runs it again.
-            student: whose worker was called.
         """
-        if judge.check.shown:
-            return self._with_lines(outcome, judge, student)
-        return self._with_example(judge.check, outcome, student)
-
-    def _with_lines(self, outcome: Outcome, judge: Judge, student: Connection) -> Outcome:
+        check, student = judge.row.check, judge.student
+        if not check.shown:
+            shows = bool(check.try_this) and self._example_shows(check, outcome, student)
+            return _with_text(outcome, _example(check.try_this)) if shows else outcome
         stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
         seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
         if stub or not seen or outcome.cause not in _PRINTED:
@@ -199,56 +185,26 @@ class Tries:
         calls = student.record.calls
         if (ranks := max((call.ranks for call in calls), default=1)) > 1:
             # No line of plain Python makes a call on several ranks: it needs a process for each.
-            return replace(outcome, message=f"{outcome.message}\n{_ON_RANKS.format(ranks)}")
+            return _with_text(outcome, _ON_RANKS.format(ranks))
         lines = reproduce(student.module, calls, student.folder, student.device)
-        if lines is None:
-            return outcome
-        # With arguments that are made anew the check must pass for the reference; a copy without one says so.
-        if not (judge.retyped if judge.stand_in is None else judge.of_reference(rewrite=remade) is Verdict.PASSED):
-            return outcome
-        with closing(student.fresh()) as fresh:
-            again = judge.attempt(fresh, rewrite=remade).decision
-        plain = outcome.message.replace(f"\n{AS_THEY_WERE}", "")
-        if (again.verdict, again.message) != (outcome.verdict, plain):
-            return outcome
-        if not self._show(lines, outcome, student):
-            return outcome
-        return replace(outcome, message=f"{outcome.message}\n\n{lines}")
+        shows = lines is not None and _fails_alike(outcome, judge) and _lines_show(lines.calls, outcome, student)
+        return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
-    def _show(self, lines: Lines, outcome: Outcome, student: Connection) -> bool:
-        """Whether the lines suit the reference and print something else for the student; without one, suit the student.
-
-        Of a probe's call only its own arguments are known, which may not be the student's.
-        """
-        text = "\n".join(lines.body)
-        # Workers that ran nothing else, as the lines will be run.
-        with closing(student.fresh()) as own:
-            got = _tried(own, text)
-        if student.reference is None:
-            return _suits(got, outcome)
-        with closing(student.reference.fresh()) as right:
-            expected = _tried(right, text)
-        return _suits(expected, outcome) and expected != got
-
-    def _with_example(self, check: Check, outcome: Outcome, student: Connection) -> Outcome:
-        """The outcome of a hidden check that did not pass, with its example, unless that shows nothing."""
-        if not check.try_this or outcome.cause in ("", "load"):
-            return outcome
+    def _example_shows(self, check: Check, outcome: Outcome, student: Connection) -> bool:
+        """Whether an example of a hidden check that did not pass gives something else than for the reference."""
+        if outcome.cause in ("", "load"):
+            return False
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
         if lost or student.reference is None or not _is_python(check.try_this):
-            return _example(outcome, check)
+            return True  # nothing can be tried
         key, text = (check.exercise, check.id), _as_lines(check.try_this)
         if key not in self._references:
             with closing(student.reference.fresh()) as fresh:
                 self._references[key] = _tried(fresh, text)
-        shows = _tried(self._anew(student), text) != self._references[key]
-        return _example(outcome, check) if shows else outcome
-
-    def _anew(self, student: Connection) -> Connection:
-        """The student's code in a worker that has met no hidden input, so that what comes of it says nothing of one."""
+        # In a worker that has met no hidden input, so that what comes of it says nothing of one.
         if id(student) not in self._fresh:
             self._fresh[id(student)] = student.fresh()
-        return self._fresh[id(student)]
+        return _tried(self._fresh[id(student)], text) != self._references[key]
 
     def close(self) -> None:
         """End the workers."""
@@ -257,11 +213,41 @@ class Tries:
         self._fresh.clear()
 
 
-def _example(outcome: Outcome, check: Check) -> Outcome:
+def _with_text(outcome: Outcome, text: str) -> Outcome:
+    return replace(outcome, message=f"{outcome.message}\n{text}")
+
+
+def _fails_alike(outcome: Outcome, judge: Judge) -> bool:
+    """Whether with arguments that are made anew a check fails as it did, and passes for the reference."""
+    if judge.has_reference:
+        if judge.of_reference(rewrite=remade) is not Verdict.PASSED:
+            return False
+    elif judge.row.check.id not in judge.row.file.exercise.retyped:  # as the release found out
+        return False
+    with closing(judge.student.fresh()) as fresh:
+        again = judge.attempt(fresh, rewrite=remade).outcome
+    return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
+
+
+def _lines_show(lines: str, outcome: Outcome, student: Connection) -> bool:
+    """Whether lines suit the reference and print something else for the student; without one, suit the student.
+
+    Of a probe's call only its own arguments are known, which may not be the student's.
+    """
+    # Workers that ran nothing else, as the lines will be run.
+    with closing(student.fresh()) as own:
+        got = _tried(own, lines)
+    if student.reference is None:
+        return _suits(got, outcome)
+    with closing(student.reference.fresh()) as right:
+        expected = _tried(right, lines)
+    return _suits(expected, outcome) and expected != got
+
+
+def _example(text: str) -> str:
     # Code on a line of its own is not broken where it is shown, and runs as it stands.
-    long = len(check.try_this) > _SHORT and _is_python(check.try_this)
-    between = "\n    " if long else " "
-    return replace(outcome, message=f"{outcome.message}\n{EXAMPLE_TO_TRY}{between}{check.try_this}")
+    between = "\n    " if len(text) > _SHORT and _is_python(text) else " "
+    return f"{EXAMPLE_TO_TRY}{between}{text}"
 
 
 def _is_python(text: str) -> bool:

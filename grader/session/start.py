@@ -11,7 +11,6 @@ import sys
 import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from grader.check.declare import Accelerator
 from grader.connection.record import waiting
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.model import Device
-from grader.model.messages import PENDING, Plan, PlannedExercise, Spawned
+from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.process import sweep
 from grader.sandbox.slow_imports import leave_slow_imports_out
@@ -40,8 +39,6 @@ _PLUGINS_OFF = (
     *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
 )
 
-_NONE_HERE = "a check process has no accelerator; `accelerator.put` makes a tensor for the one of a worker"
-
 
 def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None = None) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
@@ -56,9 +53,11 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None
     torch.set_num_threads(1)
     leave_slow_imports_out()
     name_the_device()
-    accelerator = Accelerator()
-    if plan.accelerator is Device.CUDA:
-        accelerator = Accelerator(Device.CUDA, torch.cuda.device_count())
+    # Nothing that happens to be installed or set on this machine may change a verdict.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    on_cuda = plan.accelerator is Device.CUDA
+    accelerator = Accelerator(Device.CUDA, torch.cuda.device_count()) if on_cuda else Accelerator()
     starter: Starter
     if server is not None:
         if groups is not None:
@@ -66,16 +65,16 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None
             groups.sweep()
         starter = ForkStarter(socket.socket(fileno=server), plan.root, groups)
     else:
-        roomy = plan.accelerator is Device.CUDA
-        starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=roomy)
+        starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=on_cuda)
     with open(plan.root / PENDING, "r+b") as file:
         waiting.mark = mmap.mmap(file.fileno(), 1)
     try:
-        next_plan: Plan | None = plan
-        while next_plan is not None:
-            with _forgotten(next_plan):
-                run_session(host, next_plan.exercises, Connections(starter), accelerator, next_plan.root)
-            next_plan = host.next_plan()
+        message: Message | None = plan
+        while isinstance(message, Plan):
+            with _forgotten(message), contextlib.closing(Connections(starter)) as connections:
+                session = CheckSession(host, message, connections, accelerator)
+                _run_pytest(session, message.exercises)
+                message = session.ended_by
     finally:
         starter.close()
         sweep(str(plan.root))  # the host does it too, unless it was killed
@@ -95,42 +94,21 @@ def _forgotten(plan: Plan) -> Iterator[None]:
             del sys.modules[name]
 
 
-def run_session(
-    host: Host,
-    planned: Sequence[PlannedExercise],
-    connections: Connections,
-    accelerator: Accelerator,
-    root: Path,
-) -> None:
-    """Collect the checks of all exercises, then grade jobs until there are no more.
-
-    Args:
-        host: gives work, and gets the outcomes.
-        planned: all exercises.
-        connections: meets the students and the references; closed at the end.
-        accelerator: what checks of devices run on.
-        root: a private folder, for the folders of checks.
-    """
-    # Nothing that happens to be installed or set on this machine may change a verdict.
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.pop("PYTEST_ADDOPTS", None)
+def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> None:
+    """Collect the checks of all exercises, then grade jobs until there are no more."""
+    share(planned)
     paths = [str(path) for item in planned for path in (item.shown_checks, item.hidden_checks) if path is not None]
+    if not paths:
+        session.tell_checks()
+        session.run_jobs()
+        return
+    top = os.path.commonpath([os.path.dirname(path) for path in paths])
     options = [option for name in _PLUGINS_OFF for option in ("-p", f"no:{name}")]
     options += ["-c", str(_INI), "--noconftest", "--import-mode=importlib"]
-    share(planned)
-    top = os.path.commonpath([str(Path(path).parent) for path in paths]) if paths else "."
-    session = CheckSession(host, planned, connections, accelerator, root)
-    try:
-        if paths:
-            # One check file that cannot be read must not keep the others from being graded.
-            options.append("--continue-on-collection-errors")
-            # pytest lists no folder above the last one, and this process may not.
-            pytest.main([*options, f"--rootdir={top}", f"--confcutdir={top}", *paths], plugins=[session])
-        else:
-            session.tell_checks()
-            session.run_jobs()
-    finally:
-        connections.close()
+    # One check file that cannot be read must not keep the others from being graded. pytest lists no folder above the
+    # last one, and this process may not.
+    options += ["--continue-on-collection-errors", f"--rootdir={top}", f"--confcutdir={top}"]
+    pytest.main([*options, *paths], plugins=[session])
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:
@@ -141,16 +119,13 @@ def share(planned: Sequence[PlannedExercise]) -> None:
     files = {name: path for item in planned for name, path in item.shared.items()}
     if not files:
         return
-    name, path = next(iter(files.items()))
-    package, folder = name.split("/", 1)[0], path.parents[name.count("/") - 1]
-    spec: ModuleSpec | None = ModuleSpec(package, None, is_package=True)
-    if (start := folder / "__init__.py").is_file():
-        spec = spec_from_file_location(package, start)
+    name, path = files.popitem()
+    package, folder = name.split("/")[0], path.parents[name.count("/") - 1]
+    start = folder / "__init__.py"
+    spec = spec_from_file_location(package, start, submodule_search_locations=[str(folder)])
     assert spec is not None
-    spec.submodule_search_locations = [str(folder)]
-    module = module_from_spec(spec)
-    sys.modules[package] = module
-    if spec.loader is not None:
+    module = sys.modules[package] = module_from_spec(spec)
+    if start.is_file() and spec.loader is not None:
         spec.loader.exec_module(module)
 
 
@@ -160,23 +135,20 @@ def name_the_device() -> None:
     A name alone would break the parts of PyTorch that use the accelerator: optimizers, checkpointing, the random
     state, `torch.accelerator`. So a module says that there are no such devices.
     """
-    rename_privateuse1_backend("sim")
-    torch._register_device_module("sim", _module())
-
-
-def _module() -> types.ModuleType:
     module = types.ModuleType("torch.sim")
-    answers: dict[str, Any] = {
-        **dict.fromkeys(("is_available", "is_initialized", "_is_in_bad_fork"), lambda: False),
-        **dict.fromkeys(("device_count", "current_device"), lambda: 0),
-        **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize"), lambda *_: None),
-        **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _refuse),
-        "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16],
-        "device": lambda device: contextlib.nullcontext(),
-    }
-    vars(module).update(answers)
-    return module
+    vars(module).update(
+        {
+            **dict.fromkeys(("is_available", "is_initialized", "_is_in_bad_fork"), lambda: False),
+            **dict.fromkeys(("device_count", "current_device"), lambda: 0),
+            **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize"), lambda *_: None),
+            **dict.fromkeys(("_lazy_init", "set_device", "get_rng_state", "set_rng_state"), _refuse),
+            "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16],
+            "device": contextlib.nullcontext,
+        }
+    )
+    rename_privateuse1_backend("sim")
+    torch._register_device_module("sim", module)
 
 
 def _refuse(*_: Any, **__: Any) -> None:
-    raise RuntimeError(_NONE_HERE)
+    raise RuntimeError("a check process has no accelerator; `accelerator.put` makes a tensor for the one of a worker")
