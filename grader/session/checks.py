@@ -51,7 +51,8 @@ class CheckFile:
     @functools.cached_property
     def words(self) -> Words:
         """What may be shown of a hidden check; parsed when it is needed first."""
-        return Words.of([self.path, *self.exercise.probes], self.exercise.id, self.exercise.limits)
+        texts = [path.read_text(encoding="utf-8") for path in (self.path, *self.exercise.probes)]
+        return Words(texts, [self.exercise.id], self.exercise.limits)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ class Connections:
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
-        self._output: dict[tuple[int, int], tuple[str, int]] = {}
-        self._output_ended = False
+        self._output: list[tuple[str, int]] | None = None
         starter.make_room = self._make_room
 
     def self_test(self) -> None:
@@ -44,7 +43,7 @@ class Connections:
             return
         files = {"self_test.py": b"def same(*values):\n    return values\n"}
         limits = Limits(load_s=60, call_s=60)
-        connection = Connection(self._starter, "self_test", files, limits, owner="the self-test's")
+        connection = Connection(self._starter, "self_test", files, limits, "the self-test's")
         # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects
         # are to come back.
         values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
@@ -106,30 +105,25 @@ class Connections:
         self._most = max(1, len(self._references))
         return True
 
-    def note_output(self) -> None:
-        """Read what the student printed so far: after each check, as a worker that is lost takes its output along."""
-        if not self._output_ended:
-            for place, connection in enumerate(self._students.values()):
-                # Each worker's output is read whole each time, from its beginning; so a later reading replaces an
-                # earlier one.
-                self._output.update({(place, life): output for life, output in connection.outputs().items()})
-
     def end_output(self) -> None:
-        """Read it a last time: from here on a hidden input may be known, and would be printed into a report."""
-        self.note_output()
-        self._output_ended = True
+        """Read what the student printed: from here on a hidden input may be known, and would be printed into a report.
+
+        A connection reads the output of a worker that it loses.
+        """
+        if self._output is None:
+            self._output = [each for connection in self._students.values() for each in connection.outputs().values()]
 
     def part(self, limit: int) -> str:
         """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
         self.end_output()
-        outputs = [self._output[life] for life in sorted(self._output)]
+        outputs, self._output = self._output or [], None
         text, more = "".join(text for text, _ in outputs), sum(lines for _, lines in outputs)
         if len(text) > limit:
             more += text[limit:].removesuffix("\n").count("\n") + 1
             text = text[:limit]
         for connection in self._students.values():
             connection.close()
-        self._students, self._output, self._output_ended = {}, {}, False
+        self._students.clear()
         return f"{text.rstrip()}\n{MORE_LINES.format(more)}\n" if more else text
 
     def close(self) -> None:

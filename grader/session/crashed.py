@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -59,7 +59,7 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     public = say("{} raised {}", raised.what, kind)
     story = f"{raised.what} raised {shown(raised)}"
     place = known_line(raised.lines, student)
-    text = known_error(raised.text, place.text if place is not None else "")
+    text = known_error(raised.text, "".join(line.text for line in place))
     known = f": {text}" if text else ""
     if raised.expected is not None:
         known = f"\n{kind}{known}" if text else ""
@@ -73,21 +73,17 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
         story = str(public)
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
-    after = [known, *_shown(place, student), *left_out(known)]
+    after = [known, *shown_lines(place, student.folder), *left_out(known)]
     return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 
 
 def where_known(lines: Sequence[Line], student: Connection) -> str:
     """The line of student code that a hidden check shows; "" without such a line."""
-    return "\n".join(["", *_shown(known_line(lines, student), student)])
+    return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
 
 
-def _shown(place: Line | None, student: Connection) -> list[str]:
-    return [] if place is None else shown_lines([place], student.folder)
-
-
-def known_line(lines: Sequence[Line], student: Connection) -> Line | None:
-    """The innermost of these lines that a hidden check may show: a statement of a function of a short file.
+def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
+    """The innermost of these lines that a hidden check may show, if any: a statement of a function of a short file.
 
     Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
     """
@@ -95,29 +91,24 @@ def known_line(lines: Sequence[Line], student: Connection) -> Line | None:
     content = student.files.get(file, b"")
     starts = _statements(content)
     if not 0 < len(starts) <= _MOST_STATEMENTS:
-        return None
+        return []
     for line in reversed(lines):
         place = max((start for start, end in starts.items() if start <= line.line <= end), default=0)
         if line.file == file and place:
-            return Line(file, place, "", lines_of(content)[place - 1])
-    return None
+            return [Line(file, place, "", lines_of(content)[place - 1])]
+    return []
 
 
 def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
     """The lines that exist in the submitted files, with their text taken from there."""
-    frames, rows = [], list(claimed)
+    lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
-    named = {(file, name) for file, _, name, _ in rows}
-    known = {
-        (file, name)
-        for file, name in named
-        if name and re.search(rf"\b{re.escape(name)}\b", text_of(files.get(file, b"")))
-    }
-    for file, line, function, _ in rows:
-        lines = lines_of(files.get(file, b""))
-        if 0 < line <= len(lines):
-            frames.append(Line(file, line, function if (file, function) in known else "", lines[line - 1]))
-    return tuple(frames)
+    for file, number, function, _ in claimed:
+        content = files.get(file, b"")
+        if 0 < number <= len(lines_of(content)):
+            name = function if _has_word(content, function) else ""
+            lines.append(Line(file, number, name, lines_of(content)[number - 1]))
+    return tuple(lines)
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -138,20 +129,25 @@ def lines_of(content: bytes) -> Sequence[str]:
     return text_of(content).splitlines()
 
 
+@_read_once
+def _has_word(content: bytes, word: str) -> bool:
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text_of(content)) is not None
+
+
 def is_stub(content: bytes, line: int) -> bool:
     """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
         for function in _functions(content)
         for statement in function.body
-        if isinstance(statement, ast.Raise) and _raised_name(statement) == "NotImplementedError"
+        if isinstance(statement, ast.Raise) and statement.exc is not None
+        if ast.unparse(statement.exc).split("(")[0] == "NotImplementedError"
     )
 
 
-def may_lack_return(files: Mapping[str, bytes], names: Iterable[str]) -> bool:
+def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
     """Whether one of these functions has no `return` that gives something."""
-    functions = [function for content in files.values() for function in _functions(content)]
-    called = [function for function in functions if function.name in set(names)]
+    called = [each for content in files.values() for each in _functions(content) if each.name in names]
     return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
 
 
@@ -174,8 +170,3 @@ def _functions(content: bytes) -> Sequence[Function]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return [node for node in ast.walk(tree) if isinstance(node, Function)]
-
-
-def _raised_name(statement: ast.Raise) -> str:
-    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-    return raised.id if isinstance(raised, ast.Name) else ""

@@ -149,7 +149,6 @@ class CheckSession:
                 device = Device.NONE if check.device is Device.NONE else self._accelerator.type
                 student = self._connections.meet(planned, job, device)
                 self._host.tell(outcome := self._run_check(row, next(following, None), job, student))
-                self._connections.note_output()
                 if part.stops and outcome.verdict.lost:
                     break
         finally:

@@ -11,40 +11,31 @@ import ast
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from grader.check import show
 from grader.check.costs import ESCAPES
+from grader.check.text import words_of
 from grader.model import Limits
 from grader.model.public import Key, Limit, Public
 from grader.wire.plain import DTYPES
 
-ERRORS = frozenset(
-    (
-        *("ArithmeticError", "AssertionError", "AttributeError", "BufferError", "EOFError", "ImportError"),
-        *("IndexError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError"),
-        *("NameError", "NotImplementedError", "OSError", "OverflowError", "PermissionError", "RecursionError"),
-        *("RuntimeError", "StopIteration", "TypeError", "UnboundLocalError", "UnicodeError", "ValueError"),
-        "ZeroDivisionError",
-    )
+ERRORS = words_of(
+    """ArithmeticError AssertionError AttributeError BufferError EOFError ImportError IndexError KeyError
+    KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotImplementedError OSError OverflowError
+    PermissionError RecursionError RuntimeError StopIteration TypeError UnboundLocalError UnicodeError ValueError
+    ZeroDivisionError"""
 )
 """Errors that a hidden check names."""
 
-_CLOSED = frozenset(
-    (
-        *DTYPES,
-        *(f"torch.{name}" for name in DTYPES),
-        *show.DEVICES,
-        *(form for place in show.DEVICES for form in (repr(place), f"device(type={place!r})")),
-        *show.TYPES,
-        *show.KINDS,
-        *ERRORS,
-        *(show.with_article(name) for name in ERRORS),
-        *("", "True", "False", "None", "the result", "the argument", "the module", "another dtype", "another device"),
-        *("an exception of another kind", "your file", "the reference"),
-        *(*ESCAPES, "other"),
-    )
-)
+_CLOSED = {
+    *DTYPES,
+    *(f"torch.{name}" for name in DTYPES),
+    *(form for place in show.DEVICES for form in (place, repr(place), f"device(type={place!r})")),
+    *(*show.TYPES, *show.KINDS),
+    *(form for name in ERRORS for form in (name, show.with_article(name))),
+    *("", "True", "False", "None", "the result", "the argument", "the module", "another dtype", "another device"),
+    *("an exception of another kind", "your file", "the reference", *ESCAPES, "other"),
+}
 """Words that every hidden check may show."""
 
 _OWNED = re.compile(r"(?:your|the reference's|the probe) (?:`([\w.]+)`(?: object)?|(\w+)\.py)")
@@ -180,12 +171,13 @@ def known_error(text: str, line: str) -> str:
 def left_out(known: str) -> list[str]:
     """The line that explains the marks in a known error of a hidden check; none if it has none."""
     text = _NO_MARK.sub("", known)
-    numbers, words = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
-    if numbers and words:
-        return ["(N and ... stand for numbers and words that a hidden check leaves out)"]
-    if numbers:
-        return ["(N stands for numbers that a hidden check leaves out)"]
-    return ["(... stands for a word that a hidden check leaves out)"] if words else []
+    number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
+    line = {
+        (True, True): "(N and ... stand for numbers and words that a hidden check leaves out)",
+        (True, False): "(N stands for numbers that a hidden check leaves out)",
+        (False, True): "(... stands for a word that a hidden check leaves out)",
+    }.get((number, word))
+    return [line] if line else []
 
 
 @functools.cache
@@ -222,11 +214,6 @@ class Words:
         self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
         self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
-    @classmethod
-    def of(cls, paths: Iterable[Path], exercise: str, limits: Limits) -> Words:
-        """Those of the check file of an exercise, and of its probe files."""
-        return cls([path.read_text(encoding="utf-8") for path in paths], [exercise], limits)
-
     def shown(self, text: str) -> str | None:
         """The text as a student may read it; None if a word of it is not known beforehand."""
         if not isinstance(text, Public):
@@ -253,11 +240,10 @@ class Words:
             key, whole = item[2] or item[3], item[1] or item[4]
             known = key.isdigit() or key.strip("'") in self._literals
             return known and self._knows(whole, depth)
-        return depth < _DEPTH and any(self._fits(text, form, depth + 1) for form in self._forms)
-
-    def _fits(self, text: str, form: re.Pattern[str], depth: int) -> bool:
-        match = form.fullmatch(text)
-        return match is not None and all(self._knows(field, depth) for field in match.groups())
+        if depth == _DEPTH:
+            return False
+        fits = filter(None, (form.fullmatch(text) for form in self._forms))
+        return any(all(self._knows(field, depth + 1) for field in match.groups()) for match in fits)
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
