@@ -256,19 +256,14 @@ _LOST = say(
     "(a list, NumPy, .item(), .detach(), .data, torch.no_grad(), integers, a comparison)"
 )
 _IN_PLACE = say(" has no gradient: an argument is changed in place, which PyTorch refuses while autograd records")
-_REFUSED = (
-    ("Can't call numpy() on Tensor that requires grad", _LOST),
-    ("a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
-    ("a view of a leaf Variable that requires grad is being used in an in-place operation", _IN_PLACE),
-    (
-        "modified by an inplace operation",
-        say(" has no gradient: a value that the gradient needs was overwritten in place"),
-    ),
-    (
-        "arguments don't support automatic differentiation",
-        say(" has no gradient: it was written by `out=`, which autograd does not record"),
-    ),
-)
+_OVERWRITTEN = say(" has no gradient: a value that the gradient needs was overwritten in place")
+_BY_OUT = say(" has no gradient: it was written by `out=`, which autograd does not record")
+_REFUSED = {
+    "Can't call numpy() on Tensor that requires grad": _LOST,
+    "leaf Variable that requires grad is being used in an in-place operation": _IN_PLACE,
+    "modified by an inplace operation": _OVERWRITTEN,
+    "arguments don't support automatic differentiation": _BY_OUT,
+}
 """Parts of errors that PyTorch raises where it cannot compute a gradient, and what they mean."""
 
 _EXACT = 1e-3
@@ -281,7 +276,7 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
         answer = own_probe(function, "gradients", args, args, {})
     except RuntimeError as error:
         raised = raised_by_student(error)
-        refused = next((why for text, why in _REFUSED if raised is not None and text in raised.text), None)
+        refused = next((why for text, why in _REFUSED.items() if raised is not None and text in raised.text), None)
         if refused is None:
             raise
         raise CheckFailed(say("{}{}", _of(function), refused)) from None
@@ -314,11 +309,9 @@ def keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> Non
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     expected, product = degree * float(result.detach().double().sum()), float(sum(products))
     public = say("the gradient does not match the result: autograd did not record a part of the computation")
-    require(
-        math.isclose(expected, product, rel_tol=_EXACT, abs_tol=_EXACT),
-        public,
-        f"{public}\nexpected gradient . x to be {degree:g} times the result ({expected:g}), got {product:g}",
-    )
+    numbers = f"expected gradient . x to be {degree:g} times the result ({expected:g}), got {product:g}"
+    fits = math.isclose(expected, product, rel_tol=_EXACT, abs_tol=_EXACT)
+    require(fits, public, f"{public}\n{numbers}")
 
 
 def gradcheck(function: Proxy, *args: Any) -> None:

@@ -279,11 +279,12 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
             detail = getattr(counts, name)
             inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
             numbers = f"expected at most {most:,}, got {actual:,}{inner}"
-            drawn = counts.spans.drawn() if name in _ON_DEVICES else ""
-            spans = counts.spans if drawn else None
-            picture = show.counted(name, {"got": actual, "at most": most}, "" if inner else numbers, spans)
+            spans = counts.spans if name in _ON_DEVICES else show.NO_SPANS
+            drawn = [text] if (text := spans.drawn()) else []
+            said = drawn if inner else [numbers, *drawn]
+            picture = show.counted(name, {"got": actual, "at most": most}, "\n".join(said), spans)
             about = "memory" if name == "bytes" else "performance"
-            raise CheckFailed(public, "\n".join(filter(None, (public, numbers, drawn))), about, picture)
+            raise CheckFailed(public, "\n".join([public, numbers, *drawn]), about, picture)
     return counts
 
 

@@ -8,6 +8,7 @@ copies of its parameters. To change them, call `same_weights`, or the module's o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import torch
 from grader.check import show
 from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
 from grader.model.endings import CheckFailed
+from grader.model.picture import Picture
 from grader.model.public import say
 from grader.wire.facts import Facts, facts_of
 
@@ -30,6 +32,24 @@ def require(condition: Any, public: str, story: str = "") -> None:
     """
     if not condition:
         raise CheckFailed(public, story)
+
+
+def unequal(
+    public: str, expected: Any, actual: Any, about: str = "", picture: Picture | None = None, head: str = ""
+) -> CheckFailed:
+    """How a check ends where two things must be equal and are not.
+
+    Args:
+        public: what is wrong.
+        expected: stands below the head.
+        actual: stands below that; a picture replaces both.
+        about: the property.
+        picture: of both, if there is one.
+        head: the same as the public text, with numbers.
+    """
+    story = show.pair(head or public, expected, actual)
+    picture = picture and replace(picture, said=story.partition("\n")[2])
+    return CheckFailed(public, story, about, picture)
 
 
 def is_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
@@ -81,17 +101,6 @@ def kind(value: Any) -> str:
     return show.kind(value, public=True)
 
 
-def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
-    """A head, and below it the expected value and the actual one."""
-    width = max(len(first), len(second)) + 2
-    return f"{head}\n{first:<{width}}{expected}\n{second:<{width}}{actual}"
-
-
-def said_by(story: str) -> str:
-    """The lines of a pair below its head; a picture may replace them."""
-    return story.partition("\n")[2]
-
-
 def type_name(value: Any) -> str:
     """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
     return kind_of(value) if is_proxy(value) else type(value).__name__
@@ -108,8 +117,7 @@ def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:
 def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
     """How a check ends where two shapes must be equal and are not."""
     public = say("{} has the wrong shape", what)
-    story = pair(public, expected, actual)
-    return CheckFailed(public, story, "shape", show.two_shapes(expected, actual, said_by(story)))
+    return unequal(public, expected, actual, "shape", show.two_shapes(expected, actual))
 
 
 def same_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
@@ -149,11 +157,8 @@ def same_layout(actual: Any, expected: Any, what: str = "the result") -> None:
         (say("storage offset"), offset_of(actual), offset_of(expected)),
     ):
         if mine != wanted:
-            public = say("{} has the wrong {}", what, name)
-            story = pair(public, wanted, mine)
-            raise CheckFailed(
-                public, story, picture=show.windows({"expected": expected, "got": actual}, said_by(story))
-            )
+            picture = show.windows({"expected": expected, "got": actual})
+            raise unequal(say("{} has the wrong {}", what, name), wanted, mine, picture=picture)
 
 
 def facts(tensor: torch.Tensor) -> Facts:
@@ -225,12 +230,12 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
 def _same_names(
     actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, many: str, what: str, *, named: bool = True
 ) -> None:
-    names = pair(f"the {many} of {what}:", sorted(expected), sorted(actual))
+    names = show.pair(f"the {many} of {what}:", sorted(expected), sorted(actual))
     for name, shape in expected.items():
         full = say("{} lacks {} `{}`", what, one, name)
         require(name in actual, full if named else say("{} lacks {} that is expected", what, one), f"{full}\n{names}")
         full = say("`{}` of {} has the wrong shape", name, what)
-        story = pair(full, tuple(shape), show.shape(actual[name]))
+        story = show.pair(full, tuple(shape), show.shape(actual[name]))
         require(show.shape(actual[name]) == tuple(shape), full if named else say("{} has the wrong shape", one), story)
     public = say("{} has unexpected {}", what, many)
     require(len(actual) == len(expected), public, f"{public}\n{names}")

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.check.properties import facts, has_shape, is_tensor, pair, require, same_shape, strides_of
+from grader.check.properties import facts, has_shape, is_tensor, require, same_shape, strides_of
 from grader.check.values import agrees
 from grader.connection.record import watch
 from grader.model.endings import CheckFailed
@@ -98,7 +98,7 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
             raise CheckFailed(say("{} was changed: its shape, strides or dtype differs now", what))
         if not _equal(value, old):
             public = say("{} was changed", what)
-            raise CheckFailed(public, pair(public, show.show(old), show.show(value), "before", "after"))
+            raise CheckFailed(public, show.pair(public, show.show(old), show.show(value), "before", "after"))
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
         # the last thing that is compared.
         written = facts(value).version if isinstance(value, torch.Tensor) else 0

@@ -122,6 +122,17 @@ def item_of(what: str, key: object) -> str:
     return f"{what}[{key!r}]" if is_code else f"item {key!r} of {what}"
 
 
+def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
+    """A head, and below it the expected value and the actual one."""
+    width = max(len(first), len(second)) + 2
+    return f"{head}\n{first:<{width}}{expected}\n{second:<{width}}{actual}"
+
+
+def short(number: Any, digits: int) -> str:
+    """One number; a float with few digits."""
+    return f"{number:.{digits}g}" if isinstance(number, float) else str(number)
+
+
 def with_article(name: str) -> str:
     """A name with "a" or "an" before it."""
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
@@ -138,18 +149,17 @@ def as_source(value: Any, window: Callable[[torch.Tensor], str | None] = lambda 
         return word_of(value) if place_of(value).life == 0 else None
     if isinstance(value, torch.Tensor):
         if (text := window(value)) is not None:
-            return placed_source(value, text)
-        return placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
+            return _placed_source(value, text)
+        return _placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
     if isinstance(value, np.ndarray):
         return _array_source(value) if value.size <= WHOLE else None
     if isinstance(value, (list, tuple)):
         parts = [as_source(item, window) for item in value]
         return None if None in parts else _sequence(value, parts)
     if isinstance(value, dict):
-        rows = [(as_source(key), as_source(item, window)) for key, item in value.items()]
-        if any(key is None or item is None for key, item in rows):
-            return None
-        return "{" + ", ".join(f"{key}: {item}" for key, item in rows) + "}"
+        keys, items = map(as_source, value), (as_source(item, window) for item in value.values())
+        rows = [f"{key}: {item}" for key, item in zip(keys, items, strict=True) if key is not None and item is not None]
+        return "{" + ", ".join(rows) + "}" if len(rows) == len(value) else None
     if isinstance(value, float) and not np.isfinite(value):
         return f"float({str(value)!r})"
     if isinstance(value, np.generic):
@@ -172,7 +182,7 @@ def _plain_source(value: Any) -> str | None:
     return text if len(text) <= _LINE and not text.startswith("<") else None
 
 
-def placed_source(value: torch.Tensor, text: str) -> str:
+def _placed_source(value: torch.Tensor, text: str) -> str:
     """The text that makes a tensor's numbers, and moves them to its device and has gradients recorded as it does."""
     text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
@@ -186,17 +196,15 @@ def _array_source(value: np.ndarray[Any, Any]) -> str:
 
 
 def _tensor_source(value: torch.Tensor) -> str:
-    plain = value.resolve_conj().resolve_neg()
-    if plain.numel() and plain.dtype.is_floating_point and not bool(torch.isfinite(plain.double()).all()):
-        numbers = str(plain.tolist()).replace("nan", "float('nan')").replace("inf", "float('inf')")
-    else:
-        numbers = str(plain.tolist())
-    text = f"torch.tensor({numbers}, dtype={value.dtype})"
-    if plain.numel() == 0:
+    if value.numel() == 0:
         return f"torch.empty({shape(value)}, dtype={value.dtype})"
+    plain = value.resolve_conj().resolve_neg()
     if plain.dim() == 2 and not plain.is_contiguous() and plain.T.is_contiguous():
         return f"{_tensor_source(plain.T)}.T"
-    return text
+    numbers = str(plain.tolist())
+    if plain.dtype.is_floating_point:
+        numbers = numbers.replace("nan", "float('nan')").replace("inf", "float('inf')")
+    return f"torch.tensor({numbers}, dtype={value.dtype})"
 
 
 _TIMELINE = 68
@@ -222,6 +230,7 @@ class Spans:
         return timeline(spans, width=_TIMELINE) + more
 
 
+NO_SPANS = Spans()
 _MOST_COLUMNS = 8
 _MOST_ROWS = 8
 _MOST_ELEMENTS = 1024
@@ -229,29 +238,21 @@ _MOST_DIMS = 4
 _WIDEST = 40
 
 
-def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor, said: str) -> Picture | None:
+def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
     """Small values beside the expected ones. One dim is drawn as a row; one number is not drawn."""
-    shape = tuple(expected.shape)
-    if (
-        len(shape) not in (1, 2)
-        or expected.numel() < 2
-        or shape[-1] > _MOST_COLUMNS
-        or math.prod(shape[:-1]) > _MOST_ROWS
-    ):
+    if expected.dim() not in (1, 2) or expected.numel() < 2:
         return None
-    tables = (value.reshape(-1, shape[-1]).tolist() for value in (expected, actual))
-    first, second = (tuple(tuple(map(_cell, row)) for row in table) for table in tables)
-    if any(len(cell) > _WIDEST // shape[-1] for row in (*first, *second) for cell in row):
+    (*rows, columns) = expected.shape
+    if columns > _MOST_COLUMNS or math.prod(rows) > _MOST_ROWS:
         return None
-    marks = tuple(map(tuple, wrong.reshape(-1, shape[-1]).tolist()))
-    return Picture(grid=Grid(first, second, marks, len(shape)), said=said)
+    tables = [value.reshape(-1, columns).tolist() for value in (expected, actual, wrong)]
+    first, second = (tuple(tuple(short(cell, 4) for cell in row) for row in table) for table in tables[:2])
+    if any(len(cell) > _WIDEST // columns for row in (*first, *second) for cell in row):
+        return None
+    return Picture(grid=Grid(first, second, tuple(map(tuple, tables[2])), expected.dim()))
 
 
-def _cell(number: Any) -> str:
-    return f"{number:.4g}" if isinstance(number, float) else str(number)
-
-
-def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
+def windows(named: Mapping[str, Any]) -> Picture | None:
     """Tensors as windows on their storages, by their names in messages; None if one is not a tensor, or too large."""
     drawn = []
     memories: dict[int, int] = {}
@@ -264,27 +265,24 @@ def windows(named: Mapping[str, Any], said: str = "") -> Picture | None:
         memory = memories.setdefault(storage.data_ptr(), len(memories))
         size = storage.nbytes() // value.itemsize
         drawn.append(Window(name, tuple(value.shape), tuple(value.stride()), int(value.storage_offset()), size, memory))
-    return Picture(windows=tuple(drawn), said=said)
+    return Picture(windows=tuple(drawn))
 
 
-def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...], said: str) -> Picture | None:
+def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
     """Two shapes that have to be equal, one below the other."""
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
-    return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))), said=said)
+    return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))
 
 
-def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spans | None = None) -> Picture:
+def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spans = NO_SPANS) -> Picture:
     """A count beside others of its kind, and what host and devices did meanwhile.
 
     Args:
         counter: its name.
         numbers: how many, by whose they are; the student's first.
         said: the lines of the message that the picture replaces.
-        spans: what took virtual time, if it is to be drawn.
+        spans: what took virtual time.
     """
     cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)
-    if spans is None:
-        return Picture(cards=cards, said=said)
-    said = "\n".join(filter(None, (said, spans.drawn())))
     return Picture(cards=cards, moments=spans.rows, left_out=max(0, spans.count - len(spans.rows)), said=said)

@@ -9,21 +9,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from grader.check import show
-from grader.check.properties import (
-    facts,
-    is_array,
-    is_instance,
-    is_kind,
-    is_tensor,
-    on_device,
-    pair,
-    said_by,
-    same_dtype,
-    same_shape,
-    wrong_shape,
-)
+from grader.check.properties import facts, is_instance, is_kind, on_device, same_dtype, same_shape, unequal, wrong_shape
 from grader.connection.connection import is_proxy
 from grader.connection.record import compare
 from grader.model.endings import CheckFailed
@@ -66,26 +55,22 @@ def same_values(
 def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if isinstance(expected, (list, tuple, dict)):
         _same_items(actual, expected, what, rtol, atol)
-    # bool is an int to Python, and is compared below as what it is: True is not 1 here.
-    elif isinstance(expected, (torch.Tensor, np.ndarray, np.generic, int, float, complex)) and not isinstance(
-        expected, bool
-    ):
+    elif _is_numeric(expected):
         _same_numbers(actual, expected, what, rtol, atol)
     elif type(actual) is not type(expected) or actual != expected:
-        public = say("{} is not the expected value", what)
-        raise CheckFailed(public, pair(public, show.show(expected), show.show(actual)))
+        raise unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
 
 
 def same(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
     """Kind, shape, dtype, device and values are equal, looked at in this order."""
-    if isinstance(expected, (torch.Tensor, np.ndarray)):
-        is_kind = is_tensor if isinstance(expected, torch.Tensor) else is_array
-        is_kind(actual, what)
+    if isinstance(expected, (Tensor, np.ndarray)):
+        kind = Tensor if isinstance(expected, Tensor) else np.ndarray
+        is_kind(isinstance(actual, kind), actual, show.kind(expected), what)
         same_shape(actual, expected, what)
         same_dtype(actual, expected, what)
-        if isinstance(expected, torch.Tensor):
+        if isinstance(expected, Tensor):
             on_device(actual, facts(expected).device, what)
     else:
         is_instance(actual, type(expected), what)
@@ -153,21 +138,19 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
     is_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
-    simple = not any(isinstance(item, (torch.Tensor, np.ndarray)) for item in wanted.values())
-    public = say("{} is not the expected value", what)
-    story = pair(public, show.show(expected), show.show(actual))
+    simple = not any(isinstance(item, (Tensor, np.ndarray)) for item in wanted.values())
+    whole = unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
     if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
         keys = f"the key{'s' * (len(missing) > 1)} {', '.join(map(show.show, missing))}"
         raise CheckFailed(say("{} lacks {}", what, Key(missing[0])), f"{what} lacks {keys}")
     if len(actual) != len(expected):
-        items = say("{} has the wrong number of items", what)
         counts = f"expected {what} to have {len(expected)} items, got {len(actual)}"
-        raise CheckFailed(items, story if simple else counts)
+        raise CheckFailed(say("{} has the wrong number of items", what), whole.story if simple else counts)
     for key, item in wanted.items():
         try:
             same_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
         except CheckFailed as failed:
-            raise (CheckFailed(public, story) if simple else failed) from None
+            raise (whole if simple else failed) from None
 
 
 def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
@@ -177,8 +160,7 @@ def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, ato
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large
-        head = say("{} has the wrong value", what)
-        raise CheckFailed(head, pair(head, show.show(expected), show.show(actual)))
+        raise unequal(say("{} has the wrong value", what), show.show(expected), show.show(actual))
     # PyTorch would broadcast here, and call a column equal to a row. Before anything is copied: a worker may say that a
     # few bytes are a large tensor.
     if _shape(actual) != _shape(expected):
@@ -195,7 +177,8 @@ def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, ato
 
 
 def _is_numeric(value: Any) -> bool:
-    kinds = (torch.Tensor, np.ndarray, np.generic, int, float, complex)
+    # bool is an int to Python, and is compared as what it is: True is not 1 here.
+    kinds = (Tensor, np.ndarray, np.generic, int, float, complex)
     return isinstance(value, kinds) and not isinstance(value, bool) and not is_proxy(value)
 
 
@@ -203,9 +186,7 @@ def _shape(value: Any) -> tuple[int, ...]:
     return show.shape(value) if hasattr(type(value), "shape") else ()
 
 
-def _differences(
-    mine: torch.Tensor, wanted: torch.Tensor, rtol: float, atol: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
     """Which elements are wrong, and by how much. Integers of every size are compared exactly."""
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
@@ -222,13 +203,7 @@ def _differences(
 
 
 def _values_differ(
-    what: str,
-    actual: Any,
-    expected: Any,
-    mine: torch.Tensor,
-    wanted: torch.Tensor,
-    wrong: torch.Tensor,
-    error: torch.Tensor,
+    what: str, actual: Any, expected: Any, mine: Tensor, wanted: Tensor, wrong: Tensor, error: Tensor
 ) -> CheckFailed:
     count, total = int(wrong.sum()), wrong.numel()
     nan = _is_inexact(mine.dtype) and bool((mine.isnan() & ~wanted.isnan()).any())
@@ -237,25 +212,19 @@ def _values_differ(
     # The answer chooses how many are wrong, so only a shown check says it.
     head = f"{public}: {count} of {total} elements {'is' if count == 1 else 'are'} wrong" if total > 1 else str(public)
     if total <= show.WHOLE:
-        story = pair(head, show.show(expected), show.show(actual))
-        return CheckFailed(public, story, picture=show.grid(wanted, mine, wrong, said_by(story)))
+        return unequal(public, show.show(expected), show.show(actual), "", show.grid(wanted, mine, wrong), head)
     first = tuple(int(i) for i in wrong.nonzero()[0])
-    lines = [head, f"first at {list(first)}: expected {_number_text(wanted[first])}, got {_number_text(mine[first])}"]
+    right, got = (show.short(each[first].item(), 6) for each in (wanted, mine))
+    lines = [head, f"first at {list(first)}: expected {right}, got {got}"]
     finite = torch.where(wrong & error.isfinite(), error, -1.0)
     worst = np.unravel_index(int(finite.argmax()), tuple(wrong.shape))
     if float(finite.max()) >= 0:
         lines.append(f"the largest difference is {float(finite.max()):.3g}, at {[int(i) for i in worst]}")
-    return CheckFailed(public, "\n".join(lines), picture=show.grid(wanted, mine, wrong, ""))
+    return CheckFailed(public, "\n".join(lines), picture=show.grid(wanted, mine, wrong))
 
 
-def _number_text(value: torch.Tensor) -> str:
-    """One number, short."""
-    number = value.item()
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
-
-
-def _as_tensor(value: Any) -> torch.Tensor:
-    if isinstance(value, torch.Tensor):
+def _as_tensor(value: Any) -> Tensor:
+    if isinstance(value, Tensor):
         return value.detach().resolve_conj().resolve_neg()
     if isinstance(value, (np.ndarray, np.generic)):
         # PyTorch takes no arrays in another byte order, or with negative strides.
