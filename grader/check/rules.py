@@ -92,8 +92,7 @@ def imports_no(student: Student, *packages: str) -> None:
     Imports that never run count for nothing: those below `if __name__ == "__main__":` and `if TYPE_CHECKING:`.
     """
     connection = connection_behind(student)
-    connection.names()  # a file that does not load is reported as that
-    for mention in text_of(connection.files, connection.module).imports:
+    for mention in text_of(connection).imports:
         if mention.name in packages:
             text = say("your file imports {}, which the rule forbids", mention.name)
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
@@ -104,8 +103,7 @@ def imports_no(student: Student, *packages: str) -> None:
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """What a function uses, by the names of rules."""
     reads_openly(function)
-    connection = connection_of(function)
-    text = text_of(connection.files, connection.module)
+    text = text_of(connection_of(function))
     child = place_of(function).child
     for mention in text.mentions(str(child[2]) if child[0] == "name" else ""):
         if name := _name_of(mention, text.own):
@@ -114,7 +112,7 @@ def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
 
 def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> CheckFailed:
     connection = connection_of(function)
-    line = text_of(connection.files, connection.module).shown(mention, connection.folder)
+    line = text_of(connection).shown(mention, connection.folder)
     return CheckFailed(public, f"`{word_of(function)}` {why}{line}")
 
 

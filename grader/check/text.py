@@ -18,7 +18,8 @@ from typing import Any
 
 import torch
 
-from grader.connection.connection import Proxy, connection_of
+from grader.connection.connection import Connection, Proxy, connection_of
+from grader.connection.raised import Line, shown_lines
 from grader.model.endings import CheckFailed
 from grader.model.public import say
 
@@ -141,7 +142,7 @@ class Text:
                 case ast.Attribute(attr=name, ctx=ast.Store()):
                     self.own.add(name)
         for statement in top:
-            for name in [statement.name] if isinstance(statement, _DEFINITIONS) else _names_in(statement):
+            for name in set(_names_in(statement)):
                 self._bound.setdefault(name, []).append((file, statement))
         self.imports += packages
         roots = {mention.name for mention in packages}
@@ -152,8 +153,8 @@ class Text:
         lines = self._contents.get(mention.file, b"").decode("utf-8", "replace").splitlines()
         if not 0 < mention.line <= len(lines):
             return ""
-        where = f"{folder}/{mention.file}" if folder not in ("", ".") else mention.file
-        return f"\n    {where}, line {mention.line}\n        {lines[mention.line - 1].strip()[:120]}"
+        line = Line(mention.file, mention.line, "", lines[mention.line - 1].strip()[:120])
+        return "\n".join(["", *shown_lines([line], folder)])
 
     def hidden(self, allow: Collection[str] = ()) -> Mention | None:
         """The first thing in any file that could hide what the code does, apart from words that are allowed."""
@@ -250,8 +251,7 @@ def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
         CheckFailed: it contains such a thing.
     """
     connection = connection_of(function)
-    connection.names()  # a file that does not load is reported as that
-    text = text_of(connection.files, connection.module)
+    text = text_of(connection)
     if text.too_deep:
         raise CheckFailed(say("your file nests too deeply to be read"), from_text=True)
     if (mention := text.hidden(allow)) is not None:
@@ -261,9 +261,10 @@ def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
         raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
 
 
-def text_of(files: Mapping[str, bytes], module: str) -> Text:
-    """The text of a submission, which is parsed once for all checks."""
-    return _text(tuple(files.items()), module)
+def text_of(connection: Connection) -> Text:
+    """The text of a submission, which is parsed once for all checks. A file that does not load is reported as that."""
+    connection.names()
+    return _text(tuple(connection.files.items()), connection.module)
 
 
 @functools.lru_cache(maxsize=8)
@@ -317,21 +318,19 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
 
 
-def _names_in(statement: ast.stmt) -> list[str]:
+def _names_in(statement: ast.stmt) -> Iterator[str]:
     """Names that a statement at the top binds, or whose value it may change, such as `table["o"] = torch.outer`."""
-    names: dict[str, None] = {}
+    if isinstance(statement, _DEFINITIONS):
+        yield statement.name
+        return
     for node in ast.walk(statement):
         match node:
-            case (
-                ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-                | ast.Name(id=name, ctx=ast.Store())
-                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
-                | ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
-            ):
-                names[name] = None
-    return list(names)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+                yield name
 
 
 def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str, int]]:

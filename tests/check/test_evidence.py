@@ -15,7 +15,7 @@ from support import Function
 
 from grader.check.costs import no_loop, uses_at_most
 from grader.check.ratios import as_lean_as
-from grader.check.text import _MODULES, _is_inside, reads_openly, text_of
+from grader.check.text import _MODULES, Text, _is_inside, reads_openly
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
@@ -118,7 +118,7 @@ def dedented(text: str) -> str:
 @pytest.mark.parametrize("name", OPEN)
 def test_ordinary_code_hides_nothing(name: str) -> None:
     """What students of PyTorch write is not rejected."""
-    text = text_of({"work.py": ("import torch\n" + dedented(OPEN[name])).encode()}, "work")
+    text = Text({"work.py": ("import torch\n" + dedented(OPEN[name])).encode()}, "work")
     assert text.hidden() is None
 
 
@@ -127,12 +127,12 @@ def test_what_could_hide_is_rejected(name: str) -> None:
     """Wherever it is, in a file that the submission imports as well."""
     hiding = ("import torch\n" + HIDING[name]).encode()
     for files in ({"work.py": hiding}, {"work.py": b"import tools\n", "tools.py": hiding}):
-        assert text_of(files, "work").hidden() is not None
+        assert Text(files, "work").hidden() is not None
 
 
 def test_a_file_that_is_not_imported_is_not_read() -> None:
     """It belongs to another exercise."""
-    assert text_of({"work.py": b"x = 1\n", "other.py": b"import gc\n"}, "work").hidden() is None
+    assert Text({"work.py": b"x = 1\n", "other.py": b"import gc\n"}, "work").hidden() is None
 
 
 def test_what_hides_is_named_with_its_line(function: Function) -> None:
