@@ -223,12 +223,10 @@ def _look_from_outside(
         "since the file was loaded": (after.peak - their_before.resident, most + _LIFE_SLACK),
         "in all": (after.mapped_peak - their_before.mapped, mapped + most + _LIFE_SLACK),
     }
+    public = say("`{}` needs much more memory than the reference; lists and other Python objects count, too", function)
     for when, (grew, allowed) in grown.items():
+        numbers = f"expected its process to grow by at most {int(allowed) >> 20} MB {when}, got {grew >> 20} MB"
         if grew > allowed:
-            public = say(
-                "`{}` needs much more memory than the reference; lists and other Python objects count, too", function
-            )
-            numbers = f"expected its process to grow by at most {int(allowed) >> 20} MB {when}, got {grew >> 20} MB"
             raise CheckFailed(public, f"{public}\n{numbers}", about="memory")
     return result, right
 

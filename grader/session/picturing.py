@@ -5,7 +5,7 @@ A hidden check has none, because every number in a picture could reveal its inpu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -34,39 +34,29 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, call
     """
     if not check.shown or verdict not in _WITH_PICTURE or error is None:
         return None
-    given = _tensors_given(calls)
+    given = tuple(each for call in calls[-1:] for each in _shapes_given(call))
     raised = raised_by_student(error)
     if raised is not None:
         # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.
         clashes = _CLASH in raised.text and _broadcast(given) is None
         return Picture(shapes=Shapes(given, broadcast=True)) if clashes and len(given) > 1 else None
-    if not isinstance(error, CheckFailed) or error.picture is None:
-        return None
-    return _explained(error.picture, given)
-
-
-def _explained(picture: Picture, given: tuple[NamedShape, ...]) -> Picture:
-    """A wrong shape that the arguments give by broadcasting is drawn as that."""
-    if picture.shapes is None or len(given) < 2:
+    picture = error.picture if isinstance(error, CheckFailed) else None
+    if picture is None or picture.shapes is None or len(given) < 2:
         return picture
+    # A wrong shape that the arguments give by broadcasting is drawn as that.
     expected, got = (row.shape for row in picture.shapes.rows)
-    stretched = any(row.shape != got for row in given)
-    if stretched and _broadcast(given) == got:
-        return replace(picture, shapes=Shapes(given, broadcast=True, expected=expected))
-    return picture
+    stretched = any(row.shape != got for row in given) and _broadcast(given) == got
+    return replace(picture, shapes=Shapes(given, broadcast=True, expected=expected)) if stretched else picture
 
 
-def _tensors_given(calls: Sequence[Call]) -> tuple[NamedShape, ...]:
-    """The shapes of the tensors that the last call was given."""
-    if not calls:
-        return ()
-    call = calls[-1]
-    named = [*((f"argument {place}", value) for place, value in enumerate(call.args, 1)), *call.kwargs.items()]
-    return tuple(
-        NamedShape(name, tuple(value.shape))
-        for name, value in named
-        if isinstance(value, torch.Tensor) and value.dim() <= _MOST_DIMS
-    )
+def _shapes_given(call: Call) -> Iterator[NamedShape]:
+    """The shapes of the tensors that a call was given."""
+    for name, value in (
+        *((f"argument {place}", each) for place, each in enumerate(call.args, 1)),
+        *call.kwargs.items(),
+    ):
+        if isinstance(value, torch.Tensor) and value.dim() <= _MOST_DIMS:
+            yield NamedShape(name, tuple(value.shape))
 
 
 def _broadcast(given: tuple[NamedShape, ...]) -> tuple[int, ...] | None:

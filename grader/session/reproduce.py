@@ -56,19 +56,16 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
     places = [place_of(leaf) for leaf in leaves]
     setup: list[str] = []
     memories: dict[tuple[int, int], str] = {}
-    for leaf, (start, end) in zip(leaves, places, strict=True):
-        others = [place for place in places if place[0] < end and start < place[1]]
-        if isinstance(leaf, np.ndarray):
-            if len(others) > 1 or not (leaf.flags.c_contiguous or leaf.flags.f_contiguous):
-                return None
-        elif (len(others) > 1 or _is_window(leaf) or not _is_plain(leaf)) and (start, end) not in memories:
-            if any(place != (start, end) for place in others):
-                return None
-            text = _memory_source(leaf)
+    for leaf, place in zip(leaves, places, strict=True):
+        overlapping = [other for other in places if other[0] < place[1] and place[0] < other[1]]
+        if len(overlapping) == 1 and _has_its_strides(leaf):
+            continue
+        if place not in memories or isinstance(leaf, np.ndarray):
+            text = _memory_source(leaf) if all(other == place for other in overlapping) else None
             if text is None:
                 return None
-            name = memories[start, end] = f"memory{len(memories) + 1 if memories else ''}"
-            setup.append(f"{name} = {text}")
+            memories[place] = f"memory{len(memories) + 1 if memories else ''}"
+            setup.append(f"{memories[place]} = {text}")
 
     def window(tensor: torch.Tensor) -> str | None:
         name = memories.get(place_of(tensor)) if tensor.numel() else None
@@ -91,29 +88,24 @@ def remade(*values: Any) -> tuple[Any, ...]:
     return tuple(value if is_proxy(value) else next(made) for value in values)
 
 
-def _is_window(tensor: torch.Tensor) -> bool:
-    """Whether a tensor lies in more memory than its elements need."""
-    return tensor.untyped_storage().nbytes() != tensor.numel() * tensor.itemsize
+def _has_its_strides(leaf: Any) -> bool:
+    """Whether the text of a tensor or an array gives one with its strides, in memory that holds nothing else."""
+    if isinstance(leaf, np.ndarray):
+        return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)
+    whole = leaf.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize
+    return bool(whole and (leaf.is_contiguous() or (leaf.dim() == 2 and leaf.T.is_contiguous())))
 
 
-def _is_plain(tensor: torch.Tensor) -> bool:
-    """Whether its text has its strides."""
-    return tensor.is_contiguous() or (tensor.dim() == 2 and tensor.T.is_contiguous())
-
-
-def _memory_source(tensor: torch.Tensor) -> str | None:
-    """Text that makes the whole memory of a tensor."""
-    count = tensor.untyped_storage().nbytes() // tensor.itemsize
-    plain = tensor.detach().resolve_conj().resolve_neg()
-    if tensor.is_conj() or tensor.is_neg() or count * tensor.itemsize != tensor.untyped_storage().nbytes():
+def _memory_source(leaf: Any) -> str | None:
+    """Text that makes the whole memory of a tensor; None for an array."""
+    if isinstance(leaf, np.ndarray) or leaf.is_conj() or leaf.is_neg():
         return None
-    whole = plain.as_strided((count,), (1,), 0)
-    if count <= WHOLE:
-        return as_source(whole.clone())
+    count, rest = divmod(leaf.untyped_storage().nbytes(), leaf.itemsize)
+    whole = leaf.detach().as_strided((count,), (1,), 0)
+    if rest or count <= WHOLE:
+        return None if rest else as_source(whole.clone())
     first = whole[0]
-    if not bool((whole == first).all()):
-        return None
-    return f"torch.full(({count},), {first.item()!r}, dtype={tensor.dtype})"
+    return f"torch.full(({count},), {first.item()!r}, dtype={leaf.dtype})" if bool((whole == first).all()) else None
 
 
 def _window_source(tensor: torch.Tensor, name: str) -> str:

@@ -84,8 +84,7 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None
 def _forgotten(plan: Plan) -> Iterator[None]:
     """Forget modules of the course afterwards: its files may be others when they are planned again."""
     before = set(sys.modules)
-    files = (path for item in plan.exercises for path in item.files if path is not None)
-    folders = {path.parent for path in files}
+    folders = {path.parent for item in plan.exercises for path in item.files if path is not None}
     yield
     linecache.checkcache()
     for name in set(sys.modules) - before:
