@@ -133,23 +133,19 @@ def test_agrees_never_raises() -> None:
     assert agrees(None, X) is False
 
 
-def test_plain() -> None:
-    """Tuples for lists at every depth; all else stays the very object."""
+def test_plain_and_kind() -> None:
+    """Tuples for lists at every depth, all else stays the very object; what a value is, in words."""
     assert plain([1, (2, [3])]) == (1, (2, (3,)))
     assert plain([X])[0] is X
+    assert [kind(value) for value in (X, 1, None)] == ["a tensor", "an int", "None (is a `return` missing?)"]
 
 
-@pytest.mark.parametrize("value", [2.0, 2, torch.tensor(2.0), torch.tensor([[2]]), np.array([2.0]), np.float32(2)])
-def test_number(value: object) -> None:
-    """The one number is found in whatever holds it."""
-    assert number(value) == 2
-
-
-def test_number_of_what_holds_none_or_more() -> None:
-    """What holds no numbers fails, and so does what holds none or several."""
-    assert (
-        failure(number, None, "the sum").public == "expected the sum to be a number, got None (is a `return` missing?)"
-    )
+def test_number() -> None:
+    """The one number is found in whatever holds it; what holds no numbers fails, and so does what holds several."""
+    for value in (2.0, 2, torch.tensor(2.0), torch.tensor([[2]]), np.array([2.0]), np.float32(2)):
+        assert number(value) == 2
+    none = failure(number, None, "the sum").public
+    assert none == "expected the sum to be a number, got None (is a `return` missing?)"
     assert failure(number, True).public == "expected the result to be a number, got a bool"
     for value in (X, torch.empty(0)):
         assert failure(number, value).public == "expected the result to hold one number"
@@ -180,11 +176,6 @@ def test_faults_of_other_rules_pass(yours: float, same: float, other: float) -> 
 def test_faults_of_this_rule_fail(yours: object, same: object, other: object) -> None:
     """A value that is wrong in a way of its own fails, and so does one that is the same for all inputs."""
     failure(as_elsewhere, yours, 3.0, lambda: same, lambda: other)
-
-
-def test_kind() -> None:
-    """What a value is, in words."""
-    assert [kind(value) for value in (X, 1, None)] == ["a tensor", "an int", "None (is a `return` missing?)"]
 
 
 # -- plain Python -----------------------------------------------------------------------------------------------

@@ -111,10 +111,7 @@ def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
     in_turn = one(function, "for _ in range(5):\n    y = x + 1\n    del y\nreturn x")
     assert (count(in_turn, X).bytes, count(in_turn, X).peak) == (2000, 400)
     assert count(one(function, "return torch.cat([x + 1 for _ in range(5)])"), X).peak == 4000
-
-
-def test_arrays_are_memory_too(function: Function) -> None:
-    """A tensor on the memory of an array that was given is no new memory, also on a part of it."""
+    # A tensor on the memory of an array that was given is no new memory, also on a part of it.
     assert count(one(function, "return torch.from_numpy(x)"), X.numpy()).bytes == 0
     assert count(one(function, "return torch.from_numpy(x[3:5])"), X.numpy()).bytes == 0
     assert count(one(function, "return torch.from_numpy(x.copy())"), X.numpy()).bytes == 400
@@ -183,16 +180,10 @@ def test_writes_in_place(function: Function) -> None:
     assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).versions == 2
     with pytest.raises(CheckFailed, match="writes into its arguments"):
         uses_at_most(one(function, "x.sub_(1).add_(1)\nreturn x"), (X,), versions=0)
-
-
-def test_writes_are_counted_where_other_tensors_take_the_place(function: Function) -> None:
-    """What counts is the tensors that were given, also where the call puts new ones into the dict that held them."""
+    # What counts is the tensors that were given, also where the call puts new ones into the dict that held them.
     batch = {"x": X.clone().add_(1)}
     assert count(one(function, "x['x'].zero_()\nx['x'] = torch.ones(2)\nreturn x"), batch).versions == 1
-
-
-def test_writes_behind_the_version_are_seen_by_value(function: Function) -> None:
-    """Writing through NumPy raises no version; the numbers that come back tell it."""
+    # Writing through NumPy raises no version; the numbers that come back tell it.
     x = X.clone()
     with pytest.raises(CheckFailed, match="was changed"), unchanged(x):
         uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), versions=0)
@@ -221,12 +212,8 @@ def test_ways_out_are_named(function: Function, body: str, name: str) -> None:
 
 
 def test_staying_in_torch(function: Function) -> None:
-    """Masks, conditions and shapes are no way out."""
+    """Masks, conditions and shapes are no way out; numbers that leave by no name known here lose the gradient."""
     stays_in_torch(one(function, "if x.shape[0] > 3:\n    x = x[x > 0]\nreturn x.square().sum()"), X)
-
-
-def test_a_way_out_without_a_name_has_no_gradient(function: Function) -> None:
-    """Numbers that leave by no name that is known here still lose the gradient."""
     with pytest.raises(CheckFailed, match="has no gradient"):
         stays_in_torch(one(function, "return torch.tensor(len(x) * 1.0)"), X)
 
@@ -240,15 +227,11 @@ def test_uninitialised_memory_holds_nan(function: Function) -> None:
 
 
 def test_warnings_are_found(function: Function) -> None:
-    """PyTorch's own warnings and others fail; the result comes back where there are none."""
+    """PyTorch's own warnings and others fail, and silencing them, for good or for a moment, fixes nothing."""
     assert float(no_warning(one(function, "return x.sum()"), X)) == float(X.sum())
     for body in ("return x.view(2, 5, 10).T", "import warnings\nwarnings.warn('old')\nreturn x"):
         with pytest.raises(CheckFailed, match="causes a warning"):
             no_warning(one(function, body), X)
-
-
-def test_warnings_switched_off(function: Function) -> None:
-    """Silencing warnings fixes nothing, for good or for a moment."""
     warn = "warnings.warn('old')\nreturn x"
     for body in (f"warnings.simplefilter('ignore')\n{warn}", f"with warnings.catch_warnings(action='ignore'): {warn}"):
         with pytest.raises(CheckFailed, match="silences warnings"):
@@ -290,12 +273,11 @@ def test_ranks_talk(function: Function) -> None:
     found = on_ranks(ranked(function, body), SHARDS)
     assert [rank.result for rank in found] == [[7.0, 0, 3], [7.0, 1, 3], [7.0, 2, 3]]
     assert [(dict(rank.collectives), rank.sent, rank.changed) for rank in found] == [({"allreduce": 1}, 4, False)] * 3
-
-
-def test_a_changed_argument_is_told(function: Function) -> None:
-    """A collective that reduces the argument itself changes it."""
+    # A collective that reduces the argument itself changes it.
     found = on_ranks(ranked(function, "dist.all_reduce(x)\nreturn x.sum()"), [[torch.ones(2)], [torch.ones(2)]])
     assert [rank.changed for rank in found] == [True, True]
+    assert [rank.result for rank in on_ranks(ranked(function, "return None"), SHARDS)] == [None] * 3
+    assert [rank.result for rank in on_ranks(ranked(function, "return x.numpy()"), SHARDS[:1])] == ["<ndarray>"]
 
 
 @pytest.mark.parametrize(
@@ -311,12 +293,6 @@ def test_what_goes_wrong_is_told_as_its_cause(function: Function, body: str, tol
     """One rank that raises, dies, or waits alone ends the call for all, and is named."""
     with pytest.raises(CheckFailed, match=told):
         on_ranks(ranked(function, body), SHARDS)
-
-
-def test_odd_results_are_values(function: Function) -> None:
-    """None comes back as it is, and what is no plain value as the name of its type."""
-    assert [rank.result for rank in on_ranks(ranked(function, "return None"), SHARDS)] == [None] * 3
-    assert [rank.result for rank in on_ranks(ranked(function, "return x.numpy()"), SHARDS[:1])] == ["<ndarray>"]
 
 
 def test_limits_must_allow_ranks(function: Function) -> None:

@@ -85,6 +85,9 @@ def test_values_are_compared_after_a_cast() -> None:
     failure(same_values, torch.tensor([2**53 + 1]), torch.tensor([2**53]))
     failure(same_values, torch.tensor([1.0 + 1e-3]), torch.tensor([1.0]))
     failure(same_values, torch.tensor([float("inf")]), torch.tensor([1e30]))
+    # Where NaN is expected, a number is wrong, however loose the tolerance.
+    nan = torch.tensor([float("nan")])
+    assert failure(same_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
 
 
 def test_a_wrong_shape_is_not_broadcast() -> None:
@@ -201,21 +204,11 @@ def test_other_helpers() -> None:
     assert "is not the argument itself" in failure(in_place, torch.ones(1), torch.ones(1)).public
     same_shape(torch.ones(2, 3), (2, 3))
     same_dtype(np.float32(1), torch.float32)
-
-
-def test_a_device_with_an_index_is_that_one() -> None:
-    """The type of a device fits any index; a name with an index fits itself alone."""
+    # The type of a device fits any index; a name with an index fits itself alone.
     second = Accelerator(Device.CUDA, count=2).put(torch.ones(1), 1)
     on_device(second, "cuda")
     on_device(second, "cuda:1")
     assert failure(on_device, second, "cuda:0").public == "expected the result to be on cuda:0, got cuda:1"
-
-
-def test_nan_is_equal_to_nan_alone() -> None:
-    """Where NaN is expected, a number is wrong, however loose the tolerance."""
-    nan = torch.tensor([float("nan")])
-    same_values(nan.clone(), nan)
-    assert failure(same_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
 
 
 def test_students_names_are_their_own() -> None:
@@ -334,20 +327,12 @@ def test_names_say_what_comes(rng: Rng) -> None:
     assert rng.whole(0, 1).shape == ()
 
 
-def test_bools_have_both(rng: Rng) -> None:
-    """A tensor of bools with two elements or more is never all the same."""
+def test_what_differs(rng: Rng) -> None:
+    """Of two bools or more there are both, and no two sizes are the same; where there are not enough, ValueError."""
     for _ in range(40):
-        found = rng.bools(2)
-        assert found.dtype is torch.bool
-        assert found.tolist() in ([True, False], [False, True])
-    assert rng.bools(0).shape == (0,)
-
-
-def test_sizes_differ(rng: Rng) -> None:
-    """No two sizes are the same, and where there are not enough the author is told."""
-    for _ in range(40):
-        sizes = rng.sizes(3, 2, 4)
-        assert sorted(sizes) == [2, 3, 4]
+        assert rng.bools(2).tolist() in ([True, False], [False, True])
+        assert sorted(rng.sizes(3, 2, 4)) == [2, 3, 4]
+    assert (rng.bools(0).shape, rng.bools(0).dtype) == ((0,), torch.bool)
     with pytest.raises(ValueError, match="there are no 3 different sizes from 2 to 3"):
         rng.sizes(3, 2, 3)
 

@@ -1,4 +1,4 @@
-"""Where a check ended: the line and the statement of its own file."""
+"""Where a check ended: the line and the statement of its own file; and what ended it, in a word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.session.decide import line_of, statement_of
+from grader.connection.raised import Raised, exception_of
+from grader.model import Check, Verdict
+from grader.model.public import say
+from grader.session.decide import cause_of, line_of, statement_of
 
 TEXT = """
 def helper(value):
@@ -51,3 +54,13 @@ def test_the_statement_is_told_whole(tmp_path: Path) -> None:
     assert ended(path, "last", 6) == (17, "value == 7")
     assert ended(path, "compound", 0) == (13, "for item in value:")
     assert (line_of(None, path), line_of(ValueError(), path)) == (0, 0)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_is_not_written_is_told_as_such_where_an_error_is_asked(shown: bool) -> None:
+    """The starter's own error ends every check of its function alike; another error is a wrong answer."""
+    check = Check("refuses", "double", "Refuses", "C3", category="error", shown=shown)
+    raised = Raised("TypeError", "TypeError", "no", (), "", "", "your `double`", "your", say("expected a ValueError"))
+    error = exception_of(raised)
+    assert cause_of(check, Verdict.SKIPPED, error) == "raised"
+    assert cause_of(check, Verdict.CRASHED, error) == "values"

@@ -95,6 +95,7 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("if x is None:\n        return 1\n    x + 1", "failed", "got None\n"),
         ("return print(x)", "failed", "expected the result to be a tensor, got None"),
         ("return lambda: 1", "failed", "to be a tensor, got a function"),
+        ("return x.double", "failed", "to be a tensor, got a function (are its `()` missing?)"),
         ("return (2 * x).to_sparse()", "failed", "got a tensor that the grader cannot read (it is sparse"),
         ("return x.to('meta')", "failed", "got a tensor that the grader cannot read"),
         ("a = []; a.append(a); return a", "crashed", "gave the grader something that it cannot take"),
@@ -161,16 +162,7 @@ def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
     assert set(verdicts(graded).values()) == {"error"}
     graded = grade_text("def DOUBLE(x):\n    return 2 * x\n")
     assert "has no `double`; did you mean `DOUBLE`?" in message(graded, "small")
-
-
-def test_a_method_that_is_not_called_is_told_as_such(grade_text: Grade) -> None:
-    """Where a value is expected and a function comes, its parentheses are missing."""
-    graded = grade_text(double("return x.double"))
-    assert "to be a tensor, got a function (are its `()` missing?)" in message(graded, "small")
-
-
-def test_renamed_parameters_are_told(grade_text: Grade) -> None:
-    """A function that refuses its arguments is shown with its own signature."""
+    # A function that refuses its arguments is shown with its own signature.
     graded = grade_text(f"def double(x, y):\n    return 2 * x\n{IN_PLACE}")
     assert "your function is double(x, y); keep the starter's parameters" in message(graded, "small")
 
