@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
 
-from grader.connection.connection import is_proxy, kind_of, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.wire.facts import device_of
 from grader.wire.plain import DTYPES
@@ -41,7 +41,7 @@ _LINE = 300
 def show(value: Any) -> str:
     """A value in a message."""
     if is_proxy(value):
-        return kind(value) if kind_of(value) else repr(value)
+        return kind(value)
     if isinstance(value, torch.Tensor):
         return _tensor(value) if value.numel() <= WHOLE else f"a tensor of shape {shape(value)}, {dtype(value)}"
     if isinstance(value, np.ndarray):
@@ -57,8 +57,8 @@ def show(value: Any) -> str:
     return text if len(text) <= _LINE else f"{text[:_LINE]} ... ({len(text)} characters)"
 
 
-def _sequence(value: tuple[Any, ...] | list[Any], texts: Iterable[str | None]) -> str:
-    inside = ", ".join(map(str, texts))
+def _sequence(value: tuple[Any, ...] | list[Any], texts: Iterable[str]) -> str:
+    inside = ", ".join(texts)
     return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
 
 
@@ -138,48 +138,40 @@ def with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def as_source(value: Any, window: Callable[[torch.Tensor], str | None] = lambda tensor: None) -> str | None:
-    """Python text that makes an equal value, with its strides where it is a permuted one; None for a large one.
+def as_source(value: Any, window: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
+    """Python text that makes an equal value, with its strides where it is a permuted one.
 
     Args:
         value: anything.
-        window: text for a tensor that lies in memory which has a name; None for any other.
+        window: text for a tensor that lies in memory which has a name; "" for any other.
+
+    Raises:
+        ValueError: no short text makes it.
     """
-    if is_proxy(value):
-        return word_of(value) if place_of(value).life == 0 else None
     if isinstance(value, torch.Tensor):
-        if (text := window(value)) is not None:
-            return _placed_source(value, text)
-        return _placed_source(value, _tensor_source(value.detach())) if value.numel() <= WHOLE else None
+        text = window(value) or (_tensor_source(value.detach()) if value.numel() <= WHOLE else "")
+        return _placed_source(value, text) if text else _too_long(value)
     if isinstance(value, np.ndarray):
-        return _array_source(value) if value.size <= WHOLE else None
+        return _array_source(value) if value.size <= WHOLE else _too_long(value)
     if isinstance(value, (list, tuple)):
-        parts = [as_source(item, window) for item in value]
-        return None if None in parts else _sequence(value, parts)
+        return _sequence(value, (as_source(item, window) for item in value))
     if isinstance(value, dict):
-        keys, items = map(as_source, value), (as_source(item, window) for item in value.values())
-        rows = [f"{key}: {item}" for key, item in zip(keys, items, strict=True) if key is not None and item is not None]
-        return "{" + ", ".join(rows) + "}" if len(rows) == len(value) else None
+        return "{" + ", ".join(f"{as_source(key)}: {as_source(item, window)}" for key, item in value.items()) + "}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float({str(value)!r})"
     if isinstance(value, np.generic):
         return f"np.{value.dtype.name}({value.item()!r})"
-    return _plain_source(value)
-
-
-def _plain_source(value: Any) -> str | None:
     if isinstance(value, np.dtype):
         return f"np.dtype({value.str!r})"
     if isinstance(value, torch.device):
         return f"torch.device({str(value)!r})"
-    if isinstance(value, PurePath):  # it is gone when the check has ended
-        return None
-    try:
-        text = repr(value)
-    except ValueError:  # an int of more than 4300 digits
-        return None
-    # `<...>` is what objects are called that no text makes again.
-    return text if len(text) <= _LINE and not text.startswith("<") else None
+    # `<...>` is what objects are called that no text makes again; a path is gone when the check has ended.
+    text = repr(value)
+    return _too_long(value) if len(text) > _LINE or text.startswith("<") or isinstance(value, PurePath) else text
+
+
+def _too_long(value: Any) -> NoReturn:
+    raise ValueError(f"no short text makes this {type(value).__name__} again")
 
 
 def _placed_source(value: torch.Tensor, text: str) -> str:

@@ -46,11 +46,14 @@ _VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
 _DIGITS = re.compile(r"(\d\.\d{5})\d+")
 
 
-def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
-    """Text that makes these values again, with their memory; None if it would not.
+def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Text that makes these values again, with their memory.
 
     Returns:
         Lines that come first, for memory that several values share, and the texts of the values.
+
+    Raises:
+        ValueError: no short text makes them.
     """
     leaves = [each for each in parts(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape]
     places = [place_of(leaf) for leaf in leaves]
@@ -60,27 +63,25 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]] | None:
         overlapping = [other for other in places if other[0] < place[1] and place[0] < other[1]]
         if len(overlapping) == 1 and _has_its_strides(leaf):
             continue
-        if place not in memories or isinstance(leaf, np.ndarray):
-            text = _memory_source(leaf) if all(other == place for other in overlapping) else None
-            if text is None:
-                return None
+        if isinstance(leaf, np.ndarray) or any(other != place for other in overlapping):
+            raise ValueError("values of which one lies in a part of the memory of another have no text")
+        if place not in memories:
             memories[place] = f"memory{len(memories) + 1 if memories else ''}"
-            setup.append(f"{memories[place]} = {text}")
+            setup.append(f"{memories[place]} = {_memory_source(leaf)}")
 
-    def window(tensor: torch.Tensor) -> str | None:
+    def window(tensor: torch.Tensor) -> str:
         name = memories.get(place_of(tensor)) if tensor.numel() else None
-        return None if name is None else _window_source(tensor, name)
+        return _window_source(tensor, name) if name else ""
 
-    texts = [as_source(value, window) for value in values]
-    return (setup, [str(text) for text in texts]) if None not in texts else None
+    return setup, [as_source(value, window) for value in values]
 
 
 def remade(*values: Any) -> tuple[Any, ...]:
     """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
-    source = written([value for value in values if not is_proxy(value)])
-    if source is None:
+    try:
+        setup, texts = written([value for value in values if not is_proxy(value)])
+    except ValueError:
         return copies(*values)
-    setup, texts = source
     names: dict[str, Any] = {"torch": torch, "np": np}
     # Text of a check's values, none of a worker's.
     exec("\n".join(setup), names)  # noqa: S102
@@ -96,16 +97,15 @@ def _has_its_strides(leaf: Any) -> bool:
     return bool(whole and (leaf.is_contiguous() or (leaf.dim() == 2 and leaf.T.is_contiguous())))
 
 
-def _memory_source(leaf: Any) -> str | None:
-    """Text that makes the whole memory of a tensor; None for an array."""
-    if isinstance(leaf, np.ndarray) or leaf.is_conj() or leaf.is_neg():
-        return None
-    count, rest = divmod(leaf.untyped_storage().nbytes(), leaf.itemsize)
-    whole = leaf.detach().as_strided((count,), (1,), 0)
-    if rest or count <= WHOLE:
-        return None if rest else as_source(whole.clone())
-    first = whole[0]
-    return f"torch.full(({count},), {first.item()!r}, dtype={leaf.dtype})" if bool((whole == first).all()) else None
+def _memory_source(tensor: torch.Tensor) -> str:
+    """Text that makes the whole memory of a tensor."""
+    count, rest = divmod(tensor.untyped_storage().nbytes(), tensor.itemsize)
+    if rest or tensor.is_conj() or tensor.is_neg():
+        raise ValueError("its memory is not made of its elements")
+    whole = tensor.detach().as_strided((count,), (1,), 0)
+    if count > WHOLE and bool((whole == whole[0]).all()):
+        return f"torch.full(({count},), {whole[0].item()!r}, dtype={tensor.dtype})"
+    return as_source(whole.clone())
 
 
 def _window_source(tensor: torch.Tensor, name: str) -> str:
@@ -137,10 +137,10 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
     last, body = calls[-_MOST_CALLS:], list[str]()
     for call in last:
-        source = written([*call.args, *call.kwargs.values()])
-        if source is None:
+        try:
+            setup, texts = written([*call.args, *call.kwargs.values()])
+        except ValueError:
             return None
-        setup, texts = source
         words = [*([""] * len(call.args)), *(f"{key}=" for key in call.kwargs)]
         body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
     if not body:
