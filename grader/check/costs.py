@@ -28,6 +28,7 @@ from grader.connection.student import own_probe
 from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment
 from grader.model.public import Limit, Public, say
+from grader.model.score import counted
 from grader.wire.decode import copies
 
 _MOST = 1 << 53
@@ -332,9 +333,7 @@ def most_frequent(ops: Counter[str]) -> str:
         known[_KNOWN_AS.get(name, name)] += times
     top = known.most_common(3)
     others = known.total() - sum(times for _, times in top)
-    return ", ".join(
-        [*(f"{times} {name}" for name, times in top), *([f"{others} other{'s' * (others > 1)}"] if others else [])]
-    )
+    return ", ".join([*(f"{times} {name}" for name, times in top), *([counted(others, "other")] if others else [])])
 
 
 def no_new_storage(function: Proxy, *args: Any) -> Counts:

@@ -134,7 +134,7 @@ def same_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
 def on_device(actual: Any, expected: str, what: str = "the result") -> None:
     """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
     if is_proxy(actual) and is_of(actual, torch.nn.Module):
-        for tensor in tensors_of(actual, what).values():
+        for tensor in (*_named(actual, "parameters", what).values(), *_named(actual, "buffers", what).values()):
             on_device(tensor, expected, say("a parameter or buffer of {}", what))
         return
     is_tensor(actual, what)
@@ -152,10 +152,8 @@ def same_layout(actual: Any, expected: Any, what: str = "the result") -> None:
     if isinstance(expected, torch.Tensor):
         is_tensor(actual, what)  # the strides of an array are in bytes
     same_shape(actual, expected, what)
-    for name, mine, wanted in (
-        (say("strides"), strides_of(actual), strides_of(expected)),
-        (say("storage offset"), offset_of(actual), offset_of(expected)),
-    ):
+    names = say("strides"), say("storage offset")
+    for name, mine, wanted in zip(names, layout_of(actual), layout_of(expected), strict=True):
         if mine != wanted:
             picture = show.windows({"expected": expected, "got": actual})
             raise unequal(say("{} has the wrong {}", what, name), wanted, mine, picture=picture)
@@ -170,14 +168,11 @@ def facts(tensor: torch.Tensor) -> Facts:
     return facts_of(tensor)
 
 
-def strides_of(value: Any) -> tuple[int, ...]:
-    """The strides: of a tensor in elements, of an array in bytes."""
-    return tuple(value.stride()) if isinstance(value, torch.Tensor) else tuple(value.strides)
-
-
-def offset_of(value: Any) -> int:
-    """The storage offset of a tensor, in elements; 0 of anything else."""
-    return int(value.storage_offset()) if isinstance(value, torch.Tensor) else 0
+def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
+    """Strides and offset: of a tensor in elements, of an array strides in bytes and 0."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.stride()), int(value.storage_offset())
+    return tuple(value.strides), 0
 
 
 Shapes = Mapping[str, Sequence[int]]
@@ -241,11 +236,6 @@ def _same_names(
     require(len(actual) == len(expected), public, f"{public}\n{names}")
 
 
-def tensors_of(module: Any, what: str) -> dict[str, torch.Tensor]:
-    """All parameters and buffers of a module, by name."""
-    return {**_named(module, "parameters", what), **_named(module, "buffers", what)}
-
-
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
     is_instance(module, torch.nn.Module, what)
     return _tensors(dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what))
@@ -253,8 +243,7 @@ def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
 
 def _tensors(reply: Any, what: str) -> dict[str, torch.Tensor]:
     # A worker may answer anything.
-    if isinstance(reply, dict) and all(
-        isinstance(key, str) and isinstance(each, torch.Tensor) for key, each in reply.items()
-    ):
-        return reply
-    raise CheckFailed(say("{} could not be read", what))
+    named = isinstance(reply, dict) and all(isinstance(key, str) for key in reply)
+    if not named or not all(isinstance(each, torch.Tensor) for each in reply.values()):
+        raise CheckFailed(say("{} could not be read", what))
+    return dict(reply)

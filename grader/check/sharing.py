@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.check.properties import facts, has_shape, is_tensor, require, same_shape, strides_of
+from grader.check.properties import facts, has_shape, is_tensor, layout_of, require, same_shape
 from grader.check.values import agrees
 from grader.connection.record import watch
 from grader.model.endings import CheckFailed
@@ -120,7 +120,7 @@ def changed(argument: Any) -> Any:
 
 def _layout(value: Any) -> Any:
     if isinstance(value, (torch.Tensor, np.ndarray)):
-        return show.shape(value), strides_of(value), show.dtype(value)
+        return show.shape(value), layout_of(value)[0], show.dtype(value)
     return type(value)
 
 

@@ -6,7 +6,7 @@ It is what the worker says, and it decides nothing: it is drawn for the student 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
     try:
         if not lines and check.shown:
             attempt(student)
-            return replace(outcome, moments=_moments(student))
+            return replace(outcome, moments=tuple(_moments(student)))
         # In a worker that has met no hidden input, so the moments reveal none.
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
@@ -46,7 +46,7 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
-            return replace(outcome, moments=_moments(fresh))
+            return replace(outcome, moments=tuple(_moments(fresh)))
     except NotUsable as error:
         return replace(outcome, verdict=Verdict.ERROR, message=error.story)
     except CheckFailed as error:
@@ -55,21 +55,16 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
         return replace(outcome, verdict=lost.verdict, message=lost.message)
 
 
-def _moments(connection: Connection) -> tuple[Moment, ...]:
+def _moments(connection: Connection) -> Iterator[Moment]:
+    """What a worker says; rows of another form are left out."""
     rows = named(connection, "moments", "")()
-    moments = [_moment(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
-    return tuple(row for row in moments if row is not None)
-
-
-def _moment(row: Any) -> Moment | None:
-    """A row of a worker's reply; None if it is not one."""
-    match row:
-        case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
-            if not 0 <= start <= end < math.inf or not 0 <= nbytes < 1 << 62:
-                return None
-            sizes = tuple(tuple(shape) for shape in shapes[:_MOST_SHAPES] if _is_shape(shape))
-            return Moment(name[:_LONGEST], place[:_LONGEST], start, end, stream, unit[:_LONGEST], nbytes, sizes)
-    return None
+    for row in rows[:_MOST] if isinstance(rows, list) else []:
+        match row:
+            case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
+                if not 0 <= start <= end < math.inf or not 0 <= nbytes < 1 << 62:
+                    continue
+                sizes = tuple(tuple(shape) for shape in shapes[:_MOST_SHAPES] if _is_shape(shape))
+                yield Moment(name[:_LONGEST], place[:_LONGEST], start, end, stream, unit[:_LONGEST], nbytes, sizes)
 
 
 def _is_shape(value: Any) -> bool:
