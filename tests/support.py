@@ -27,6 +27,7 @@ from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
+from grader.model.endings import CheckFailed
 from grader.model.messages import Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
@@ -242,6 +243,13 @@ def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **na
     """What `grade verify` shows with nothing saved."""
     with open_store(None) as store:
         return Prover(course, FORK, store, seeds, print, **named).verify(exercises)
+
+
+def failure(function: Callable[..., object], *args: object, **kwargs: object) -> CheckFailed:
+    """How a helper of checks fails."""
+    with pytest.raises(CheckFailed) as failed:
+        function(*args, **kwargs)
+    return failed.value
 
 
 def verdicts(graded: GradedExercise) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from support import Function
+from support import Function, failure
 
 from grader.check import (
     CheckFailed,
@@ -31,13 +31,6 @@ from grader.model.endings import NotUsable
 from grader.wire.bounds import Unsupported
 
 X = torch.tensor([1.0, 2.0])
-
-
-def failure(function: Callable[..., object], *args: object, **kwargs: object) -> CheckFailed:
-    """How it fails."""
-    with pytest.raises(CheckFailed) as failed:
-        function(*args, **kwargs)
-    return failed.value
 
 
 # -- calls ----------------------------------------------------------------------------------------------------------

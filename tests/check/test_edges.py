@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
-from support import Function
+from support import Function, failure
 
-from grader.check import CheckFailed, Rng, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
+from grader.check import Rng, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
 from grader.check.edges import KINDS
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -18,13 +16,6 @@ def rng() -> Rng:
     made = Rng()
     made.manual_seed(3)
     return made
-
-
-def failure(function: Callable[..., object], *args: object, **kwargs: object) -> str:
-    """The public text of how it fails."""
-    with pytest.raises(CheckFailed) as failed:
-        function(*args, **kwargs)
-    return str(failed.value.public)
 
 
 # -- cases ----------------------------------------------------------------------------------------------------------
@@ -81,7 +72,9 @@ def test_cases_can_be_chosen() -> None:
 )
 def test_changed_arguments_fail(function: Function, body: str, text: str) -> None:
     """Numbers, layout, what lies around, `requires_grad` and `grad` of an argument stay."""
-    assert failure(keeps_arguments, function(f"def total(x):\n    {body}\n"), X.clone(), what="x").startswith(text)
+    assert failure(keeps_arguments, function(f"def total(x):\n    {body}\n"), X.clone(), what="x").public.startswith(
+        text
+    )
 
 
 def test_kept_arguments_give_the_result(function: Function) -> None:
@@ -100,7 +93,7 @@ def test_dtypes_are_kept(function: Function) -> None:
     """A result of another dtype fails, and names the dtype of the arguments."""
     keeps_dtypes(function("def total(x):\n    return x.sum()\n"), X)
     halves = function("def total(x):\n    return x.sum() if x.itemsize > 2 else x.sum().float()\n")
-    assert "the result for float16" in failure(keeps_dtypes, halves, X)
+    assert "the result for float16" in failure(keeps_dtypes, halves, X).public
     keeps_dtypes(halves, X, dtypes=(torch.float32, torch.float64))
 
 
@@ -108,6 +101,6 @@ def test_gradients_reach_the_arguments(function: Function) -> None:
     """A gradient that is missing fails, by the argument's name, and so does a wrong one."""
     lets_gradients_through(function("def total(x, y):\n    return (x * y).sum()\n"), X, X)
     cut = function("def total(x, y):\n    return (x * y.detach()).sum()\n")
-    assert failure(lets_gradients_through, cut, X, X, names=("x", "y")) == "no gradient reaches y"
+    assert failure(lets_gradients_through, cut, X, X, names=("x", "y")).public == "no gradient reaches y"
     borrowed = function("def total(x):\n    return (x * x.detach()).sum()\n")
-    assert "gradient" in failure(lets_gradients_through, borrowed, X)
+    assert "gradient" in failure(lets_gradients_through, borrowed, X).public

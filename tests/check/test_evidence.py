@@ -7,6 +7,7 @@ import gc
 import sys
 import types
 from contextlib import suppress
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -108,17 +109,10 @@ HIDING = {
 }
 
 
-def dedented(text: str) -> str:
-    """Text without the indent of its first line."""
-    lines = text.strip("\n").split("\n")
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    return "\n".join(line[indent:] for line in lines)
-
-
 @pytest.mark.parametrize("name", OPEN)
 def test_ordinary_code_hides_nothing(name: str) -> None:
     """What students of PyTorch write is not rejected."""
-    text = Text({"work.py": ("import torch\n" + dedented(OPEN[name])).encode()}, "work")
+    text = Text({"work.py": ("import torch\n" + dedent(OPEN[name])).encode()}, "work")
     assert text.hidden() is None
 
 

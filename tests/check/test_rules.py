@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from textwrap import dedent
 
 import pytest
 import torch
-from support import Function
+from support import Function, failure
 
 from grader.check import CheckFailed, does_not_call, uses_only
 from grader.check.rules import Rule
@@ -92,16 +92,10 @@ WRONG = {
 }
 
 
-def dedented(text: str) -> str:
-    lines = text.split("\n")
-    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return "\n".join(line[indent:] for line in lines)
-
-
 @pytest.mark.parametrize("way", RIGHT)
 def test_what_is_not_meant_is_not_refused(function: Function, way: str) -> None:
     """A right answer passes that has the name for something else."""
-    outer = function(dedented(RIGHT[way]), "outer")
+    outer = function(dedent(RIGHT[way]), "outer")
     torch.testing.assert_close(outer(A, B), A[:, None] * B)
     does_not_call(outer, torch.outer, "reshape", "matmul")
 
@@ -114,15 +108,9 @@ def test_what_is_left_out_is_found(function: Function, way: str) -> None:
     assert re.match("`outer` uses|`.*` (.* )?could hide what your code does", str(caught.value.public))
 
 
-def told(rule: Any, function: Any, *rules: Rule) -> CheckFailed:
-    with pytest.raises(CheckFailed) as caught:
-        rule(function, *rules)
-    return caught.value
-
-
-def test_the_line_is_told(function: Function) -> None:
+def test_the_line_is_failure(function: Function) -> None:
     """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
-    failed = told(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
+    failed = failure(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
     assert failed.public == "`outer` uses `outer`, which the rule forbids"
     assert failed.story == (
         "`outer` uses outer, which the rule forbids (torch.ger is another name or form of it)\n"
@@ -130,7 +118,7 @@ def test_the_line_is_told(function: Function) -> None:
         "        return torch.ger(a, b)"
     )
     text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
-    failed = told(uses_only, function(text, "outer"), "arange")
+    failed = failure(uses_only, function(text, "outer"), "arange")
     assert failed.public == "`outer` uses more than the rule allows; allowed: arange"
     assert failed.story.startswith("`outer` uses numpy.outer, which the rule does not allow; allowed: arange\n")
 
@@ -159,12 +147,12 @@ PUZZLE = """
 
 def test_all_that_is_named_may_be_used(function: Function) -> None:
     """With Python's own things and operators, helpers, and what describes a tensor; each function must be named."""
-    outer = function(dedented(PUZZLE), "outer")
+    outer = function(dedent(PUZZLE), "outer")
     torch.testing.assert_close(outer(A, B), A[:, None] * B)
     rules: tuple[Rule, ...] = (torch.arange, "where")
     uses_only(outer, *rules)
     for left_out in rules:
-        failed = told(uses_only, outer, *(rule for rule in rules if rule is not left_out))
+        failed = failure(uses_only, outer, *(rule for rule in rules if rule is not left_out))
         assert "work.py, line " in failed.story
 
 
@@ -187,7 +175,7 @@ def test_all_that_is_named_may_be_used(function: Function) -> None:
 )
 def test_all_else_is_refused(function: Function, body: str) -> None:
     """Functions, methods, properties, modules, numbers that leave PyTorch, and ways that hide a name."""
-    told(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where")
+    failure(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where")
 
 
 def test_other_files_of_the_student_are_followed(function: Function) -> None:
@@ -199,7 +187,7 @@ def test_other_files_of_the_student_are_followed(function: Function) -> None:
         "tools/deep.py": "import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
         "tools/odd.py": "def never(:\n",
     }
-    failed = told(does_not_call, function("", "outer", files=files), "outer")
+    failed = failure(does_not_call, function("", "outer", files=files), "outer")
     assert failed.story.endswith("\n    tools/deep.py, line 4\n        return t.outer(a, b)")
 
 
@@ -207,7 +195,7 @@ def test_of_an_object_all_of_its_file_is_read(function: Function) -> None:
     """An object has no name in the text, so no function of its file may use what is left out."""
     text = "class Outer(torch.nn.Module):\n    def forward(self, a, b): return torch.einsum('i,j->ij', a, b)"
     layer = function(text, "Outer")()
-    assert "line 3" in told(does_not_call, layer, "einsum").story
+    assert "line 3" in failure(does_not_call, layer, "einsum").story
     does_not_call(layer, "outer")
 
 
@@ -223,4 +211,4 @@ def test_modules_and_types_are_no_uses(function: Function) -> None:
     text = "import math\nimport numpy as np\ndef outer(a, b: np.ndarray | None): return a[:, None] * math.prod(a.shape)"
     uses_only(function(text, "outer"), "where")
     text = "def outer(a, b: (keep := torch.outer)): return keep(a, b)"
-    assert told(does_not_call, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")
+    assert failure(does_not_call, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support import failure
 
 from grader.check import (
     CheckFailed,
@@ -33,12 +34,6 @@ from grader.check.declare import Accelerator
 from grader.check.show import as_source, item_of, show
 from grader.connection.student import Student
 from grader.model import Device
-
-
-def failure(function: Any, *args: Any, **kwargs: Any) -> CheckFailed:
-    with pytest.raises(CheckFailed) as caught:
-        function(*args, **kwargs)
-    return caught.value
 
 
 @pytest.mark.parametrize(
