@@ -134,7 +134,16 @@ def tell_others(found: Mapping[str, Sequence[Outcome]]) -> None:
 def unisolated(exercises: Sequence[Exercise], folder: Path) -> tuple[float, int]:
     """Seconds of a plain session for all submissions in a folder, without its start-up, and how many checks passed."""
     files = [str(path) for item in exercises for path in (item.shown_checks, item.hidden_checks) if path is not None]
-    own = ["-c", str(ROOT / "grader/session/pytest.ini"), "--import-mode=importlib", "-p", "unisolated", *files]
+    own = [
+        "-c",
+        str(ROOT / "grader/session/pytest.ini"),
+        "--import-mode=importlib",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "unisolated",
+        *files,
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *own],
         env=os.environ
