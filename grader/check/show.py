@@ -184,7 +184,8 @@ def _array_source(value: np.ndarray[Any, Any]) -> str:
     # Written by its transpose, so that the array that a student makes has the same strides.
     if value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous:
         return f"{_array_source(value.T)}.T"
-    return f"np.array({value.tolist()!r}, dtype={value.dtype.str!r})"
+    numbers = _numbers(value.tolist()) if value.dtype.kind == "f" else repr(value.tolist())
+    return f"np.array({numbers}, dtype={value.dtype.str!r})"
 
 
 def _tensor_source(value: torch.Tensor) -> str:
@@ -193,10 +194,13 @@ def _tensor_source(value: torch.Tensor) -> str:
     plain = value.resolve_conj().resolve_neg()
     if plain.dim() == 2 and not plain.is_contiguous() and plain.T.is_contiguous():
         return f"{_tensor_source(plain.T)}.T"
-    numbers = str(plain.tolist())
-    if plain.dtype.is_floating_point:
-        numbers = numbers.replace("nan", "float('nan')").replace("inf", "float('inf')")
+    numbers = _numbers(plain.tolist()) if plain.dtype.is_floating_point else str(plain.tolist())
     return f"torch.tensor({numbers}, dtype={value.dtype})"
+
+
+def _numbers(floats: Any) -> str:
+    """Floats as Python reads them."""
+    return str(floats).replace("nan", "float('nan')").replace("inf", "float('inf')")
 
 
 _TIMELINE = 68

@@ -221,6 +221,7 @@ def test_students_names_are_their_own() -> None:
         torch.tensor([float("nan"), float("inf"), -1.0]),
         torch.tensor([1 + 2j]).conj(),
         np.arange(6, dtype=">i4").reshape(2, 3),
+        np.array([float("nan"), float("-inf"), 1.0]),
         np.float32(1.5),
         [1, (2.5, "text"), {"key": None}],
         (3,),
