@@ -144,9 +144,28 @@ def place_of(proxy: Proxy) -> Place:
     return place
 
 
-def connection_of(proxy: Proxy) -> Connection:
-    """The connection to the worker that an object lives in."""
-    return place_of(proxy).connection
+def function_expected(function: Any) -> Proxy:
+    """A function of the student's or the reference's.
+
+    Raises:
+        NotUsable: the student's file has something else under that name.
+        Unsupported: it is another function, which is the check's fault.
+    """
+    if is_proxy(function):
+        return function  # type: ignore[no-any-return]
+    if callable(function):
+        raise Unsupported("a function of the student's is expected here, such as student.total")
+    raise NotUsable("your file has a value where a function is expected", about="name")
+
+
+def connection_of(function: Any) -> Connection:
+    """The connection to the worker that an object lives in.
+
+    Raises:
+        NotUsable: the student's file has something else under that name.
+        Unsupported: it is another function, which is the check's fault.
+    """
+    return place_of(function_expected(function)).connection
 
 
 def word_of(proxy: Proxy) -> str:

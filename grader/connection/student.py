@@ -14,7 +14,6 @@ from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import NoSuchName, NotUsable
-from grader.wire.bounds import Unsupported
 from grader.wire.memory import parts
 
 
@@ -81,20 +80,6 @@ def _missing(connection: Connection, name: str) -> str:
     near = " or ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
     hint = f"; did you mean {near}?" if near else ""
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
-
-
-def function_expected(function: Any) -> Proxy:
-    """A function of the student's or the reference's.
-
-    Raises:
-        NotUsable: the student's file has something else under that name.
-        Unsupported: it is another function, which is the check's fault.
-    """
-    if is_proxy(function):
-        return function  # type: ignore[no-any-return]
-    if callable(function):
-        raise Unsupported("a function of the student's is expected here, such as student.total")
-    raise NotUsable("your file has a value where a function is expected", about="name")
 
 
 class Probe:
