@@ -47,6 +47,11 @@ class Row:
     earned: int
     fast: bool
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be solved."""
+        return self.state in ("not_started", "started")
+
 
 def rows_of(course: Course, progress: Progress) -> list[Row]:
     """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
@@ -120,8 +125,7 @@ def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str
     place = ids.index(first) if first in ids else 0
     # Round the course: what was left out on the way comes when the end is reached.
     ahead = [*rows[place:], *rows[:place]]
-    open_ = ("not_started", "started", KNOWN) if start else ("not_started", "started")
-    return next((row for row in ahead if row.state in open_), None)
+    return next((row for row in ahead if row.is_open or (start and row.state == KNOWN)), None)
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:
