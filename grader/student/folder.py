@@ -114,16 +114,13 @@ def update(source: Path, folder: Path) -> list[Change]:
     changes = []
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        for path in (*texts, *(path for path in given if path not in texts)):
+        for path in dict.fromkeys((*texts, *given)):
             kind = _kind(folder / path, texts.get(path), given.get(path))
-            if kind in ("new", "corrected"):
-                _put(folder / path, texts[path])
-            elif kind == "beside":
-                _put(folder / f"{path}{NEWER}", texts[path])
+            if kind in ("new", "corrected", "beside"):
+                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", texts[path])
             elif kind == "removed":
                 (folder / path).unlink()
-            if kind:
-                changes.append(Change(path, kind))
+            changes += [Change(path, kind)] if kind else []
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
     return changes
@@ -273,24 +270,24 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
 
 def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
     """Put a file back as it was given out; the one that was there stays beside it."""
+    there, old = os.path.lexists(path), free_name(path)
     with failing_as(f"{shown.as_posix()} cannot be restored"):
-        old = free_name(path) if os.path.lexists(path) else None
-        if old is not None:
+        if there:
             os.replace(path, old)
         _put(path, text)
     yield f"{typed(path)} is restored"
-    if old is not None:
+    if there:
         yield f"Your version is beside it, as {old.name}; it is not graded"
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
-    text = path.read_bytes() if path.is_file() else None
+    if not path.is_file():
+        return None
+    text, is_bundled = path.read_bytes(), layout.staff_root(course.root) != course.root
     # A copy that somebody changed does not count.
-    wanted = exercise.starter_digest
-    bundled = layout.staff_root(course.root) != course.root
-    return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
+    return text if is_bundled or exercise.starter_digest in ("", starter_digest(text)) else None
 
 
 def free_name(path: Path) -> Path:
@@ -333,32 +330,26 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class _Saved:
-    last: str
-    exercises: Mapping[str, Standing]
-
-
-@dataclass(frozen=True)
 class Progress:
-    """A student's state in a course.
+    """A student's state in a course, which reads its own JSON.
 
     Attributes:
-        standings: by exercise id; there may be none.
+        exercises: by exercise id; there may be none.
         last: the exercise that was graded last by itself, or "".
         problem: why the file could not be read, or "".
     """
 
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    exercises: Mapping[str, Standing] = field(default_factory=dict)
     last: str = ""
     problem: str = ""
 
     def of(self, id: str) -> Standing:
         """The state in one exercise."""
-        return self.standings.get(id, Standing())
+        return self.exercises.get(id, Standing())
 
     def with_(self, id: str, standing: Standing) -> Progress:
         """The same with one exercise changed."""
-        return replace(self, standings={**self.standings, id: standing})
+        return replace(self, exercises={**self.exercises, id: standing})
 
     def after(self, report: Report) -> Progress:
         """The same after a run."""
@@ -385,8 +376,7 @@ def read_progress(course: Course) -> Progress:
     """The saved progress; an empty one if it cannot be read."""
     path = layout.kept_progress(course)
     try:
-        saved = from_json(_Saved, path.read_bytes())
-        return Progress(saved.exercises, saved.last)
+        return from_json(Progress, path.read_bytes())
     except FileNotFoundError:
         return Progress()
     except OSError as error:
@@ -399,7 +389,7 @@ def read_progress(course: Course) -> Progress:
 def write_progress(course: Course, progress: Progress) -> str:
     """Save it, in one step; a sentence if that is not possible, else ""."""
     path = layout.kept_progress(course)
-    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
+    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.exercises.items()}
     saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
     try:
         ready_folder(course.root)
