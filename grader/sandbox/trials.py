@@ -19,12 +19,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Targets, TryOut
+from grader.sandbox.messages import TryOut
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom", "torch.utils.benchmark")
 _OTHER_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
@@ -45,7 +46,7 @@ _PTRACE_SEIZE = 0x4206
 class _Probes:
     """Each public method is a probe, by the name of its promise."""
 
-    def __init__(self, targets: Targets) -> None:
+    def __init__(self, targets: TryOut) -> None:
         self._targets = targets
 
     def imports(self) -> str:
@@ -219,14 +220,11 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
         sandbox: how workers are confined.
         wanted: what the probes try to reach.
     """
-    targets, (first, second) = wanted.targets, wanted.folders
-
-    def limits(processes: int) -> WorkerLimits:
-        return WorkerLimits(_CPU_S, targets.memory_mb, _FILE_MB, processes)
-
+    first, second = wanted.own_folders
+    limits = partial(WorkerLimits, _CPU_S, wanted.memory_mb, _FILE_MB)
     try:
         # As for an exercise that allows no process, which is what most of them do.
-        said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(targets)).encode())
+        said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(wanted)).encode())
         results: dict[str, str] = json.loads(said) if said else {}
         # With processes allowed, where a sandbox allows any: else no daemon could be left, and the probe would show
         # nothing.
@@ -290,7 +288,7 @@ def _read_all(descriptor: int, seconds: float) -> bytes | None:
     return None
 
 
-def _try_all(targets: Targets) -> dict[str, str]:
+def _try_all(targets: TryOut) -> dict[str, str]:
     """What each probe found, by name."""
     probes, results = _Probes(targets), {}
     for name in _NAMES:

@@ -16,7 +16,6 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
 from grader.course.layout import is_entry
 from grader.course.topics import read_topics
-from grader.grading.lanes import open_lanes
 from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -34,7 +33,7 @@ from grader.student.folder import (
     starter_of,
     write_progress,
 )
-from grader.student.own import grade_own, own_files
+from grader.student.own import own_exercise, own_files
 from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
@@ -214,12 +213,12 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
-    with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
+    with own_exercise(course, exercise, setup) as own:
         for name, text in texts.items():
             if name == YOURS or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
                 handed_in = replace(mine, author=name, files=files)
-                (graded,) = grade_own(course, exercise, setup, lanes, handed_in, with_tries=False).exercises
+                (graded,) = own.graded(handed_in, with_tries=False).exercises
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
     shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]

@@ -22,7 +22,7 @@ from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
 from grader.report.safe import WIDTH, for_terminal
 from grader.report.terminal import message_lines
-from grader.student.own import grade_own, own_files
+from grader.student.own import OwnExercise, own_files
 
 _NARROWEST = 40
 _OURS = pytest.StashKey["dict[Path, Bench]"]()
@@ -84,10 +84,9 @@ class Bench:
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise; they run together, once."""
         if exercise.id not in self._graded:
-            course, lanes = self._course, self._open()
-            handed_in = own_files(course, [exercise])
-            report = grade_own(course, exercise, setup_of(), lanes, handed_in, checks=frozenset(checks))
-            (self._graded[exercise.id],) = report.exercises
+            own = OwnExercise(self._course, exercise, setup_of(), self._open())
+            handed_in = own_files(self._course, [exercise])
+            (self._graded[exercise.id],) = own.graded(handed_in, checks=frozenset(checks)).exercises
         return self._graded[exercise.id]
 
     def _open(self) -> Lanes:
