@@ -171,8 +171,7 @@ def hints(
     seen = min(standing.hints, total)
     if again and not seen:
         raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    first = 1 if everything or again else seen + 1
-    last = total if everything else seen if again else min(seen + 1, total)
+    first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
     numbers = range(first, last + 1)
     if not numbers:
         yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"

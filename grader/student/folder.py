@@ -110,6 +110,9 @@ def update(source: Path, folder: Path) -> list[Change]:
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
     """
+    if not layout.is_given(folder):
+        what = "has a course of its own" if layout.is_course(folder) else "has no course"
+        raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
     texts, given = _texts(load_course(source)), given_digests(folder)
     changes = []
     remedy = "your files are unchanged; fix this, then run  grade update  again"
@@ -159,8 +162,6 @@ def _kind(path: Path, new: bytes | None, given: str | None) -> str:
 
 def is_behind(root: Path) -> bool:
     """Whether a folder was made by `start` from a course that has changed since."""
-    if not layout.is_given(root):
-        return False
     source, given = layout.bundled_course(), given_digests(root)
     return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
 
@@ -170,10 +171,7 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
     Only a folder that `start` made knows what they were.
     """
-    if not layout.is_given(course.root):
-        return []
-    places = layout.Places.of(exercise)
-    given = given_digests(course.root)
+    places, given = layout.Places.of(exercise), given_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
     return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
 
@@ -193,17 +191,10 @@ def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
-    """What was given out, by path; nothing where the note is damaged, so that all that differs is the student's.
-
-    Raises:
-        CourseError: the folder was not made by `start`.
-    """
+    """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
-    except FileNotFoundError:
-        what = "has a course of its own" if layout.is_course(folder) else "has no course"
-        raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
     return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}

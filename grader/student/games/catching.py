@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
 from grader.grading.lanes import Lanes, open_lanes
-from grader.model import Course, Exercise, Outcome, Verdict
+from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
@@ -104,13 +104,10 @@ def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: 
     run = lanes.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
-            raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {_first(outcome)}")
+            why = outcome.detail.split("\n")[0] or outcome.message
+            raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {why}")
     against = (outcome for outcome in run.outcomes if outcome.verdict.decided)
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
-
-
-def _first(outcome: Outcome) -> str:
-    return outcome.detail.split("\n")[0] or outcome.message
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
