@@ -29,14 +29,7 @@ _STRANGER = 2_000_000_000
 
 _REFUSED = 77
 
-_WORLD = (
-    kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
-)
+_WORLD = (kernel.OF_A_SET ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
 
 
 def main() -> None:

@@ -196,13 +196,11 @@ class Full(Sandbox):
         own = self._set_of.pop(pid, None)
         if own is None:
             return
-        try:
+        with contextlib.suppress(OSError):  # it has ended
             if own.serves_again:
                 own.line.send(b"renew")
                 self._renewed.append(own)
                 return
-        except OSError:  # it has ended
-            pass
         own.end()
 
 
