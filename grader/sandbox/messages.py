@@ -179,7 +179,8 @@ def to_tree(message: Message) -> dict[str, Any]:
 def from_tree(tree: Mapping[str, Any]) -> Message:
     """The message of a frame's tree."""
     ((name, fields),) = tree.items()
-    return _read(_KINDS[name], fields)
+    message: Message = _read(_KINDS[name], fields)
+    return message
 
 
 def _read(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import Progress, Standing, write_progress
 from grader.student.games.breaking import choose, plant, planted_in, restore
-from grader.student.games.catching import Caught, caught_lines
+from grader.student.games.catching import caught_lines
 from grader.student.games.faults import Fault
 from grader.student.own import OwnExercise
 
@@ -143,7 +143,7 @@ def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
 
 def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
-    found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nexpected  1",)), 60))
+    found = list(caught_lines(2, ["the result is wrong\nexpected  1"], 3, [("C1", "C2")] * 2, 60))
     assert found == [
         "1 of 2 right answers fail your check, so it is too strict. It says:",
         "    the result is wrong",
