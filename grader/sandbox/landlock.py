@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from py_landlock import landlock_sys as system
 from py_landlock.abi import get_supported_fs, get_supported_scope
 from py_landlock.errors import LandlockError
-from py_landlock.flags import AccessFs
+from py_landlock.flags import AccessFs, Scope
 
 _READ = AccessFs.READ_FILE | AccessFs.READ_DIR
 # Device files lead past every other rule, and ioctl on a terminal types into it.
@@ -52,7 +52,7 @@ def make_ruleset(
     # What this version of Landlock knows is refused unless allowed below; a right that it does not know is an error.
     version = system.get_abi_version()
     supported = get_supported_fs(version)
-    scope = get_supported_scope(version if scoped else 0)
+    scope = get_supported_scope(version) if scoped else Scope(0)
     rules = system.create_ruleset(system.RulesetAttr(handled_access_fs=supported, scoped=scope))
     for paths, access in (
         (readable, _READ),
