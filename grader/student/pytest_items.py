@@ -29,7 +29,7 @@ _OURS = pytest.StashKey["dict[Path, Bench]"]()
 
 
 def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
-    """What collects the checks of a file; None if it is no check file of a course."""
+    """What collects the checks of a file; None if it is not a check file of a course."""
     root = next((folder for folder in path.parents if is_course(folder)), None)
     if root is None:
         return None

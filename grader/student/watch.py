@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import sys
 import threading
@@ -16,6 +17,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
 
 from grader.course.layout import kept_results
 from grader.course.saves import saves
@@ -246,7 +249,8 @@ class Watch:
 
     def _legend(self) -> Iterator[str]:
         """What each key does, in as many lines as it takes."""
-        return filled([f"{key} {what} " for key, (what, _) in _KEYS.items()], "", self._screen.width(), "")
+        for line in filled([f"{key} {what} " for key, (what, _) in _KEYS.items()], "", self._screen.width(), ""):
+            yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
 
     def _rows(self) -> list[Row]:
         return rows_of(self._course, read_progress(self._course))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import pytest
 from support import COURSES, FORK, RIGHT
 
@@ -95,7 +96,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
 def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
     """Also on a narrow terminal, where they take more lines, each of which fits."""
     screen = Screen(lambda *lines: None, lambda what, seconds: None, lambda: width)
-    told = list(Watch(tiny, tiny.exercises[0], FORK, screen)._legend())
+    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, screen)._legend()]
     assert len(told) == lines
     assert max(map(len, told)) <= width
     assert "  ".join(told).split("  ")[2:4] == ["s show the task", "l list"]
