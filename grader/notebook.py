@@ -14,9 +14,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from grader.sandbox.process import end, isolated, tail
 
@@ -42,23 +41,33 @@ def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
     if shell is None:
         print(_NO_KERNEL.format(name))  # noqa: T201  there is nothing else to show it in
         return
+    from IPython.display import display
+
+    shell.events.register("post_run_cell", _on_run)  # where it was not when this was imported; twice does no harm
     request = {
         "name": str(name),
         "course": None if course is None else os.path.abspath(os.fspath(course)),
         "folder": os.getcwd(),
-        "cells": _runs(shell).cells(),
+        "cells": _cells(shell),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    # A prompt cannot take back what it has printed.
-    place = _Place(f"Checking {name} ...", changes=hasattr(shell, "kernel"))
+    waiting, show = f"Checking {name} ...", cast(Any, display)  # IPython has no types
+    # The place below the cell, where one thing is shown after another.
+    place = show(_bundle(waiting), raw=True, display_id=True)
+
+    def wait(going_on: str) -> None:
+        if hasattr(shell, "kernel"):  # a prompt cannot take back what it has printed
+            place.update(_bundle(f"{waiting} {going_on}"), raw=True)
+
     try:
-        place.show(_process().ask(request, place.wait))
+        answer = _ask(request, wait)
     except KeyboardInterrupt:
         _drop_process()
-        place.show({"error": "interrupted"})
+        answer = {"error": "interrupted"}
     except (OSError, ValueError) as error:
         _drop_process()
-        place.show({"error": _GONE.format(error)})
+        answer = {"error": _GONE.format(error)}
+    place.update(_bundle(answer.get("text") or f"grade: {answer['error']}", answer.get("html")), raw=True)
 
 
 def _shell() -> Any:
@@ -67,131 +76,76 @@ def _shell() -> Any:
     return ipython.get_ipython() if ipython is not None else None
 
 
-class _Place:
-    """The place below a cell where one thing is shown after another.
-
-    Args:
-        waiting: what is shown first.
-        changes: whether what goes on is to be shown in between.
-    """
-
-    def __init__(self, waiting: str, *, changes: bool) -> None:
-        from IPython.display import display
-
-        show: Any = display  # IPython has no types
-        self._handle = show(_bundle(waiting), raw=True, display_id=True)
-        self._waiting = waiting
-        self._changes = changes
-
-    def wait(self, going_on: str) -> None:
-        """Show what goes on."""
-        if self._changes:
-            self._handle.update(_bundle(f"{self._waiting} {going_on}"), raw=True)
-
-    def show(self, answer: dict[str, str]) -> None:
-        """Show an answer in the place of what was there."""
-        text = answer.get("text") or f"grade: {answer['error']}"
-        self._handle.update(_bundle(text, answer.get("html")), raw=True)
-
-
 def _bundle(text: str, as_html: str | None = None) -> dict[str, str]:
     return {"text/plain": text, "text/html": as_html or f"<pre>{html.escape(text)}</pre>"}
 
 
-class _Runs:
-    """Which cells ran. The kernel's history lacks which cells failed, and their ids; these are seen from now on.
+_seen: dict[int, tuple[bool, str | None]] = {}
+"""By number, whether a cell that ran failed, and its id. The kernel's history lacks both; they are seen from now on."""
 
-    Args:
-        shell: the IPython of this process.
+
+def _on_run(result: Any) -> None:
+    if result.execution_count is not None and result.info is not None:
+        _seen[result.execution_count] = (not result.success, getattr(result.info, "cell_id", None))
+
+
+def _cells(shell: Any) -> list[dict[str, Any]]:
+    """All that ran, in order, each with its number, its source, whether it failed, and its id where that is known.
+
+    The source is IPython's own reading: magics and shell lines are calls of `get_ipython()` in it.
     """
-
-    def __init__(self, shell: Any) -> None:
-        self._shell = shell
-        self._seen: dict[int, tuple[bool, str | None]] = {}
-        shell.events.register("post_run_cell", self._on_run)
-
-    def _on_run(self, result: Any) -> None:
-        if result.execution_count is not None and result.info is not None:
-            self._seen[result.execution_count] = (result.success, getattr(result.info, "cell_id", None))
-
-    def cells(self) -> list[dict[str, Any]]:
-        """All that ran, in order, each with its number, its source, its id where that is known, and whether it failed.
-
-        The source is IPython's own reading: magics and shell lines are calls of `get_ipython()` in it.
-        """
-        # What is running now has no result yet.
-        sources = dict(enumerate(self._shell.user_ns.get("In", ())))
-        rows = []
-        for number, source in sources.items():
-            success, id = self._seen.get(number, (True, None))
-            rows.append({"number": number, "source": str(source), "failed": not success, "id": id})
-        return rows
+    rows = []
+    for number, source in enumerate(shell.user_ns.get("In", ())):
+        failed, id = _seen.get(number, (False, None))  # what is running now has no result yet
+        rows.append({"number": number, "source": str(source), "failed": failed, "id": id})
+    return rows
 
 
 @cache
-def _runs(shell: Any) -> _Runs:
-    return _Runs(shell)
+def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """The process of ours, and where it prints. It stays for the next request, and ends when this one is gone."""
+    log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
+    process = subprocess.Popen(
+        isolated("grader.student.notebook"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        start_new_session=True,  # an interrupt of the kernel is ours to hand on
+    )
+    return process, log
 
 
-@dataclass(frozen=True)
-class _Process:
-    """The process of ours, which stays for the next request: it ends when this one is gone."""
+def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
+    """The answer of our process; until it comes, `wait` receives what is running.
 
-    process: subprocess.Popen[bytes]
-    log: IO[bytes]
-
-    @classmethod
-    def start(cls) -> _Process:
-        """Start it."""
-        log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
-        process = subprocess.Popen(
-            isolated("grader.student.notebook"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,  # an interrupt of the kernel is ours to hand on
-        )
-        return cls(process, log)
-
-    def ask(self, request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
-        """Its answer; until it comes, `wait` receives what is running.
-
-        Raises:
-            OSError: the process has ended.
-            ValueError: it gave no answer.
-        """
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        self.process.stdin.flush()
-        while line := self.process.stdout.readline():
-            answer: dict[str, str] = json.loads(line)
-            if "waiting" not in answer:
-                return answer
-            wait(answer["waiting"])
-        raise ValueError(tail(self.log))
-
-    def close(self) -> None:
-        """End it."""
-        # An interrupt, so that it leaves nothing behind; where there is none, it is ended.
-        self.process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
-        end(self.process)
-        for stream in (self.process.stdin, self.process.stdout, self.log):
-            if stream is not None:
-                stream.close()
-
-
-@cache
-def _process() -> _Process:
-    return _Process.start()
+    Raises:
+        OSError: the process has ended.
+        ValueError: it gave no answer.
+    """
+    process, log = _process()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    while line := process.stdout.readline():
+        answer: dict[str, str] = json.loads(line)
+        if "waiting" not in answer:
+            return answer
+        wait(answer["waiting"])
+    raise ValueError(tail(log))
 
 
 def _drop_process() -> None:
     """End the process at once; the next request gets another one."""
     if _process.cache_info().currsize:
-        _process().close()
+        process, log = _process()
+        # An interrupt, so that it leaves nothing behind; where there is none, it is ended.
+        process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
+        end(process)
+        for stream in filter(None, (process.stdin, process.stdout, log)):
+            stream.close()
     _process.cache_clear()
 
 
 if (_here := _shell()) is not None:
-    _runs(_here)  # from now on, and not from the first check on
+    _here.events.register("post_run_cell", _on_run)  # from now on, and not from the first check on

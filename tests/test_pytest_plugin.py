@@ -17,7 +17,7 @@ from grader.grading.lanes import Lanes
 from grader.model import GradedExercise, Outcome, Verdict
 from grader.runner.lane import Lane
 from grader.student import pytest_plugin
-from grader.student.pytest_plugin import Bench
+from grader.student.pytest_items import Bench
 
 DOUBLE = "exercises/01_basics/double/check_double.py"
 HALF = "def double(x):\n    print('here')\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"

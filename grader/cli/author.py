@@ -13,7 +13,7 @@ from grader.cli import options
 from grader.cli.printing import Pace, Say, print_json
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.score import counted, points_text
+from grader.model.score import counted
 
 if TYPE_CHECKING:
     from grader.author.port.draft import Draft
@@ -192,13 +192,8 @@ def release_command(
 
     course = options.course_here(course_folder, whole=True)
     chosen, setup = options.handin_of(course, handin), workers.setup()
-    made = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
-    say(
-        f"{made.files} files; none has any of {made.secrets} parts of staff's files",
-        f"{made.withheld} hidden checks stay here and decide {points_text(made.hidden_points)} of "
-        f"{points_text(made.points)} points",
-    )
-    click.echo(str(made.place) if quiet else f"The copy is {made.place}")
+    place = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
+    click.echo(str(place) if quiet else f"The copy is {place}")
 
 
 MAP, MESSAGES = "course-map.md", "messages.md"

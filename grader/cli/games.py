@@ -71,7 +71,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
     """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
     say = Say()
     from grader.student.folder import typed
-    from grader.student.games.catching import caught_by, caught_lines, own_check, write_template
+    from grader.student.games.catching import caught_by, own_check, write_template
     from grader.student.pages import solved_reference
 
     course, exercise = options.exercise_here(name)
@@ -81,9 +81,9 @@ def catch_command(name: str, workers: options.Workers) -> None:
         say(f"Then run again:  grade catch {exercise.id}")
         return
     say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
-    caught = caught_by(course, exercise, workers.setup())
-    say(*caught_lines(caught, terminal_width()))
-    sys.exit(1 if caught.missed or caught.refused else 0)
+    lines, is_good = caught_by(course, exercise, workers.setup(), terminal_width())
+    say(*lines)
+    sys.exit(0 if is_good else 1)
 
 
 @click.command("trace")

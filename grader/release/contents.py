@@ -126,11 +126,9 @@ def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> 
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
         "facts": facts,
-        "places_of": layout.Places.of,
+        "layout": layout,
         "points_text": points_text,
         "pages": [module for module in part.modules if (part.root / layout.page_of(module.id)).is_file()],
-        "page_of": layout.page_of,
-        "notebook_of": layout.notebook_of,
     }
     # Markdown, in which nothing is escaped; the author of the course wrote all words.
     templates = Environment(  # noqa: S701

@@ -4,42 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from grader.course.layout import ZIP, Places
 from grader.course.load import load_course
 from grader.grading.behaviour import as_file
-from grader.grading.lanes import Lanes, open_lanes
-from grader.model import Course, Exercise, HandIn
+from grader.grading.lanes import open_lanes
+from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import Setup
+from grader.model.score import points_text
 from grader.release.answers import Facts, facts_of, mistakes_of
 from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
-from grader.release.proof import Secret, prove, prove_sentences, secrets_of
-
-
-@dataclass(frozen=True)
-class Released:
-    """What was written.
-
-    Attributes:
-        place: the folder or the zip.
-        files: how many files it has.
-        secrets: for how many parts of staff's files it was searched.
-        withheld: how many hidden checks it does not have.
-        hidden_points: hundredths of a point that these decide.
-        points: hundredths of a point of all its exercises.
-    """
-
-    place: Path
-    files: int
-    secrets: int
-    withheld: int
-    hidden_points: int
-    points: int
+from grader.release.proof import prove, prove_sentences, secrets_of
 
 
 def release(
@@ -52,8 +31,8 @@ def release(
     notebooks: bool = False,
     say: Callable[[str], None],
     meanwhile: Callable[[str], None] = lambda line: None,
-) -> Released:
-    """Write a copy.
+) -> Path:
+    """Write a copy, and give its place.
 
     Args:
         course: the whole course.
@@ -62,7 +41,7 @@ def release(
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
-        say: prints what goes on, a line at a time.
+        say: prints what goes on and what was written, a line at a time.
         meanwhile: shows the progress.
 
     Raises:
@@ -83,26 +62,22 @@ def release(
         for number, exercise in enumerate(part.exercises):
             meanwhile(f"{number} of {len(part.exercises)} exercises")
             facts[exercise.id] = facts_of(exercise, lanes, setup)
-            files |= _mistakes(exercise, lanes, secrets)
+            sealed, sentences = mistakes_of(exercise, lanes)
+            if sealed:
+                path = Places.of(exercise).mistakes.as_posix()
+                # Once they are sealed, they cannot be searched.
+                prove_sentences(path, sentences, secrets)
+                files[path] = as_file(sealed)
     files |= yaml_files(part, facts)
     files |= page_files(part, facts, notebooks=notebooks)
     prove(files, secrets)
     _put(place, files, zipped=zipped)
-    withheld = sum(fact.withheld.checks for fact in facts.values())
-    hidden_points = sum(fact.withheld.points for fact in facts.values())
-    points = sum(exercise.points for exercise in part.exercises)
-    return Released(place, len(files), len(secrets), withheld, hidden_points, points)
-
-
-def _mistakes(exercise: Exercise, lanes: Lanes, secrets: Sequence[Secret]) -> Files:
-    """The file of an exercise's known mistakes, if shown checks recognize any."""
-    sealed, sentences = mistakes_of(exercise, lanes)
-    if not sealed:
-        return {}
-    path = Places.of(exercise).mistakes.as_posix()
-    # Once they are sealed, they cannot be searched.
-    prove_sentences(path, sentences, secrets)
-    return {path: as_file(sealed)}
+    withheld = [fact.withheld for fact in facts.values()]
+    hidden, decided = sum(row.checks for row in withheld), points_text(sum(row.points for row in withheld))
+    say(f"{len(files)} files; none has any of {len(secrets)} parts of staff's files")
+    points = points_text(sum(exercise.points for exercise in part.exercises))
+    say(f"{hidden} hidden checks stay here and decide {decided} of {points} points")
+    return place
 
 
 def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
@@ -142,14 +117,10 @@ def _put(place: Path, files: Files, *, zipped: bool) -> None:
 
 def _write_folder(folder: Path, files: Files) -> None:
     """Write files with one mode and one time, and folders too."""
-    folders = {folder}
-    for name, data in sorted(files.items()):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folders |= {parent for parent in path.parents if parent.is_relative_to(folder)}
-        path.write_bytes(data)
-        path.chmod(0o644)
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    # The inner ones first: to change what is in a folder changes its time.
+    for path in sorted((folder, *folder.rglob("*")), reverse=True):
+        path.chmod(0o755 if path.is_dir() else 0o644)
         os.utime(path, (EPOCH_SECONDS, EPOCH_SECONDS))
-    for made in sorted(folders, reverse=True):  # the inner ones first: to write into a folder changes its time
-        made.chmod(0o755)
-        os.utime(made, (EPOCH_SECONDS, EPOCH_SECONDS))

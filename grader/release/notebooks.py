@@ -16,7 +16,6 @@ from grader.course.layout import ASSISTANTS_PAGE, notebook_of, page_of
 from grader.model import Course, Exercise, Module
 from grader.model.score import points_text
 
-_RULE = re.compile(r"(C\d+) {2}(.*)")
 _MARKS = re.compile(r"[\\*_<>\[\]$#|~]")
 _CODE = re.compile(r"(`[^`]*`)")
 
@@ -83,22 +82,13 @@ def _parts(source: str) -> tuple[str, str]:
 def _paragraphs(task: str) -> Iterator[str]:
     """A docstring as Markdown: numbered rules as a list, what is indented as code."""
     for block in re.split(r"\n{2,}", task):
-        lines = block.split("\n")
-        if all(line.startswith("    ") for line in lines):
-            yield "```\n" + "\n".join(line[4:] for line in lines) + "\n```"
-            continue
-        out: list[str] = []
-        in_list = False
-        for line in lines:
-            if rule := _RULE.fullmatch(line):
-                out.append(f"- **{rule[1]}** {_escaped(rule[2])}")
-                in_list = True
-            elif in_list and line.startswith(" "):
-                out.append(f"  {_escaped(line.strip())}")
-            else:
-                out += ["", _escaped(line)] if in_list else [_escaped(line)]
-                in_list = False
-        yield "\n".join(out)
+        if all(line.startswith("    ") for line in block.split("\n")):
+            yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
+        else:
+            text = re.sub(r"(?m)^(C\d+) {2}", r"- **\1** ", _escaped(block))
+            text = re.sub(r"(?m)^ +", "  ", text)
+            # What follows a list is no part of it.
+            yield re.sub(r"(?m)^((?:- |  ).*\n)(?!- |  )", r"\1\n", text)
 
 
 def _escaped(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.model.errors import ConfinementError
 from grader.model.messages import Level
-from grader.sandbox.messages import Targets, TryOut
+from grader.sandbox.messages import TryOut
 
 _MEMORY_MB = 512
 
@@ -160,7 +160,7 @@ def try_out(plan: SandboxPlan, refused: str, ask: Callable[[TryOut], Mapping[str
         canary.write_text("a file of the grader's", encoding="ascii")
         file = os.path.realpath(plan.readable or canary)
         port = server.getsockname()[1]
-        results = ask(TryOut(Targets(file, theirs, os.getpid(), port, name, _MEMORY_MB), (first, second)))
+        results = ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
     rows = findings(results)
     # More may hold by chance than was wanted; what was not built is not promised.
     return Reached(min(reached(rows), plan.most), rows, f"the kernel refuses: {refused}" if refused else "")

@@ -75,15 +75,14 @@ class Group:
     def limit(self, memory_mb: int, tasks: int) -> None:
         """Set what all that will be in it may take together."""
         size = str(memory_mb * _MIB)
-        if self.version == 1:
-            (self.memory / "memory.limit_in_bytes").write_text(size)
-            # Without swap, memory is what was allowed and not a multiple of it.
-            with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
-                (self.memory / "memory.memsw.limit_in_bytes").write_text(size)
-        else:
-            (self.memory / "memory.max").write_text(size)
-            with contextlib.suppress(FileNotFoundError):
-                (self.memory / "memory.swap.max").write_text("0")
+        # Without swap, memory is what was allowed and not a multiple of it.
+        limit, with_swap, most = {
+            1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", size),
+            2: ("memory.max", "memory.swap.max", "0"),
+        }[self.version]
+        (self.memory / limit).write_text(size)
+        with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
+            (self.memory / with_swap).write_text(most)
         (self.pids / "pids.max").write_text(str(tasks))
 
     def doors(self) -> list[int]:
@@ -111,13 +110,10 @@ class Group:
 
     def _has(self, folder: Path, pid: int) -> bool:
         """Whether all threads of a process are in; False where that was not looked for."""
-        if self.version != 1:
-            return False
-        try:
-            threads = {str(pid), *os.listdir(f"/proc/{pid}/task")}
-        except FileNotFoundError:  # it has ended
-            return False
-        return threads <= set((folder / "tasks").read_text().split())
+        if self.version == 1:
+            with contextlib.suppress(FileNotFoundError):  # it has ended
+                return {str(pid), *os.listdir(f"/proc/{pid}/task")} <= set((folder / "tasks").read_text().split())
+        return False
 
     def was_killed(self) -> bool:
         """Whether the kernel ended something in it for want of memory."""
@@ -171,18 +167,11 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
                 folders[name] = Path(words[4] + path.rstrip("/"))
         if kind == "cgroup2":
             folders.setdefault("", Path(words[4]))
+    groups = None
     if all(name in folders for name in _CONTROLLERS):
         groups = Groups(folders["memory"], folders["pids"], 1)
-    elif "" in folders and _gives_controllers(folders[""]):
-        groups = Groups(folders[""], folders[""], 2)
-    else:
-        return None
-    return groups if all(os.access(path, os.W_OK) for path in (groups.memory, groups.pids)) else None
-
-
-def _gives_controllers(folder: Path) -> bool:
-    try:
-        given = (folder / "cgroup.subtree_control").read_text().split()
-    except OSError:
-        return False
-    return set(_CONTROLLERS) <= set(given)
+    elif "" in folders:
+        with contextlib.suppress(OSError):
+            if set(_CONTROLLERS) <= set((folders[""] / "cgroup.subtree_control").read_text().split()):
+                groups = Groups(folders[""], folders[""], 2)
+    return groups if groups and all(os.access(path, os.W_OK) for path in (groups.memory, groups.pids)) else None

@@ -38,14 +38,10 @@ def give_up(groups: cgroup.Groups | None, readable: Sequence[str], writable: Seq
     Returns:
         What the kernel refused.
     """
-    places = [*writable, "/proc", *(f"/dev/{name}" for name in DEVICES)]
-    if groups is not None:
-        places += [str(groups.memory), str(groups.pids)]
-    shown = [*View(tuple(interpreter_paths())).folders(), *readable, "/sys", "/etc"]
     steps: dict[str, Callable[[], None]] = {
         "no memory control group": lambda: _enter_group(groups),
         "the network can be reached": _leave_network,
-        "other files can be read": lambda: _see(shown, places, readable, writable),
+        "other files can be read": lambda: _see(groups, readable, writable),
     }
     refused = []
     for what, step in steps.items():
@@ -78,16 +74,19 @@ def _leave_network() -> None:
         os.close(proc)
 
 
-def _see(readable: Sequence[str], writable: Sequence[str], course: Sequence[str], own: Sequence[str]) -> None:
+def _see(groups: cgroup.Groups | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     if not landlock.abi():
         raise OSError("this kernel has no Landlock")
     kernel.forbid_new_privileges()
+    shown = [*View(tuple(interpreter_paths())).folders(), *readable, "/sys", "/etc"]
+    places = [*writable, "/proc", *(f"/dev/{name}" for name in DEVICES)]
+    places += [str(groups.memory), str(groups.pids)] if groups is not None else []
     # pytest lists each folder from the one that all check files have in common.
-    listed = [os.path.commonpath(course)] if course else []
+    listed = [os.path.commonpath(readable)] if readable else []
     # It removes its own folder at the end, if the host was killed.
-    left = [os.path.dirname(folder) for folder in own]
+    left = [os.path.dirname(folder) for folder in writable]
     # Signals are not kept in: it stops workers while others are timed.
-    rules = landlock.make_ruleset(readable, writable, listed, left, scoped=False)
+    rules = landlock.make_ruleset(shown, places, listed, left, scoped=False)
     landlock.apply(rules)
     os.close(rules)
 

@@ -76,26 +76,28 @@ def waited_s(pid: int) -> float | None:
 
 def disturbances(pid: int) -> Disturbances | None:
     """What may have made a process slow; None where that cannot be read."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
-            fields = file.read().rpartition(")")[2].split()
-        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-            put_off = next(line for line in file if line.startswith("nonvoluntary_ctxt_switches:"))
-        return Disturbances(int(fields[7]) + int(fields[9]), int(put_off.split()[1]))
-    except (OSError, IndexError, ValueError, StopIteration):
-        return None
+    with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
+        # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        put_off = int(_status(pid, "nonvoluntary_ctxt_switches")["nonvoluntary_ctxt_switches"][0])
+        return Disturbances(int(fields[7]) + int(fields[9]), put_off)
+    return None
 
 
 def memory(pid: int) -> Memory | None:
     """The memory of a process; None if it cannot be read."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-            rows = dict(line.split(":", 1) for line in file if line.startswith(names))
-        return Memory(*(int(rows[name].split()[0]) * 1024 for name in names))
-    except (OSError, KeyError):  # no such files here, or it has ended
-        return None
+    with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
+        rows = _status(pid, *names)
+        return Memory(*(int(rows[name][0]) * 1024 for name in names))
+    return None
+
+
+def _status(pid: int, *names: str) -> dict[str, list[str]]:
+    """Lines of a process's `status` by their names, as words."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        rows = (line.split(":", 1) for line in file if line.startswith(names))
+        return {name: words.split() for name, words in rows}
 
 
 def reset_peak(pid: int) -> None:

@@ -55,12 +55,7 @@ _LIBC: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else N
 
 
 class _MountAttributes(ctypes.Structure):
-    _fields_ = (
-        ("set", ctypes.c_uint64),
-        ("clear", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("userns_fd", ctypes.c_uint64),
-    )
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd"))
 
 
 class _Program(ctypes.Structure):
@@ -115,11 +110,8 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
         group_outside: group in the namespace around it.
     """
     # An unprivileged process must give up `setgroups` before it may map a group.
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{inside} {outside} 1"),
-        ("gid_map", f"{inside} {group_outside} 1"),
-    ):
+    maps = {"uid_map": f"{inside} {outside} 1", "gid_map": f"{inside} {group_outside} 1"}
+    for name, text in {"setgroups": "deny", **maps}.items():
         descriptor = os.open(f"self/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=proc)
         try:
             os.write(descriptor, text.encode())

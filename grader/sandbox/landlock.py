@@ -9,18 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from py_landlock import landlock_sys as system
 from py_landlock.abi import get_supported_fs, get_supported_scope
 from py_landlock.errors import LandlockError
-from py_landlock.flags import AccessFs
-from py_landlock.landlock_sys import (
-    PathBeneathAttr,
-    RulesetAttr,
-    RulesetFd,
-    add_rule,
-    create_ruleset,
-    get_abi_version,
-    restrict_self,
-)
+from py_landlock.flags import AccessFs, Scope
 
 _READ = AccessFs.READ_FILE | AccessFs.READ_DIR
 # Device files lead past every other rule, and ioctl on a terminal types into it.
@@ -31,7 +23,7 @@ _OF_FILES = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.TRUNCATE
 def abi() -> int:
     """The version of Landlock that this kernel has and lets us use, or 0."""
     try:
-        return get_abi_version()
+        return system.get_abi_version()
     except LandlockError:
         return 0
 
@@ -58,10 +50,10 @@ def make_ruleset(
         FileNotFoundError: there is nothing of that name to write to.
     """
     # What this version of Landlock knows is refused unless allowed below; a right that it does not know is an error.
-    version = get_abi_version()
+    version = system.get_abi_version()
     supported = get_supported_fs(version)
-    scope = get_supported_scope(version) if scoped else type(get_supported_scope(version))(0)
-    rules = create_ruleset(RulesetAttr(handled_access_fs=supported, scoped=scope))
+    scope = get_supported_scope(version) if scoped else Scope(0)
+    rules = system.create_ruleset(system.RulesetAttr(handled_access_fs=supported, scoped=scope))
     for paths, access in (
         (readable, _READ),
         (writable, supported & ~_NEVER),
@@ -78,7 +70,7 @@ def make_ruleset(
             try:
                 # The kernel refuses a rule that gives a file rights which only folders have.
                 allowed = access if os.path.isdir(path) else access & _OF_FILES
-                add_rule(rules, PathBeneathAttr(allowed_access=allowed, parent_fd=descriptor))
+                system.add_rule(rules, system.PathBeneathAttr(allowed_access=allowed, parent_fd=descriptor))
             finally:
                 os.close(descriptor)
     return rules
@@ -86,4 +78,4 @@ def make_ruleset(
 
 def apply(rules: int) -> None:
     """Hold this process and all its children to the rules, for ever. New privileges must be forbidden already."""
-    restrict_self(RulesetFd(rules), None)
+    system.restrict_self(system.RulesetFd(rules), None)

@@ -28,15 +28,10 @@ _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""
 
 _REFUSED = 77
+_MAP = b"map"
+_WORDS = 4096
 
-_WORLD = (
-    kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
-)
+_WORLD = (kernel.OF_A_SET ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
 
 
 def main() -> None:
@@ -71,29 +66,35 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 
 def _try_inner(plan: LaunchPlan) -> str:
     """Start the inner process and end when it ends. Returns only if it could not start, with the reason."""
-    # The pipe closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
-    read, write = os.pipe()
+    # It closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
+    ours, report = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid == 0:
-        os.close(read)
+        ours.close()
         try:
-            _inner(plan, write)
+            _inner(plan, report)
         except OSError as error:
             try:
-                os.write(write, str(error).encode())
+                report.send(str(error).encode())
             except OSError:  # the command runs already
                 sys.stderr.write(f"the launcher of workers failed: {error}\n")
         os._exit(_REFUSED)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        reason = pipe.read().decode("utf-8", "replace")
+    report.close()
+    said = ours.recv(_WORDS)
+    if said == _MAP:
+        try:
+            kernel.map_user_of(pid, 0, _stranger())
+            ours.send(_MAP)
+        except OSError as error:
+            ours.send(str(error).encode())
+        said = ours.recv(_WORDS)
     os.waitpid(pid, 0)
-    if reason:
-        return reason
+    if said:
+        return said.decode("utf-8", "replace")
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, report: int) -> NoReturn:
+def _inner(plan: LaunchPlan, report: socket.socket) -> NoReturn:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -101,7 +102,7 @@ def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     # Tried before anything is built: without a filter for this processor all else would be in vain.
     seccomp.load("base")
     if _may_mount():
-        _enter_as_root(plan.view)
+        _enter_as_root(plan.view, report)
     else:
         # Without root's rights a user namespace comes first: in it one has the rights to make the others.
         user, group = os.getuid(), os.getgid()
@@ -113,7 +114,7 @@ def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     if pid == 0:
         kernel.die_with_parent()
         _first(plan, proc, report)
-    os.close(report)
+    report.close()
     os.waitpid(pid, 0)
     os._exit(0)
 
@@ -125,30 +126,17 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
-def _enter_as_root(view: View) -> None:
+def _enter_as_root(view: View, report: socket.socket) -> None:
     """Build the root with root's rights, which may be needed to reach the interpreter; then be a stranger."""
-    me = os.getpid()
-    ours, theirs = socket.socketpair()
-    # From inside one may map no user but one's own, and this is to be another.
-    helper = os.fork()
-    if helper == 0:  # stays outside, where it may write any map
-        ours.close()
-        if theirs.recv(1):
-            kernel.map_user_of(me, 0, _stranger())
-            theirs.send(b"k")
-        os._exit(0)
-    theirs.close()
     patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
     build(view)
     # Root's further groups would open files to a stranger.
     os.setgroups([])
     patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER))
-    ours.send(b"g")
-    mapped = ours.recv(1)
-    os.waitpid(helper, 0)
-    ours.close()
-    if not mapped:
-        raise OSError("the user map could not be written")
+    # From inside one may map no user but one's own, and this is to be another: the outer process does it.
+    report.send(_MAP)
+    if (said := report.recv(_WORDS)) != _MAP:
+        raise OSError(f"the user map could not be written: {said.decode('utf-8', 'replace')}")
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
     # The change of user took them away, and the namespace sets' user maps are written there.
@@ -168,7 +156,7 @@ def _stranger() -> int:
     return last
 
 
-def _first(plan: LaunchPlan, proc: int, report: int) -> NoReturn:
+def _first(plan: LaunchPlan, proc: int, report: socket.socket) -> NoReturn:
     """Start the worker server, and make namespace sets for it until it ends."""
     # The kernel reaps the namespace sets, and whatever else is left to process 1.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -184,7 +172,7 @@ def _first(plan: LaunchPlan, proc: int, report: int) -> NoReturn:
     # The server imports PyTorch meanwhile. Where no sets can be made, or too few, this process ends, and with it the
     # server: the reason goes to the host, and another level is tried.
     sets.try_out()
-    os.close(report)
+    report.close()
     with contextlib.suppress(ConnectionError):
         while ours.recv(16):
             sets.hand_over(ours)

@@ -155,9 +155,13 @@ class Full(Sandbox):
         return None
 
     def _new_set(self) -> _Set:
-        self._sets.send(b"set")
-        said, descriptors, _, _ = socket.recv_fds(self._sets, _REASON_BYTES, 2)
-        if not said:  # the launcher is gone, and with it everything that it made
+        said = b""
+        with contextlib.suppress(ConnectionError):  # it went with our word unread
+            self._sets.send(b"set")
+            said, descriptors, _, _ = socket.recv_fds(self._sets, _REASON_BYTES, 2)
+        # The launcher is gone, and the kernel is about to end this process, too. Until then it must not say that it is
+        # ready: the host would take it for the server that another level is tried with.
+        if not said:
             sys.exit("the launcher has ended")
         if not descriptors:
             raise OSError(errno.ENOSPC, said.decode("utf-8", "replace"))
@@ -192,13 +196,11 @@ class Full(Sandbox):
         own = self._set_of.pop(pid, None)
         if own is None:
             return
-        try:
+        with contextlib.suppress(OSError):  # it has ended
             if own.serves_again:
                 own.line.send(b"renew")
                 self._renewed.append(own)
                 return
-        except OSError:  # it has ended
-            pass
         own.end()
 
 

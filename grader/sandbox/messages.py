@@ -67,27 +67,6 @@ class Launched(Message):
 
 
 @dataclass(frozen=True)
-class Targets:
-    """What probes try to reach, laid out by the host.
-
-    Attributes:
-        file: of the host.
-        folder: of the host.
-        pid: of the host.
-        port: on which it listens.
-        abstract: name of a Unix socket of its.
-        memory_mb: MiB that the probing process may have beyond its start.
-    """
-
-    file: str
-    folder: str
-    pid: int
-    port: int
-    abstract: str
-    memory_mb: int
-
-
-@dataclass(frozen=True)
 class OpenLane(Message):
     """A lane is there; its socket comes along."""
 
@@ -103,15 +82,25 @@ class EndWorkers(Message):
 
 @dataclass(frozen=True)
 class TryOut(Message):
-    """Try what workers can do.
+    """Try what workers can do, and whether they reach what the host has laid out.
 
     Attributes:
-        targets: for the probes.
-        folders: two empty folders, for workers that have none of their own.
+        file: of the host.
+        folder: of the host.
+        pid: of the host.
+        port: on which it listens.
+        abstract: name of a Unix socket of its.
+        memory_mb: MiB that the probing process may have beyond its start.
+        own_folders: two empty folders, for workers that have none of their own.
     """
 
-    targets: Targets
-    folders: tuple[str, ...]
+    file: str
+    folder: str
+    pid: int
+    port: int
+    abstract: str
+    memory_mb: int
+    own_folders: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -179,7 +168,7 @@ class Ended(Message):
 
 
 _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}
-_PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits, "targets": Targets}
+_PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits}
 
 
 def to_tree(message: Message) -> dict[str, Any]:
@@ -190,14 +179,15 @@ def to_tree(message: Message) -> dict[str, Any]:
 def from_tree(tree: Mapping[str, Any]) -> Message:
     """The message of a frame's tree."""
     ((name, fields),) = tree.items()
-    return _KINDS[name](**{key: _read(key, value) for key, value in fields.items()})
+    message: Message = _read(_KINDS[name], fields)
+    return message
 
 
-def _read(key: str, value: Any) -> Any:
-    """The value of a field; names of fields mean the same in all messages."""
-    if key in _PARTS and value is not None:
-        return _PARTS[key](**{inner: _read(inner, item) for inner, item in value.items()})
-    return tuple(value) if isinstance(value, list) else value
+def _read(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
+    """A record of its fields; names of fields mean the same in all messages."""
+    # JSON has no tuples, and no records in records.
+    tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    return kind(**tuples | {key: _read(_PARTS[key], fields[key]) for key in _PARTS if key in fields})
 
 
 def to_text(message: Message) -> str:

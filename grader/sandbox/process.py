@@ -137,32 +137,28 @@ def sweep(folder: str) -> None:
     What lies deep is brought up first: no path here gets longer than two names, and nothing recurses. Links are removed
     and never followed. The folder must not change meanwhile.
     """
-    left: set[str] = set()
-    while True:
-        entries = _entries(folder)
+    before: set[str] = set()
+    # Until nothing is left, or nothing that this user can remove.
+    while (entries := _entries(folder)) and (names := {entry.name for entry in entries}) != before:
+        before = names
         for entry in entries:
-            if _is_folder(entry):
-                _flatten(entry.path, folder)
-            else:
-                _unlink(entry.path)
-        now = {entry.name for entry in _entries(folder)}
-        if not now or now == left:  # nothing left, or nothing that this user can remove
-            break
-        left = now
+            _remove(entry, folder)
     with contextlib.suppress(OSError):
         os.rmdir(folder)
 
 
-def _flatten(inner: str, folder: str) -> None:
-    """Remove a folder, after its own folders were moved up."""
-    for entry in _entries(inner):
-        if _is_folder(entry):
-            with contextlib.suppress(OSError):
-                os.rename(entry.path, os.path.join(folder, uuid.uuid4().hex))
-        else:
-            _unlink(entry.path)
+def _remove(entry: os.DirEntry[str], up: str) -> None:
+    """Remove a file, or a folder after its own folders were moved up."""
+    inner = _entries(entry.path) if entry.is_dir(follow_symlinks=False) else None
+    for each in inner or ():
+        with contextlib.suppress(OSError):
+            if each.is_dir(follow_symlinks=False):
+                os.rename(each.path, os.path.join(up, uuid.uuid4().hex))
+            else:
+                os.unlink(each.path)
+    remove = os.unlink if inner is None else os.rmdir
     with contextlib.suppress(OSError):
-        os.rmdir(inner)
+        remove(entry.path)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -173,12 +169,3 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False)
-
-
-def _unlink(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)

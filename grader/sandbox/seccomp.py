@@ -59,8 +59,12 @@ _PAGES_OF_FILES = (20, 21, 25)  # MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE; honest
 _WATCHES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 
 
-def _base() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
-    """Rules for every worker: error number, system call, conditions (argument, comparison, two values)."""
+_Rule = tuple[int, str, list[tuple[int, str, int, int]]]
+"""Error number, system call, conditions: argument, comparison, two values."""
+
+
+def _base() -> Iterator[_Rule]:
+    """Rules for every worker."""
     for name in _OUT_OF_BOUNDS.split():
         yield errno.EPERM, name, []
     yield errno.ENOSYS, "clone3", []  # its flags lie in memory, where no filter can look; libc falls back to clone
@@ -77,7 +81,7 @@ def _base() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     yield errno.EAFNOSUPPORT, "socket", [(0, "MASKED_EQ", 0xFFFFFFFF, _NETLINK), (2, "NE", 0, 0)]
 
 
-def _advice() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
+def _advice() -> Iterator[_Rule]:
     """Rules on calls that honest code needs, though not in this way; see `_OUT_OF_BOUNDS`."""
     for advice in _PAGES_OF_FILES:
         yield errno.EPERM, "madvise", [(2, "MASKED_EQ", 0xFFFFFFFF, advice)]
@@ -88,7 +92,7 @@ def _advice() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
         yield errno.EOPNOTSUPP, name, [(5, "NE", 0, 0)]
 
 
-def _alone() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
+def _alone() -> Iterator[_Rule]:
     """Rules for a worker that may have threads, but neither child processes nor sockets, by which these would talk."""
     # EAGAIN, as where a limit on processes is met: Python raises that as an error that programs know.
     for name in ("fork", "vfork"):
@@ -97,7 +101,7 @@ def _alone() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
     yield errno.EPERM, "socket", []
 
 
-def _rootless() -> Iterator[tuple[int, str, list[tuple[int, str, int, int]]]]:
+def _rootless() -> Iterator[_Rule]:
     """Rules for a worker without namespaces."""
     for name in _WITHOUT_A_ROOT.split():
         yield errno.EPERM, name, []

@@ -18,17 +18,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Targets, TryOut
+from grader.sandbox.messages import TryOut
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom", "torch.utils.benchmark")
 _OTHER_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
-_NOWHERE = "192.0.2.1"  # reserved for documentation, RFC 5737
 _MOST_DISK = 1 << 30
 _DAEMON_S = 4.0
 _DAEMON_WAIT_S = 0.5
@@ -42,10 +42,16 @@ _PR_GET_NO_NEW_PRIVS = 39
 _PTRACE_SEIZE = 0x4206
 
 
-class _Probes:
-    """Each public method is a probe, by the name of its promise."""
+_Attempts = Iterator[tuple[str, Callable[[], object]]]
 
-    def __init__(self, targets: Targets) -> None:
+
+class _Probes:
+    """Each public method is a probe, by the name of its promise.
+
+    It returns what is wrong, or ""; or it yields attempts that must fail, each with what is wrong if it does not.
+    """
+
+    def __init__(self, targets: TryOut) -> None:
         self._targets = targets
 
     def imports(self) -> str:
@@ -58,8 +64,7 @@ class _Probes:
         for folder in (".", tempfile.gettempdir()):
             path = Path(folder, "probe.txt")
             path.write_text("written", encoding="ascii")
-            path.rename(path.with_suffix(".moved"))
-            path.with_suffix(".moved").unlink()
+            path.rename(path.with_suffix(".moved")).unlink()
         return ""
 
     def threads(self) -> str:
@@ -75,94 +80,57 @@ class _Probes:
         torch.set_num_threads(before)
         return "" if total == 300**3 else "a parallel operation gave a wrong value"
 
-    def memory(self) -> str:
-        try:
-            mmap.mmap(-1, (self._targets.memory_mb + 64) << 20).close()
-        except (OSError, MemoryError):
-            return ""
-        return "more memory than allowed could be had"
+    def memory(self) -> _Attempts:
+        yield "more memory than allowed could be had", partial(mmap.mmap, -1, (self._targets.memory_mb + 64) << 20)
 
-    def read_files(self) -> str:
-        with contextlib.suppress(OSError):
-            os.listdir(self._targets.folder)
-            return "a folder could be listed"
-        with contextlib.suppress(OSError):
-            Path(self._targets.file).read_bytes()
-            return "a file could be read"
-        return ""
+    def read_files(self) -> _Attempts:
+        yield "a folder could be listed", partial(os.listdir, self._targets.folder)
+        yield "a file could be read", Path(self._targets.file).read_bytes
 
-    def see_files(self) -> str:
-        return "a file could be seen" if os.path.lexists(self._targets.file) else ""
+    def see_files(self) -> _Attempts:
+        yield "a file could be seen", partial(os.lstat, self._targets.file)
 
-    def write_files(self) -> str:
-        with contextlib.suppress(OSError):
-            Path(self._targets.folder, "written").write_bytes(b"")
-            return "a file could be made"
-        with contextlib.suppress(OSError), open(self._targets.file, "ab"):
-            return "a file could be opened for writing"
-        return ""
+    def write_files(self) -> _Attempts:
+        yield "a file could be made", Path(self._targets.folder, "written").touch
+        yield "a file could be opened for writing", partial(open, self._targets.file, "ab")
 
-    def change_packages(self) -> str:
+    def change_packages(self) -> _Attempts:
         for module in ("os", "torch", "grader.sandbox"):
-            origin = sys.modules[module].__file__
-            assert origin is not None
-            with contextlib.suppress(OSError), open(origin, "r+b"):
-                return f"{module} could be opened for writing"
-            with contextlib.suppress(OSError):
-                os.utime(origin, (os.stat(origin).st_atime, os.stat(origin).st_mtime))
-                return f"the times of {module} could be changed"
-            path = Path(origin).with_name("written_by_a_probe")
-            with contextlib.suppress(OSError):
-                path.touch()
-                path.unlink()
-                return f"a file could be made beside {module}"
-        return ""
+            origin = Path(str(sys.modules[module].__file__))
+            as_before = (origin.stat().st_atime_ns, origin.stat().st_mtime_ns)
+            yield f"{module} could be opened for writing", partial(open, origin, "r+b")
+            yield f"the times of {module} could be changed", partial(os.utime, origin, ns=as_before)
+            yield f"a file could be made beside {module}", partial(tempfile.NamedTemporaryFile, dir=origin.parent)
 
-    def network(self) -> str:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._targets.port), timeout=1):
-            return "a port of the machine could be reached"
+    def network(self) -> _Attempts:
+        local = ("127.0.0.1", self._targets.port)
+        yield "a port of the machine could be reached", partial(socket.create_connection, local, timeout=1)
         # Connecting a datagram socket sends nothing. It asks the kernel for a route, which there must not be.
-        for family, address in ((socket.AF_INET, _NOWHERE), (socket.AF_INET6, "2001:db8::1")):
-            with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as sock:
-                sock.connect((address, 9))
-                return "there is a route to other machines"
-        return ""
+        for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):  # of no machine
+            yield "there is a route to other machines", partial(_connect, family, (address, 9))
 
-    def unix_sockets(self) -> str:
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-            sock.connect("\0" + self._targets.abstract)
-            return "an abstract Unix socket could be reached"
-        return ""
+    def unix_sockets(self) -> _Attempts:
+        where = "\0" + self._targets.abstract
+        yield "an abstract Unix socket could be reached", partial(_connect, socket.AF_UNIX, where)
 
-    def odd_sockets(self) -> str:
+    def odd_sockets(self) -> _Attempts:
         for family in _OTHER_FAMILIES:
             for kind in (socket.SOCK_STREAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
-                with contextlib.suppress(OSError), socket.socket(family, kind):
-                    return f"a socket of family {family} could be made"
-        return ""
+                yield f"a socket of family {family} could be made", partial(socket.socket, family, kind)
 
-    def signals(self) -> str:
-        with contextlib.suppress(OSError):
-            os.kill(self._targets.pid, 0)
-            return "the grader's process could be signalled"
-        with contextlib.suppress(OSError):
-            if os.getppid() > 1:  # 0 is out of sight, 1 is the process of its own namespace set
-                os.kill(os.getppid(), 0)
-                return "the parent could be signalled"
-        return ""
+    def signals(self) -> _Attempts:
+        yield "the grader's process could be signalled", partial(os.kill, self._targets.pid, 0)
+        if os.getppid() > 1:  # 0 is out of sight, 1 is the process of its own namespace set
+            yield "the parent could be signalled", partial(os.kill, os.getppid(), 0)
 
-    def tracing(self) -> str:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.ptrace(_PTRACE_SEIZE, self._targets.pid, None, None) == 0:
-            return "the grader's process could be traced"
+    def tracing(self) -> _Attempts:
+        pid = self._targets.pid
+        yield "the grader's process could be traced", partial(_trace, pid)
         for name in ("environ", "cmdline", "maps"):
-            with contextlib.suppress(OSError):
-                Path(f"/proc/{self._targets.pid}/{name}").read_bytes()
-                return f"{name} of the grader's process could be read"
-        return ""
+            yield f"{name} of the grader's process could be read", Path(f"/proc/{pid}/{name}").read_bytes
 
-    def see_processes(self) -> str:
-        return "the grader's process could be seen" if os.path.exists(f"/proc/{self._targets.pid}") else ""
+    def see_processes(self) -> _Attempts:
+        yield "the grader's process could be seen", partial(os.stat, f"/proc/{self._targets.pid}")
 
     def execute(self) -> str:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -183,8 +151,8 @@ class _Probes:
             return "there are capabilities"
         return ""
 
-    def new_namespaces(self) -> str:
-        return "a user namespace could be made" if ctypes.CDLL(None).unshare(kernel.CLONE_NEWUSER) == 0 else ""
+    def new_namespaces(self) -> _Attempts:
+        yield "a user namespace could be made", partial(kernel.unshare, kernel.CLONE_NEWUSER)
 
     def ipc(self) -> str:
         libc = ctypes.CDLL(None)
@@ -209,6 +177,16 @@ class _Probes:
         return "" if size <= _MOST_DISK and 0 < files < 100_000 else "it is as large as the disk"
 
 
+def _connect(family: int, address: tuple[str, int] | str) -> None:
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        sock.connect(address)
+
+
+def _trace(pid: int) -> None:
+    if ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, pid, None, None) == -1:
+        raise OSError("it is refused")
+
+
 _NAMES = [name for name in vars(_Probes) if not name.startswith("_")]
 
 
@@ -219,14 +197,11 @@ def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
         sandbox: how workers are confined.
         wanted: what the probes try to reach.
     """
-    targets, (first, second) = wanted.targets, wanted.folders
-
-    def limits(processes: int) -> WorkerLimits:
-        return WorkerLimits(_CPU_S, targets.memory_mb, _FILE_MB, processes)
-
+    first, second = wanted.own_folders
+    limits = partial(WorkerLimits, _CPU_S, wanted.memory_mb, _FILE_MB)
     try:
         # As for an exercise that allows no process, which is what most of them do.
-        said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(targets)).encode())
+        said = _in_a_worker(sandbox, first, limits(1), lambda: json.dumps(_try_all(wanted)).encode())
         results: dict[str, str] = json.loads(said) if said else {}
         # With processes allowed, where a sandbox allows any: else no daemon could be left, and the probe would show
         # nothing.
@@ -290,15 +265,25 @@ def _read_all(descriptor: int, seconds: float) -> bytes | None:
     return None
 
 
-def _try_all(targets: Targets) -> dict[str, str]:
+def _try_all(targets: TryOut) -> dict[str, str]:
     """What each probe found, by name."""
     probes, results = _Probes(targets), {}
     for name in _NAMES:
         try:
-            results[name] = getattr(probes, name)()
-        except Exception as error:
+            found = getattr(probes, name)()
+            results[name] = found if isinstance(found, str) else _succeeded(found)
+        except Exception as error:  # in honest code, or the probe is wrong: its promise is not shown to hold
             results[name] = f"{type(error).__name__}: {error}"
     return results
+
+
+def _succeeded(attempts: _Attempts) -> str:
+    """What is wrong with the first attempt that does not fail as the kernel makes it fail; "" if all do."""
+    for what, attempt in attempts:
+        with contextlib.suppress(OSError, MemoryError):
+            attempt()
+            return what
+    return ""
 
 
 def _leave_a_daemon() -> bytes:

@@ -23,25 +23,15 @@ PRIVATE_PARENT = "/home"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 _PRIVATE_FOLDERS = ("tmp", "shm", "work")
 _LINKS = {"tmp": f"{PRIVATE}/tmp", "var/tmp": f"{PRIVATE}/tmp", "dev/shm": f"{PRIVATE}/shm"}  # noqa: S108  of our own root
-_SYSTEM: tuple[str, ...] = (
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/libx32",
+_SYSTEM = (
+    *(f"{top}/{name}" for top in ("", "/usr") for name in ("lib", "lib32", "lib64", "libx32")),
+    *("/usr/share/zoneinfo", "/nix/store", "/gnu/store"),
 )
-_SYSTEM += ("/usr/share/zoneinfo", "/nix/store", "/gnu/store")
 _SKELETON = "mode=755,size=4m,nr_inodes=10000"
-_PROCESSOR = ("/sys/devices/system/cpu",)
+_PROCESSOR = "/sys/devices/system/cpu"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
-COPIED = tuple(
-    path
-    for path in ("/proc/cpuinfo", f"{_HUGE_PAGES}/enabled", f"{_HUGE_PAGES}/hpage_pmd_size")
-    if os.path.exists(path)
-)
+_READ = ("/proc/cpuinfo", f"{_HUGE_PAGES}/enabled", f"{_HUGE_PAGES}/hpage_pmd_size")
+COPIED = tuple(filter(os.path.exists, _READ))
 """What PyTorch reads to learn which instructions it may use, and the C library whether there are huge pages."""
 
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/timezone")
@@ -72,7 +62,7 @@ class View:
         What lies inside a hidden folder and is named, such as a virtual environment in a course's folder, is shown.
         """
         hidden = {os.path.realpath(path) for path in self.hidden}
-        named = (*self.shown, *_SYSTEM, *_PROCESSOR, *_SETTINGS)
+        named = (*self.shown, *_SYSTEM, _PROCESSOR, *_SETTINGS)
         places = {place for path in named for place in (path, os.path.realpath(path))}
         parts = {part for place in places if os.path.exists(place) for part in _without(place, hidden)}
         outermost: list[str] = []

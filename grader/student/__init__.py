@@ -7,6 +7,6 @@ own            the student's own files, read and graded; `grade try`: the lines 
 pack           a hand-in as one zip, with its receipt
 watch          `grade watch`: grades on each save, and does what keys say
 notebook       an exercise graded from the cells of a notebook, for `grader.notebook` in the student's own kernel
-pytest_plugin  shown checks as tests of the student's own pytest
+pytest_plugin  shown checks as tests of the student's own pytest; their items are in pytest_items
 games          `grade break`, `grade catch` and `grade trace`
 """

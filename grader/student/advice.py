@@ -16,7 +16,6 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
 from grader.course.layout import is_entry
 from grader.course.topics import read_topics
-from grader.grading.lanes import open_lanes
 from grader.model import Check, Course, Exercise, Picture, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -24,17 +23,8 @@ from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
 from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal, prose
-from grader.student.folder import (
-    CHANGED,
-    Progress,
-    changed_checks,
-    is_behind,
-    read_progress,
-    save_starters,
-    starter_of,
-    write_progress,
-)
-from grader.student.own import grade_own, own_files
+from grader.student import folder
+from grader.student.own import own_exercise, own_files
 from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
@@ -50,19 +40,19 @@ _WORDS = ("first", "second", "third")
 
 def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     """Save how far the student is, and give advice."""
-    before = read_progress(course)
+    before = folder.read_progress(course)
     after = before.after(report)
-    problem = write_progress(course, after)
+    problem = folder.write_progress(course, after)
     if not problem:
-        save_starters(course)
+        folder.save_starters(course)
     texts: list[str] = []
     for graded in (graded for graded in report.exercises if graded.checks):
-        changed = changed_checks(course, graded.exercise)
-        texts += (CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
+        changed = folder.changed_checks(course, graded.exercise)
+        texts += (folder.CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
     texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
-    if is_behind(course.root):
+    if folder.is_behind(course.root):
         texts.append("The course has corrections. To get them and keep your work:  grade update")
     for text in texts:
         yield from prose(text, width, "", "  ")
@@ -90,7 +80,7 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
         yield from prose(text, width, "", "  ")
 
 
-def advice(course: Course, report: Report, progress: Progress, *, saved: bool = True) -> Iterator[str]:
+def advice(course: Course, report: Report, progress: folder.Progress, *, saved: bool = True) -> Iterator[str]:
     """Advice after a run, in sentences.
 
     Args:
@@ -167,13 +157,12 @@ def hints(
     Raises:
         CourseError: the student has seen no hint yet.
     """
-    progress = read_progress(course)
+    progress = folder.read_progress(course)
     total, standing = len(exercise.hints), progress.of(exercise.id)
     seen = min(standing.hints, total)
     if again and not seen:
         raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    first = 1 if everything or again else seen + 1
-    last = total if everything else seen if again else min(seen + 1, total)
+    first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
     numbers = range(first, last + 1)
     if not numbers:
         yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
@@ -186,7 +175,7 @@ def hints(
         yield from prose(f"There {more}:  grade hint {exercise.id}", width)
     if numbers[-1] > seen:
         now = progress.with_(exercise.id, replace(standing, hints=numbers[-1]))
-        if problem := write_progress(course, now):
+        if problem := folder.write_progress(course, now):
             yield from prose(f"{problem}; grade hint --all shows all of them", width)
 
 
@@ -210,16 +199,16 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     """
     assert exercise.reference is not None
     mine = own_files(course, [exercise])
-    texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": starter_of(course, exercise)}
+    texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
     counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
     checks: Sequence[Check] = ()
-    with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
+    with own_exercise(course, exercise, setup) as own:
         for name, text in texts.items():
             if name == YOURS or text is not None:
                 files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
                 handed_in = replace(mine, author=name, files=files)
-                (graded,) = grade_own(course, exercise, setup, lanes, handed_in, with_tries=False).exercises
+                (graded,) = own.graded(handed_in, with_tries=False).exercises
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]
     shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]

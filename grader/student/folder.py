@@ -110,20 +110,20 @@ def update(source: Path, folder: Path) -> list[Change]:
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
     """
+    if not layout.is_given(folder):
+        what = "has a course of its own" if layout.is_course(folder) else "has no course"
+        raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
     texts, given = _texts(load_course(source)), given_digests(folder)
     changes = []
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        for path in (*texts, *(path for path in given if path not in texts)):
+        for path in dict.fromkeys((*texts, *given)):
             kind = _kind(folder / path, texts.get(path), given.get(path))
-            if kind in ("new", "corrected"):
-                _put(folder / path, texts[path])
-            elif kind == "beside":
-                _put(folder / f"{path}{NEWER}", texts[path])
+            if kind in ("new", "corrected", "beside"):
+                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", texts[path])
             elif kind == "removed":
                 (folder / path).unlink()
-            if kind:
-                changes.append(Change(path, kind))
+            changes += [Change(path, kind)] if kind else []
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
     return changes
@@ -162,8 +162,6 @@ def _kind(path: Path, new: bytes | None, given: str | None) -> str:
 
 def is_behind(root: Path) -> bool:
     """Whether a folder was made by `start` from a course that has changed since."""
-    if not layout.is_given(root):
-        return False
     source, given = layout.bundled_course(), given_digests(root)
     return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
 
@@ -173,10 +171,7 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
     Only a folder that `start` made knows what they were.
     """
-    if not layout.is_given(course.root):
-        return []
-    places = layout.Places.of(exercise)
-    given = given_digests(course.root)
+    places, given = layout.Places.of(exercise), given_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
     return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
 
@@ -196,17 +191,10 @@ def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
-    """What was given out, by path; nothing where the note is damaged, so that all that differs is the student's.
-
-    Raises:
-        CourseError: the folder was not made by `start`.
-    """
+    """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
-    except FileNotFoundError:
-        what = "has a course of its own" if layout.is_course(folder) else "has no course"
-        raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
     return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
@@ -273,24 +261,24 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
 
 def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
     """Put a file back as it was given out; the one that was there stays beside it."""
+    there, old = os.path.lexists(path), free_name(path)
     with failing_as(f"{shown.as_posix()} cannot be restored"):
-        old = free_name(path) if os.path.lexists(path) else None
-        if old is not None:
+        if there:
             os.replace(path, old)
         _put(path, text)
     yield f"{typed(path)} is restored"
-    if old is not None:
+    if there:
         yield f"Your version is beside it, as {old.name}; it is not graded"
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
-    text = path.read_bytes() if path.is_file() else None
+    if not path.is_file():
+        return None
+    text, is_bundled = path.read_bytes(), layout.staff_root(course.root) != course.root
     # A copy that somebody changed does not count.
-    wanted = exercise.starter_digest
-    bundled = layout.staff_root(course.root) != course.root
-    return text if text is None or bundled or not wanted or starter_digest(text) == wanted else None
+    return text if is_bundled or exercise.starter_digest in ("", starter_digest(text)) else None
 
 
 def free_name(path: Path) -> Path:
@@ -333,32 +321,26 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class _Saved:
-    last: str
-    exercises: Mapping[str, Standing]
-
-
-@dataclass(frozen=True)
 class Progress:
-    """A student's state in a course.
+    """A student's state in a course, which reads its own JSON.
 
     Attributes:
-        standings: by exercise id; there may be none.
+        exercises: by exercise id; there may be none.
         last: the exercise that was graded last by itself, or "".
         problem: why the file could not be read, or "".
     """
 
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    exercises: Mapping[str, Standing] = field(default_factory=dict)
     last: str = ""
     problem: str = ""
 
     def of(self, id: str) -> Standing:
         """The state in one exercise."""
-        return self.standings.get(id, Standing())
+        return self.exercises.get(id, Standing())
 
     def with_(self, id: str, standing: Standing) -> Progress:
         """The same with one exercise changed."""
-        return replace(self, standings={**self.standings, id: standing})
+        return replace(self, exercises={**self.exercises, id: standing})
 
     def after(self, report: Report) -> Progress:
         """The same after a run."""
@@ -385,8 +367,7 @@ def read_progress(course: Course) -> Progress:
     """The saved progress; an empty one if it cannot be read."""
     path = layout.kept_progress(course)
     try:
-        saved = from_json(_Saved, path.read_bytes())
-        return Progress(saved.exercises, saved.last)
+        return from_json(Progress, path.read_bytes())
     except FileNotFoundError:
         return Progress()
     except OSError as error:
@@ -399,7 +380,7 @@ def read_progress(course: Course) -> Progress:
 def write_progress(course: Course, progress: Progress) -> str:
     """Save it, in one step; a sentence if that is not possible, else ""."""
     path = layout.kept_progress(course)
-    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.standings.items()}
+    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.exercises.items()}
     saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
     try:
         ready_folder(course.root)

@@ -29,7 +29,7 @@ from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import Cell, Module, module_of
-from grader.model import Course, Exercise, GradedExercise
+from grader.model import Course, Exercise, GradedCheck, GradedExercise
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
 from grader.report.html import fragment
@@ -78,18 +78,14 @@ class NotebookGrader:
         if not module.lines:
             missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
             return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}
-        graded = self._graded(course, exercise, module, folder, own=own)
-        lines = [*module.notes, *exercise_lines(graded)]
-        return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
-
-    def _graded(self, course: Course, exercise: Exercise, module: Module, folder: Path, *, own: bool) -> GradedExercise:
         # As if it were a file in that folder, whether there is one or not.
         name = exercise.file_name
         handed_in = submission_of(folder.name, exercise, folder / name, {name: module.source})
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
-        (graded,) = grade_submission(plan, handed_in, lanes).exercises
-        return in_cells(graded, module)
+        graded = in_cells(grade_submission(plan, handed_in, lanes).exercises[0], module)
+        lines = [*module.notes, *exercise_lines(graded)]
+        return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
     def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Lanes:
         """Lanes for the exercises of a module: its checks are read once, so that the next exercise starts at once."""
@@ -118,19 +114,17 @@ def _needed(exercise: Exercise) -> list[str]:
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
     """The same exercise, with messages that name lines of cells and not of a file."""
-    rows = []
-    for row in graded.checks:
-        message = _in_cells(row.outcome.message, graded.exercise, module)
-        rows.append(replace(row, outcome=replace(row.outcome, message=message)))
-    return replace(graded, checks=tuple(rows))
+    name = graded.exercise.file_name
 
+    def named(row: GradedCheck) -> GradedCheck:
+        message = lines_in_cells(row.outcome.message, name, module.origins, module.label)
+        message = re.sub(rf"\byour {re.escape(name)}", "your notebook", message)
+        # The kernel has its functions already.
+        message = re.sub(rf"(?m)^    from {graded.exercise.id} import .*\n", "", message)
+        message = _TO_TRY.sub("To see it, run in a cell of its own:", message)
+        return replace(row, outcome=replace(row.outcome, message=message))
 
-def _in_cells(message: str, exercise: Exercise, module: Module) -> str:
-    message = lines_in_cells(message, exercise.file_name, module.origins, module.label)
-    message = re.sub(rf"\byour {re.escape(exercise.file_name)}", "your notebook", message)
-    # The kernel has its functions already.
-    message = re.sub(rf"(?m)^    from {exercise.id} import .*\n", "", message)
-    return _TO_TRY.sub("To see it, run in a cell of its own:", message)
+    return replace(graded, checks=tuple(map(named, graded.checks)))
 
 
 def main() -> None:

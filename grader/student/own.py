@@ -6,6 +6,8 @@ import ast
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from grader.course.layout import kept_results
@@ -19,6 +21,9 @@ from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.score import Causes
+
+Running = Callable[[str, float], None]
+"""Receives what is running, and for how many seconds."""
 
 _SIM = ("from grader import accelerator", 'accelerator.enable("sim")')
 
@@ -40,49 +45,57 @@ def own_file(course: Course, exercise: Exercise) -> Submission:
     return handed_in
 
 
-def grade_own(
-    course: Course,
-    exercise: Exercise,
-    setup: Setup,
-    lanes: Engine,
-    handed_in: Submission | None = None,
-    store: Store | None = None,
-    **choices: Any,
-) -> Report:
-    """Grade one exercise, even if its file is the starter.
+@dataclass(frozen=True)
+class OwnExercise:
+    """An exercise in a student's folder, with what grades it: `own_exercise` opens one.
 
-    Args:
+    Attributes:
         course: the student's folder.
         exercise: the exercise.
         setup: how the run is set up.
         lanes: what grades it.
-        handed_in: what is graded; by default the student's file as it is now.
-        store: has the results of earlier runs.
-        choices: of a `RunPlan`.
-
-    Raises:
-        CourseError: the file cannot be read.
-        GraderError: a process of ours cannot be started.
     """
-    plan = RunPlan(course, [exercise], setup, runs_untouched=True, has_folder=True, **choices)
-    return grade_submission(plan, handed_in or own_file(course, exercise), lanes, store)
+
+    course: Course
+    exercise: Exercise
+    setup: Setup
+    lanes: Engine
+
+    def graded(self, handed_in: Submission | None = None, store: Store | None = None, **choices: Any) -> Report:
+        """Grade it, even if its file is the starter.
+
+        Args:
+            handed_in: what is graded; by default the student's file as it is now.
+            store: has the results of earlier runs.
+            choices: of a `RunPlan`.
+
+        Raises:
+            CourseError: the file cannot be read.
+            GraderError: a process of ours cannot be started.
+        """
+        plan = RunPlan(self.course, [self.exercise], self.setup, runs_untouched=True, has_folder=True, **choices)
+        return grade_submission(plan, handed_in or own_file(self.course, self.exercise), self.lanes, store)
 
 
-def try_of(
-    course: Course, exercise: Exercise, setup: Setup, running: Callable[[str, float], None]
-) -> tuple[GradedCheck, list[str]]:
+@contextmanager
+def own_exercise(
+    course: Course, exercise: Exercise, setup: Setup, running: Running | None = None
+) -> Iterator[OwnExercise]:
+    """Lanes for one exercise, whose workers do not see the folder; `running` receives what they wait for."""
+    with open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes:
+        yield OwnExercise(course, exercise, setup, lanes)
+
+
+def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -> tuple[GradedCheck, list[str]]:
     """The first check that has lines to try, and these lines. An unchanged file is not graded again.
 
     Raises:
         CourseError: the file cannot be read, or no check has lines to try.
         GraderError: a process of ours cannot be started.
     """
-    handed_in, hidden = own_file(course, exercise), (course.root,)
-    with (
-        open_store(kept_results(course)) as store,
-        open_lanes([exercise], setup, hidden=hidden, watch=running) as lanes,
-    ):
-        (graded,) = grade_own(course, exercise, setup, lanes, handed_in, store, compiles=True).exercises
+    handed_in = own_file(course, exercise)
+    with open_store(kept_results(course)) as store, own_exercise(course, exercise, setup, running) as own:
+        (graded,) = own.graded(handed_in, store, compiles=True).exercises
     rows = Causes.of(graded.checks)
     for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
         if lines := list(lines_of(row, exercise.id)):

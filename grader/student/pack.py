@@ -139,16 +139,13 @@ def _problems(submission: Submission, report: Report) -> Iterator[str]:
     """A sentence for each exercise that needs work before it is handed in."""
     for graded in report.exercises:
         exercise = graded.exercise
-        at_load = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]
-        if missing := submission.problems.get(exercise.id):
-            text = missing
+        if exercise.id in submission.problems:
+            texts = [submission.problems[exercise.id]]
         elif exercise.id in submission.untouched:
-            text = "the file is still the unchanged starter; it earns 0"
-        elif at_load:
-            text = at_load[0]
+            texts = ["the file is still the unchanged starter; it earns 0"]
         else:
-            continue
-        yield for_terminal(f"{exercise.number} {exercise.id}: {text}")
+            texts = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]
+        yield from (for_terminal(f"{exercise.number} {exercise.id}: {text}") for text in texts[:1])
 
 
 def _points(graded: GradedExercise) -> str:

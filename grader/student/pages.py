@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,11 @@ from grader.student.folder import Progress, Standing, read_progress, typed
 KNOWN = "known"
 _NARROW = 64
 _RULE = re.compile(r"C[0-9]+[.:)]?\s+")
+_PARAGRAPH = re.compile(
+    rf"^{_RULE.pattern}.*(\n(?!{_RULE.pattern}| *>>>| *$).+)*"  # a rule goes on in lines that stand further in
+    rf"|^[^ \n].*(\n(?!{_RULE.pattern}| *>>>| |$).+)*|^.*$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,14 @@ class Row:
     """
 
     exercise: Exercise
-    state: str
-    earned: int
-    fast: bool
+    state: str = "not_started"
+    earned: int = 0
+    fast: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be solved."""
+        return self.state in ("not_started", "started")
 
 
 def rows_of(course: Course, progress: Progress) -> list[Row]:
@@ -55,15 +65,13 @@ def rows_of(course: Course, progress: Progress) -> list[Row]:
     for module in course.modules:
         mine = []
         for exercise in module.exercises:
-            standing, fast = progress.of(exercise.id), exercise is module.exercises[-1]
-            if exercise.id not in files.files or exercise.id in files.untouched:
-                mine.append(Row(exercise, "not_started", 0, fast))
-            else:
-                begun = standing.state if standing.state != "not_started" else "started"
-                mine.append(Row(exercise, begun, standing.earned, fast))
-        if mine and mine[-1].state == "done":
-            mine = [Row(row.exercise, KNOWN, 0, row.fast) if row.state == "not_started" else row for row in mine]
-        rows += mine
+            standing, row = progress.of(exercise.id), Row(exercise, fast=exercise is module.exercises[-1])
+            if exercise.id in files.files and exercise.id not in files.untouched:
+                begun = "started" if standing.state == "not_started" else standing.state
+                row = replace(row, state=begun, earned=standing.earned)
+            mine.append(row)
+        is_known = mine[-1:] and mine[-1].state == "done"
+        rows += [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
     return rows
 
 
@@ -94,13 +102,10 @@ def chosen(
 
 
 def _topics(course: Course, topic: str) -> set[str]:
-    known = read_topics(course)
-    word = topic.casefold()
-    topics = {id for id, row in known.items() if id.casefold() == word}
-    topics = topics or {id for id, row in known.items() if word in row.name.casefold()}
-    if not topics:
-        raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
-    return topics
+    names, word = {id: row.name.casefold() for id, row in read_topics(course).items()}, topic.casefold()
+    if topics := {id for id in names if id.casefold() == word} or {id for id in names if word in names[id]}:
+        return topics
+    raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
 def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
@@ -120,8 +125,7 @@ def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str
     place = ids.index(first) if first in ids else 0
     # Round the course: what was left out on the way comes when the end is reached.
     ahead = [*rows[place:], *rows[:place]]
-    open_ = ("not_started", "started", KNOWN) if start else ("not_started", "started")
-    return next((row for row in ahead if row.state in open_), None)
+    return next((row for row in ahead if row.is_open or (start and row.state == KNOWN)), None)
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:
@@ -263,31 +267,15 @@ def _docstring(exercise: Exercise, copy: Path) -> str:
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
     """The text of a task, in lines of this width; examples are left alone."""
-    lines = for_terminal(doc).rstrip().split("\n")
-    if lines[0].strip() == title:  # which stands above
-        lines = lines[1:]
-    while lines and not lines[0].strip():
-        lines = lines[1:]
-    paragraph: list[str] = []
-    for line in lines:
-        rule = _RULE.match(line)
-        goes_on = paragraph and line.strip() and not rule and not line.lstrip().startswith(">>>")
-        if goes_on and (not line.startswith(" ") or _RULE.match(paragraph[0])):
-            paragraph.append(line.strip())
-            continue
-        yield from _set(paragraph, width)
-        paragraph = []
-        if rule or (line.strip() and not line.startswith(" ")):
-            paragraph = [line.rstrip()]
+    text = for_terminal(doc).rstrip()
+    first, _, rest = text.partition("\n")
+    text = rest if first.strip() == title else text  # the title stands above
+    for lines in (match[0] for match in _PARAGRAPH.finditer(text.lstrip("\n"))):
+        if not lines.strip() or lines.startswith(" "):
+            yield lines.rstrip()
         else:
-            yield line.rstrip()
-    yield from _set(paragraph, width)
-
-
-def _set(paragraph: Sequence[str], width: int) -> Iterator[str]:
-    if paragraph:
-        further = "    " if _RULE.match(paragraph[0]) else ""
-        yield from filled(words_of(" ".join(paragraph)), "", width, further)
+            words = words_of(" ".join(line.strip() for line in lines.split("\n")))
+            yield from filled(words, "", width, "    " if _RULE.match(lines) else "")
 
 
 def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
@@ -297,9 +285,8 @@ def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
         tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else tree
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
-            marks = [item for item in node.decorator_list if isinstance(item, ast.Call) and item.args]
-            texts = [item.args[0].value for item in marks if isinstance(item.args[0], ast.Constant)]
-            rules = [text for text in texts if isinstance(text, str) and _RULE.match(f"{text} ")]
-            if marks:
-                checks.append((rules[0] if rules else "", title.split("\n")[0]))
+            calls = [call for call in node.decorator_list if isinstance(call, ast.Call) and call.args]
+            texts = [str(getattr(call.args[0], "value", "")) for call in calls]
+            if texts:
+                checks.append((next((text for text in texts if _RULE.match(f"{text} ")), ""), title.split("\n")[0]))
     return checks

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import sys
 import threading
@@ -26,17 +27,17 @@ from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.model import Course, Exercise, GradedExercise, Report, Submission, Verdict
+from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import counted, points_text
 from grader.report.pictures import ASCII, Drawing
-from grader.report.safe import prose
+from grader.report.safe import filled, prose
 from grader.report.terminal import exercise_lines, mistake_lines
 from grader.student.advice import after_run, ending, hints
 from grader.student.folder import read_progress, reset, starter_of, typed
 from grader.student.own import own_files
-from grader.student.pages import list_lines, next_row, rows_of, show_lines
+from grader.student.pages import Row, list_lines, rows_of, show_lines
 
 _BAR = 26
 _LOOK_S = 0.1
@@ -81,12 +82,12 @@ class Watch:
         self._setup = setup
         self._screen = screen
         self._events: queue.Queue[str | set[Path]] = queue.Queue()
-        self._lanes: Lanes | None = None
+        self._lanes: Lanes  # opened in `run`, as is what is known
+        self._known: Known
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
         self._news = False
         self._asked = False
-        self._known = Known(setup)
 
     def run(self, *, poll: bool = False) -> None:
         """Grade the exercise, then again each time a file is saved.
@@ -116,26 +117,15 @@ class Watch:
         if isinstance(event, set):
             self._on_saved(event)
             return
-        key, asked_before, self._asked = event.lower(), self._asked, False
-        if key == "r" and not asked_before and self._has_work():
-            self._asked = True
-            text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
-            self._say_prose(text)
-            return
-        if key not in _KEYS:
-            if asked_before:
-                self._say("Nothing was restored.")
-            return
-        _, action = _KEYS[key]
+        _, action = _KEYS.get(event.lower(), ("", None))
+        if self._asked and action is None:
+            self._say("Nothing was restored.")
+        self._asked = self._asked and action is Watch._reset
         try:
-            action(self)
+            if action is not None:
+                action(self)
         except GraderError as error:  # such as a hint that does not exist: the watch goes on
             self._say_prose(str(error))
-
-    def _has_work(self) -> bool:
-        """Whether there is a file that is not the starter."""
-        path = self._exercise.starter
-        return path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
 
     def _on_saved(self, paths: set[Path]) -> None:
         # What else was saved meanwhile belongs to the same moment; keys wait their turn.
@@ -157,18 +147,18 @@ class Watch:
         raise _Leave
 
     def _next(self) -> None:
-        progress = read_progress(self._course)
-        rows = rows_of(self._course, progress)
-        ids = [row.exercise.id for row in rows]
-        place = ids.index(self._exercise.id) + 1
-        ahead = [row for row in (*rows[place:], *rows[:place]) if row.state in ("not_started", "started")]
-        if not ahead or ahead[0].exercise.id == self._exercise.id:
-            others = next_row(self._course, rows, progress)
-            self._say_prose(*(["You have solved all other exercises."] if others else ending(self._course, rows)))
-            return
-        self._exercise = ahead[0].exercise
-        self._seen.pop(self._exercise.id, None)
-        self._grade()
+        rows = self._rows()
+        place = [row.exercise.id for row in rows].index(self._exercise.id)
+        # Round the course; the exercise in hand comes last.
+        following = next((row for row in (*rows[place + 1 :], *rows[: place + 1]) if row.is_open), None)
+        if following is None:
+            self._say_prose(*ending(self._course, rows))
+        elif following is rows[place]:
+            self._say("You have solved all other exercises.")
+        else:
+            self._exercise = following.exercise
+            self._seen.pop(self._exercise.id, None)
+            self._grade()
 
     def _hint(self) -> None:
         self._say(*hints(self._course, self._exercise, self._screen.width()))
@@ -177,12 +167,11 @@ class Watch:
         self._say(*show_lines(self._course, self._exercise, self._screen.width(), self._screen.drawing))
 
     def _list(self) -> None:
-        rows = rows_of(self._course, read_progress(self._course))
-        self._say(*list_lines(self._course, rows, self._screen.width()))
+        self._say(*list_lines(self._course, self._rows(), self._screen.width()))
 
     def _all(self) -> None:
         exercises = self._course.exercises
-        report = self._graded(own_files(self._course, exercises), exercises, alone=False)
+        report = grade_submission(self._plan(exercises, alone=False), own_files(self._course, exercises), self._lanes)
         for graded in report.exercises:
             if graded.checks:
                 score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)}"
@@ -190,6 +179,13 @@ class Watch:
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
 
     def _reset(self) -> None:
+        path = self._exercise.starter
+        has_work = path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
+        self._asked = has_work and not self._asked
+        if self._asked:
+            text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
+            self._say_prose(text)
+            return
         self._say_prose(*reset(self._course, self._exercise))
         # Saved by us: the same content is not graded again.
         self._grade()
@@ -210,26 +206,18 @@ class Watch:
         started = time.monotonic()
         self._screen.clear()
         self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed(exercise.starter)} ...")
-        report = self._graded(handed_in, [exercise], alone=True)
+        report = grade_submission(self._plan([exercise], alone=True), handed_in, self._lanes)
         seconds = time.monotonic() - started
         (graded,) = report.exercises
         self._say(*exercise_lines(graded, self._screen.width(), drawing=self._screen.drawing))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
-        self._diagnose(graded, handed_in)
+        # Which known mistake it looks like, after the verdict: that need not wait.
+        explained = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
+        self._say(*mistake_lines(explained, self._screen.width()))
         self._say(*after_run(self._course, report, self._screen.width()), self._bar())
-
-    def _graded(self, handed_in: Submission, exercises: Sequence[Exercise], *, alone: bool) -> Report:
-        assert self._lanes is not None
-        return grade_submission(self._plan(exercises, alone=alone), handed_in, self._lanes)
 
     def _plan(self, exercises: Sequence[Exercise], *, alone: bool) -> RunPlan:
         return RunPlan(self._course, exercises, self._setup, runs_untouched=alone, has_folder=True, compiles=True)
-
-    def _diagnose(self, graded: GradedExercise, handed_in: Submission) -> None:
-        """Say which known mistake it looks like, after the verdict, so that the verdict need not wait."""
-        assert self._lanes is not None
-        explained = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
-        self._say(*mistake_lines(explained, self._screen.width()))
 
     def _running(self, what: str, seconds: float) -> None:
         # A student who wants to leave does not wait for their endless loop.
@@ -243,18 +231,16 @@ class Watch:
 
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
         """How many checks changed since the last save."""
-        passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
-        before = self._passed.get(graded.exercise.id)
         if graded.checks and graded.checks[0].check.id != "load":
+            passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
+            before = self._passed.get(graded.exercise.id, passed)
             self._passed[graded.exercise.id] = passed
-            if before is not None and before != passed:
-                better, worse = len(passed - before), len(before - passed)
-                texts = [f"{counted(better, 'more check')} passed" if better else ""]
-                texts += [f"{counted(worse, 'check')} no longer passed" if worse else ""]
-                yield f"Since the last save: {' and '.join(filter(None, texts))}."
+            changes = ((passed - before, "more check", "passed"), (before - passed, "check", "no longer passed"))
+            if texts := [f"{counted(len(ids), what)} {how}" for ids, what, how in changes if ids]:
+                yield f"Since the last save: {' and '.join(texts)}."
 
     def _bar(self) -> str:
-        rows = rows_of(self._course, read_progress(self._course))
+        rows = self._rows()
         done = sum(row.state in ("done", "known") for row in rows)
         text = f"{done} of {len(rows)} exercises"
         long = min(_BAR, self._screen.width() - len(f"[] {text}"))
@@ -263,15 +249,11 @@ class Watch:
 
     def _legend(self) -> Iterator[str]:
         """What each key does, in as many lines as it takes."""
-        line, taken = "", 0
-        for key, (what, _) in _KEYS.items():
-            long = len(f"{key} {what}")
-            if line and taken + 2 + long > self._screen.width():
-                yield line
-                line, taken = "", 0
-            line += f"{'  ' if line else ''}{click.style(key, bold=True)} {what}"
-            taken += long + (2 if taken else 0)
-        yield line
+        for line in filled([f"{key} {what} " for key, (what, _) in _KEYS.items()], "", self._screen.width(), ""):
+            yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
+
+    def _rows(self) -> list[Row]:
+        return rows_of(self._course, read_progress(self._course))
 
     def _say_prose(self, *texts: str) -> None:
         width = self._screen.width()

@@ -19,9 +19,9 @@ from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import Progress, Standing, write_progress
 from grader.student.games.breaking import choose, plant, planted_in, restore
-from grader.student.games.catching import Caught, caught_lines
+from grader.student.games.catching import caught_lines
 from grader.student.games.faults import Fault
-from grader.student.own import grade_own
+from grader.student.own import OwnExercise
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TRIPLE = MINE.replace("x * 2", "x * 3")
@@ -56,11 +56,12 @@ def beside(exercise: Exercise) -> list[str]:
 
 def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fork_lane: Lane) -> None:
     """The student's text is kept whole beside the broken one, which fails by what it does; given back, it is whole."""
-    fault = choose(course, double, FORK, InLane(fork_lane), random.Random(3))
+    own = OwnExercise(course, double, FORK, InLane(fork_lane))
+    fault = choose(own, random.Random(3))
     planted = plant(course, double, fault)
     assert double.starter.read_text() == fault.source != MINE
     assert (double.starter.parent / planted.old).read_text() == MINE
-    report = grade_own(course, double, FORK, InLane(fork_lane))
+    report = own.graded()
     assert report.exercises[0].state == "started"
     assert not {row.outcome.cause for row in report.exercises[0].checks} & {"load", "name", "signature"}
     assert planted_in(course, double) == planted
@@ -74,7 +75,7 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
     with pytest.raises(CourseError, match="no fault suits"):
-        choose(course, double, FORK, InLane(fork_lane), random.Random(3))
+        choose(OwnExercise(course, double, FORK, InLane(fork_lane)), random.Random(3))
 
 
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
@@ -142,7 +143,7 @@ def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
 
 def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
-    found = list(caught_lines(Caught(3, (("C1", "C2"), ("C1", "C2")), 2, ("the result is wrong\nexpected  1",)), 60))
+    found = list(caught_lines(2, ["the result is wrong\nexpected  1"], 3, [("C1", "C2")] * 2, 60))
     assert found == [
         "1 of 2 right answers fail your check, so it is too strict. It says:",
         "    the result is wrong",

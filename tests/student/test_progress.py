@@ -35,7 +35,7 @@ def report(course: Course, earned: int, state: str = "started", left_out: int = 
 def test_tries_are_counted_until_success(course: Course) -> None:
     """Each run that loses points is a try; full marks begin anew, and are remembered; what is untouched leaves none."""
     progress = Progress().after(report(course, 0, "not_started"))
-    assert progress.standings == {}
+    assert progress.exercises == {}
     for _ in range(2):
         progress = progress.after(report(course, 300))
     assert progress.of("double") == Standing("started", 300, solved=False, tries=2)
@@ -72,7 +72,7 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
     (course.root / ".grade").mkdir()
     (course.root / ".grade/progress.json").write_bytes(text.encode("latin-1"))
     progress = read_progress(course)
-    assert progress.standings == {}
+    assert progress.exercises == {}
     assert progress.problem == ".grade/progress.json was damaged, so your progress starts from zero"
     assert write_progress(course, progress.after(report(course, 300))) == ""
     assert read_progress(course).problem == ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from grader.course.layout import Places, kept_folder
-from grader.grading.lanes import Engine, open_lanes
 from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, write_whole
@@ -21,7 +21,7 @@ from grader.model.messages import Setup
 from grader.model.typed import from_json, to_json
 from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
 from grader.student.games.faults import Fault, faults_of
-from grader.student.own import grade_own, own_file
+from grader.student.own import OwnExercise, Running, own_exercise, own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -61,13 +61,7 @@ def planted_in(course: Course, exercise: Exercise) -> Planted | None:
 
 
 def play(
-    course: Course,
-    exercise: Exercise,
-    setup: Setup,
-    seed: int | None,
-    running: Callable[[str, float], None],
-    *,
-    give_up: bool = False,
+    course: Course, exercise: Exercise, setup: Setup, seed: int | None, running: Running, *, give_up: bool = False
 ) -> Iterator[str]:
     """Plant a fault, or look whether the one that is planted was found; what happened, in sentences.
 
@@ -86,13 +80,13 @@ def play(
     planted = planted_in(course, exercise)
     if planted is None and give_up:
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
-    with open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes:
+    with own_exercise(course, exercise, setup, running) as own:
         if planted is not None:
-            yield from _look_for(course, exercise, setup, lanes, planted, give_up=give_up)
+            yield from _look_for(own, planted, give_up=give_up)
             return
-        if grade_own(course, exercise, setup, lanes).exercises[0].state != "done":
+        if own.graded().exercises[0].state != "done":
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
-        fault = choose(course, exercise, setup, lanes, random.Random(seed))  # noqa: S311  a game
+        fault = choose(own, random.Random(seed))  # noqa: S311  a game
     planted = plant(course, exercise, fault)
     yield f"{typed(exercise.starter)} has one fault now; nothing else was changed."
     yield f"Your own file is saved beside it, as {planted.old}. Do not look into it: find the fault."
@@ -101,20 +95,18 @@ def play(
     yield f"To give up:               grade break {exercise.id} --give-up"
 
 
-def _look_for(
-    course: Course, exercise: Exercise, setup: Setup, lanes: Engine, planted: Planted, *, give_up: bool
-) -> Iterator[str]:
+def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
     """Whether the fault was found."""
-    report = grade_own(course, exercise, setup, lanes)
+    exercise, report = own.exercise, own.graded()
     solved = report.exercises[0].state == "done"
     if not solved and not give_up:
         rows = report.exercises[0].checks
         failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
-    replaced = restore(course, exercise, planted)
-    report = report if solved else grade_own(course, exercise, setup, lanes)
-    write_progress(course, read_progress(course).after(report))
+    replaced = restore(own.course, exercise, planted)
+    report = report if solved else own.graded()
+    write_progress(own.course, read_progress(own.course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
     yield f"{result} The fault was in line {planted.line}: {planted.what}."
     yield f"    before   {planted.was}"
@@ -124,23 +116,22 @@ def _look_for(
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
 
 
-def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chance: random.Random) -> Fault:
+def choose(own: OwnExercise, chance: random.Random) -> Fault:
     """A fault of the student's text that the checks see and that suits the values; preferably one that raises nothing.
 
     Raises:
         CourseError: no fault is planted.
     """
-    handed_in = own_file(course, exercise)
+    handed_in, exercise = own_file(own.course, own.exercise), own.exercise
+    files = handed_in.files[exercise.id]
     try:
-        possible = faults_of(handed_in.files[exercise.id][exercise.file_name].decode("utf-8"))
+        possible = faults_of(files[exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
-    faults = _shuffled(possible, chance)
     raises: Fault | None = None
-    for fault in faults[:_MOST_TRIED]:
-        files = {**handed_in.files[exercise.id], exercise.file_name: fault.source.encode()}
-        broken = replace(handed_in, files={exercise.id: files})
-        seen = _seen(grade_own(course, exercise, setup, lanes, broken, stops=True).exercises[0])
+    for fault in _shuffled(possible, chance)[:_MOST_TRIED]:
+        broken = {exercise.id: {**files, exercise.file_name: fault.source.encode()}}
+        seen = _seen(own.graded(replace(handed_in, files=broken), stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:
@@ -153,14 +144,10 @@ def choose(course: Course, exercise: Exercise, setup: Setup, lanes: Engine, chan
 def _shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
     """In a random order in which kinds take turns, so that a frequent kind is not likelier."""
     kinds: dict[str, list[Fault]] = {}
-    for fault in faults:
+    for fault in chance.sample(faults, len(faults)):
         kinds.setdefault(fault.what, []).append(fault)
-    groups = list(kinds.values())
-    chance.shuffle(groups)
-    for group in groups:
-        chance.shuffle(group)
-    longest = max(map(len, groups), default=0)
-    return [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
+    turns = zip_longest(*kinds.values())
+    return [fault for turn in turns for fault in turn if fault is not None]
 
 
 def _seen(broken: GradedExercise) -> Verdict | None:

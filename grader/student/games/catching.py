@@ -9,38 +9,21 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
 from grader.grading.lanes import Lanes, open_lanes
-from grader.model import Course, Exercise, Outcome, Verdict
+from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
 from grader.report.safe import prose
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
-
-
-@dataclass(frozen=True)
-class Caught:
-    """What a student's check makes of the known answers.
-
-    Attributes:
-        wrong: how many wrong answers there are.
-        missed: for each wrong answer that passed, the rules that it breaks.
-        right: how many right answers there are.
-        refused: for each right answer that failed, the message of the check.
-    """
-
-    wrong: int
-    missed: tuple[tuple[str, ...], ...]
-    right: int
-    refused: tuple[str, ...]
 
 
 def own_check(course: Course, exercise: Exercise) -> Path:
@@ -74,8 +57,8 @@ def _functions(exercise: Exercise) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
-    """Run a student's check against all known answers.
+def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> tuple[list[str], bool]:
+    """Run a student's check against all known answers: what it caught, in lines, and whether it did so without fault.
 
     Raises:
         CourseError: this copy has no answers, or the check cannot be read or fails by itself.
@@ -95,8 +78,8 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup) -> Caught:
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
         against = partial(_said, exercise, own, lanes, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
-        missed = [answer for answer in wrong if against(answer) is None]
-    return Caught(len(wrong), tuple(_broken_rules(exercise, answer) for answer in missed), len(right), tuple(refused))
+        missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
+    return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
 def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: str, answer: Answer) -> str | None:
@@ -104,13 +87,10 @@ def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: 
     run = lanes.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
-            raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {_first(outcome)}")
+            why = outcome.detail.split("\n")[0] or outcome.message
+            raise CourseError(f"{where}: check_{outcome.check} has an error of its own: {why}")
     against = (outcome for outcome in run.outcomes if outcome.verdict.decided)
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
-
-
-def _first(outcome: Outcome) -> str:
-    return outcome.detail.split("\n")[0] or outcome.message
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
@@ -130,15 +110,24 @@ def _rules_of(path: Path) -> Iterator[tuple[str, str]]:
                 yield name.removeprefix("check_"), rule
 
 
-def caught_lines(caught: Caught, width: int) -> Iterator[str]:
-    """What a check caught, and the right answers that fail it."""
-    if caught.refused:
-        yield f"{len(caught.refused)} of {caught.right} right answers fail your check, so it is too strict. It says:"
-        yield from prose(caught.refused[0], width, "    ", "  ")
+def caught_lines(
+    right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
+) -> Iterator[str]:
+    """What a check caught, and the right answers that fail it.
+
+    Args:
+        right: how many right answers there are.
+        refused: for each of them that failed, the message of the check.
+        wrong: how many wrong answers there are.
+        missed: for each of them that passed, the rules that it breaks.
+        width: columns of the terminal.
+    """
+    if refused:
+        yield f"{len(refused)} of {right} right answers fail your check, so it is too strict. It says:"
+        yield from prose(refused[0], width, "    ", "  ")
     else:
-        yield f"All {caught.right} right answers pass your check."
-    number = caught.wrong - len(caught.missed)
-    yield f"Your check catches {number if caught.missed else 'all'} of {caught.wrong} known wrong answers."
+        yield f"All {right} right answers pass your check."
+    yield f"Your check catches {wrong - len(missed) if missed else 'all'} of {wrong} known wrong answers."
     # Only their rules are named: the student is to find what the wrong answers do.
-    for rules, count in Counter(caught.missed).items():
+    for rules, count in Counter(missed).items():
         yield f"    missed: {count} that {'breaks' if count == 1 else 'break'} {' and '.join(rules) or 'a rule'}"

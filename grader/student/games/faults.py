@@ -7,8 +7,10 @@ decide whether a fault matters, and whether it makes sense for the value at hand
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 _DROPPED_KEYWORDS = (
     *("dtype", "device", "keepdim", "keepdims", "correction", "memory_format", "copy", "dim", "requires_grad"),
@@ -24,30 +26,14 @@ _DIM_FIRST = (
 _MAKERS = ("empty", "zeros", "ones", "rand", "randn")
 _DTYPE_OF_DATA = ("tensor", "as_tensor", "arange", "full")
 _ORDERED = (*_MAKERS, "permute", "reshape", "view", "expand", "movedim", "new_empty", "new_zeros", "new_ones")
-_DTYPES = {
-    "float64": "float32",
-    "float32": "float64",
-    "double": "float",
-    "int64": "int32",
-    "long": "int",
-    "bool": "uint8",
-}
-_REVERSED: dict[type[ast.cmpop], str] = {
-    ast.Lt: ">=",
-    ast.LtE: ">",
-    ast.Gt: "<=",
-    ast.GtE: "<",
-    ast.Eq: "!=",
-    ast.NotEq: "==",
-}
-_OTHERS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "+"),
-    ast.Div: ("/", "*"),
-    ast.FloorDiv: ("//", "*"),
-}
+_DTYPES = {"float64": "float32", "float32": "float64", "int64": "int32", "bool": "uint8"}
+_DTYPES |= {"double": "float", "long": "int"}
+_ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
+_OTHER_SIGN = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", **_ARITHMETIC}
+_OTHER_SIGN |= {f"{sign}=": f"{other}=" for sign, other in _ARITHMETIC.items()}
+_SIGN = re.compile(r"[^\s\w()#\\]+")
 _OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
+_OTHER_DIM = {"0": "-1", "1": "0", "2": "1", "-1": "0", "-2": "-1"}
 _OTHER_ELEMENT = {"0": "-1", "-1": "0", "1": "0"}
 
 
@@ -66,93 +52,81 @@ class Fault:
     source: str
 
 
-@dataclass(frozen=True)
-class _Edit:
-    start: int
-    end: int
-    text: str
-    what: str
-
-
 def faults_of(source: str) -> list[Fault]:
     """All faults that can be planted in the functions of a text, each of them once."""
     text = _Text(source)
+    functions = (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef))
+    nodes = (node for function in functions for statement in function.body for node in ast.walk(statement))
     faults: dict[str, Fault] = {}
-    for function in (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef)):
-        for statement in function.body:
-            for node in ast.walk(statement):
-                for edit in _edits(node, text):
-                    changed = source[: edit.start] + edit.text + source[edit.end :]
-                    if changed != source and _compiles(changed):
-                        line = source.count("\n", 0, edit.start) + 1
-                        faults.setdefault(changed, Fault(edit.what, line, changed))
-    return list(faults.values())
+    for fault in (fault for node in nodes for fault in _faults(node, text)):
+        faults.setdefault(fault.source, fault)
+    return [fault for changed, fault in faults.items() if changed != source and _compiles(changed)]
 
 
 class _Text:
-    """A text with its tree, and where nodes of that stand in it."""
+    """A text with its tree, and where nodes of that stand in it; see `with_`."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.tree = ast.parse(source)
         self._lines = source.split("\n")
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-
-    def at(self, line: int, column: int) -> int:
-        """Where a line and a column of bytes are, in characters."""
-        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
+        self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
 
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """From where to where a node stands."""
+        """From where to where a node stands, in characters; the tree has lines, and columns of bytes."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self.at(node.lineno, node.col_offset), self.at(node.end_lineno, node.end_col_offset)
+        places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+        start, end = (self._starts[row - 1] + len(self._lines[row - 1].encode()[:at].decode()) for row, at in places)
+        return start, end
 
     def of(self, node: ast.expr | ast.keyword) -> str:
         """What stands there."""
         start, end = self.span(node)
         return self.source[start:end]
 
+    def with_(self, start: int, end: int, new: str, what: str) -> Fault:
+        """The text with something else in one place."""
+        line = self.source.count("\n", 0, start) + 1
+        return Fault(what, line, self.source[:start] + new + self.source[end:])
 
-def _edits(node: ast.AST, text: _Text) -> Iterator[_Edit]:
+
+def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
-            start, end = text.span(value)
             plain = isinstance(value, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
             copied = f"{text.of(value)}.clone()" if plain else f"({text.of(value)}).clone()"
-            yield _Edit(start, end, copied, "it returns a copy")
+            yield text.with_(*text.span(value), copied, "it returns a copy")
         case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
-            yield _Edit(*text.span(function), other, f"`{other}` stands where you had `{name}`")
+            yield text.with_(*text.span(function), other, f"`{other}` stands where you had `{name}`")
         case ast.Call():
             yield from _calls(node, text)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
-            start, end = text.span(node)
-            yield _Edit(start, end, f"torch.{_DTYPES[name]}", "it uses another dtype")
+            yield text.with_(*text.span(node), f"torch.{_DTYPES[name]}", "it uses another dtype")
         case ast.Attribute(value=value, attr="T" | "mT"):
-            yield _Edit(text.span(value)[1], text.span(node)[1], "", "a transpose is missing")
-        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _REVERSED:
-            start, end = text.span(left)[1], text.span(right)[0]
-            yield _Edit(start, end, f" {_REVERSED[type(operator)]} ", "a comparison is reversed")
+            yield text.with_(text.span(value)[1], text.span(node)[1], "", "a transpose is missing")
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            yield _Edit(*text.span(node), text.of(operand), "a mask is inverted")
+            yield text.with_(*text.span(node), text.of(operand), "a mask is inverted")
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
             yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
-        case ast.BinOp(left=left, op=operator, right=right) | ast.AugAssign(target=left, op=operator, value=right) if (
-            type(operator) in _OTHERS
+        case (
+            ast.BinOp(left=left, right=right)
+            | ast.AugAssign(target=left, value=right)
+            | ast.Compare(left=left, comparators=[right])
         ):
             start, end = text.span(left)[1], text.span(right)[0]
-            mark = "=" * isinstance(node, ast.AugAssign)
-            sign, other = (f"{one}{mark}" for one in _OTHERS[type(operator)])
-            changed = text.source[start:end].replace(sign, other)
-            yield _Edit(start, end, changed, f"`{other}` stands where you had `{sign}`")
+            between = text.source[start:end]
+            sign = "".join(_SIGN.findall(between)[:1])
+            if (other := _OTHER_SIGN.get(sign)) is not None:
+                is_changed = f"`{other}` stands where you had `{sign}`"
+                what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
+                yield text.with_(start, end, between.replace(sign, other), what)
         case ast.Subscript(slice=ast.expr() as index):
             if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
-                yield _Edit(*text.span(index), element, "it takes another element")
+                yield text.with_(*text.span(index), element, "it takes another element")
 
 
-def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
+def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
     parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     parts.sort(key=text.span)
     for place, part in enumerate(parts):
@@ -165,14 +139,14 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
     owner, name = node.func.value, node.func.attr
     of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "F")
     if name in _DROPPED_CALLS and not of_torch:
-        yield _Edit(text.span(owner)[1], text.span(node)[1], "", f"`.{name}(...)` is missing")
+        yield text.with_(text.span(owner)[1], text.span(node)[1], "", f"`.{name}(...)` is missing")
     if name.endswith("_") and not name.startswith("_") and not of_torch:
         _, end = text.span(node.func)
-        yield _Edit(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
+        yield text.with_(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
     args = node.args
     if of_torch and name in _DTYPE_OF_DATA and args and not any(part.arg == "dtype" for part in node.keywords):
         end = text.span(parts[-1])[1]
-        yield _Edit(end, end, ", dtype=torch.float64", "it uses another dtype")
+        yield text.with_(end, end, ", dtype=torch.float64", "it uses another dtype")
     if name in _DIM_FIRST and len(args) > of_torch:
         yield from _other_dim(args[int(of_torch)], text)
     if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
@@ -181,10 +155,10 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[_Edit]:
         yield from _swapped(args[1], args[2], text, "a mask is inverted")
     if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
         mask = args[int(of_torch)]
-        yield _Edit(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
+        yield text.with_(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
 
 
-def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> _Edit:
+def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
     """A call without one of its arguments, and without the comma that parts it from the others."""
     start, end = text.span(parts[place])
     if place > 0:
@@ -192,20 +166,18 @@ def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> _E
     elif len(parts) > 1:
         end = text.span(parts[1])[0]
     name = getattr(parts[place], "arg", "")
-    return _Edit(start, end, "", f"`{name}=` is missing")
+    return text.with_(start, end, "", f"`{name}=` is missing")
 
 
-def _other_dim(value: ast.expr, text: _Text) -> Iterator[_Edit]:
-    others = {"0": "-1", "1": "0", "2": "1", "-1": "0", "-2": "-1"}
-    if (other := others.get(text.of(value))) is not None:
-        yield _Edit(*text.span(value), other, "it works along another dim")
+def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
+    if (other := _OTHER_DIM.get(text.of(value))) is not None:
+        yield text.with_(*text.span(value), other, "it works along another dim")
 
 
-def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[_Edit]:
+def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
     (start, middle), (again, end) = text.span(one), text.span(other)
     if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
-        between = text.source[middle:again]
-        yield _Edit(start, end, f"{text.of(other)}{between}{text.of(one)}", what)
+        yield text.with_(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
 
 
 def _compiles(source: str) -> bool:

@@ -1,0 +1,204 @@
+"""The items of `pytest_plugin`: a check is an item, and a lane runs it, which returns its verdict and its message.
+
+This is the user's own pytest, so neither a check file nor student code is imported here.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from grader.course.layout import is_course
+from grader.course.load import load_course
+from grader.grading.lanes import Lanes, open_lanes, setup_of
+from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
+from grader.model.errors import CourseError, GraderError
+from grader.model.score import Causes
+from grader.report.safe import WIDTH, for_terminal
+from grader.report.terminal import message_lines
+from grader.student.own import OwnExercise, own_files
+
+_NARROWEST = 40
+_OURS = pytest.StashKey["dict[Path, Bench]"]()
+
+
+def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
+    """What collects the checks of a file; None if it is not a check file of a course."""
+    root = next((folder for folder in path.parents if is_course(folder)), None)
+    if root is None:
+        return None
+    benches = parent.config.stash.setdefault(_OURS, {})
+    try:
+        if root not in benches:
+            benches[root] = Bench(load_course(root, whole=False))
+            parent.config.add_cleanup(benches[root].close)
+        exercise = benches[root].exercise_of(path)
+    except GraderError as error:
+        return Unreadable.from_parent(parent, path=path, problem=str(error))
+    return CheckFile.from_parent(parent, path=path, bench=benches[root], exercise=exercise) if exercise else None
+
+
+class Bench:
+    """A course whose checks are run. Its lane is opened with the first file, and serves all of them.
+
+    Args:
+        course: the course.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._opened = ExitStack()
+        self._lanes: Lanes | None = None
+        self._graded: dict[str, GradedExercise] = {}
+
+    def exercise_of(self, path: Path) -> Exercise | None:
+        """The exercise whose checks are in a file.
+
+        Raises:
+            CourseError: it cannot be used.
+        """
+        for broken in self._course.broken:
+            if path.parent.parts[-2:] == (broken.module, broken.id):
+                raise CourseError(*broken.problems)
+        files = ((item, file) for item in self._course.exercises for file in (item.shown_checks, item.hidden_checks))
+        return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
+
+    def checks(self, exercise: Exercise, path: Path) -> list[str]:
+        """The names of the checks in a file.
+
+        Raises:
+            GraderError: the file cannot be read, or no process of ours can be had.
+        """
+        collected = self._open().collected()
+        if problem := collected.problems.get(exercise.id):
+            raise CourseError(problem)
+        is_shown = exercise.shown_checks is not None and exercise.shown_checks.resolve() == path.resolve()
+        return [check.id for check in collected.checks if (check.exercise, check.shown) == (exercise.id, is_shown)]
+
+    def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
+        """The outcomes of some checks of an exercise; they run together, once."""
+        if exercise.id not in self._graded:
+            own = OwnExercise(self._course, exercise, setup_of(), self._open())
+            handed_in = own_files(self._course, [exercise])
+            (self._graded[exercise.id],) = own.graded(handed_in, checks=frozenset(checks)).exercises
+        return self._graded[exercise.id]
+
+    def _open(self) -> Lanes:
+        if self._lanes is None:
+            self._lanes = self._opened.enter_context(open_lanes(self._course.exercises, setup_of()))
+        return self._lanes
+
+    def close(self) -> None:
+        """End its processes."""
+        self._opened.close()
+
+
+class Unreadable(pytest.File):
+    """A check file of a course that cannot be read.
+
+    Args:
+        problem: why.
+    """
+
+    def __init__(self, *, problem: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.problem = problem
+
+    def collect(self) -> NoReturn:
+        """Say why."""
+        raise self.CollectError(self.problem)
+
+
+class CheckFile(pytest.File):
+    """A file of checks, which is read here to see in which line each begins, and never run.
+
+    Args:
+        bench: of its course.
+        exercise: whose checks they are.
+    """
+
+    def __init__(self, *, bench: Bench, exercise: Exercise, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.bench = bench
+        self.exercise = exercise
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item for each check."""
+        try:
+            ids = self.bench.checks(self.exercise, self.path)
+        except GraderError as error:
+            raise self.CollectError(str(error)) from None
+        functions = (node for node in ast.parse(self.path.read_bytes()).body if isinstance(node, ast.FunctionDef))
+        lines = {node.name: node.lineno - 1 for node in functions}
+        for id in ids:
+            name = f"check_{id}"
+            yield CheckItem.from_parent(self, name=name, check=id, line=lines.get(name.partition("[")[0], 0))
+
+
+class CheckItem(pytest.Item):
+    """A check as pytest shows it.
+
+    Args:
+        check: its id.
+        line: where it begins.
+    """
+
+    parent: CheckFile
+
+    def __init__(self, *, check: str, line: int, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.check = check
+        self.line = line
+
+    def setup(self) -> None:
+        """Grade the exercise with all of its checks that are to run, once; a fault of ours is an error."""
+        try:
+            row, _ = self._graded()
+        except GraderError as error:
+            pytest.fail(str(error), pytrace=False)
+        if row.outcome.verdict is Verdict.BROKEN:
+            _fail(row)
+
+    def runtest(self) -> None:
+        """Pass, be skipped with a reason, or fail with the message."""
+        row, graded = self._graded()
+        verdict, message = row.outcome.verdict, row.outcome.message
+        if verdict is Verdict.PASSED:
+            if graded.state == "not_started":  # what a starter does of itself earns nothing
+                _skip(f"{graded.exercise.file_name} is the unchanged starter")
+            return
+        # What cannot be judged is reported once: the check that is the cause fails, the others are skipped.
+        waits = verdict in (Verdict.ERROR, Verdict.SKIPPED) and row is not Causes.of(graded.checks).cause
+        if not verdict.decided or waits:
+            _skip(message or verdict.value.replace("_", " "))
+        if graded.output:  # of all checks that ran; it is unknown which of them printed it
+            self.add_report_section("call", "stdout", for_terminal(graded.output))
+        _fail(row)
+
+    def _graded(self) -> tuple[GradedCheck, GradedExercise]:
+        """This check as it was graded, and its exercise with those that ran with it."""
+        exercise = self.parent.exercise
+        ours = (item for item in self.session.items if isinstance(item, CheckItem))
+        graded = self.parent.bench.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
+        return next(row for row in graded.checks if row.check.id == self.check), graded
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where it stands, for editors, and what it is called."""
+        return self.path, self.line, self.name
+
+
+def _fail(row: GradedCheck) -> NoReturn:
+    """Fail with the message for the student, and no traceback of ours."""
+    width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+    pytest.fail("\n".join(message_lines(row, width)), pytrace=False)
+
+
+def _skip(message: str) -> NoReturn:
+    """End with a reason of one line."""
+    pytest.skip(for_terminal(message.split("\n")[0]))
