@@ -270,8 +270,8 @@ def _try_all(targets: TryOut) -> dict[str, str]:
     probes, results = _Probes(targets), {}
     for name in _NAMES:
         try:
-            found = getattr(probes, name)()
-            results[name] = found if isinstance(found, str) else _succeeded(found)
+            answer = getattr(probes, name)()
+            results[name] = answer if isinstance(answer, str) else _succeeded(answer)
         except Exception as error:  # in honest code, or the probe is wrong: its promise is not shown to hold
             results[name] = f"{type(error).__name__}: {error}"
     return results

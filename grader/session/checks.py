@@ -161,9 +161,9 @@ class InputStream:
 
     def are_others_untouched(self) -> bool:
         """Whether nothing was drawn from these since; they begin anew."""
-        found = _states_of_others()
+        states = _states_of_others()
         self.begin_others()
-        return found == _states_of_others()
+        return states == _states_of_others()
 
     def _twister(self, name: bytes) -> torch.Tensor:
         return twister_state(hashlib.shake_256(self._key + name).digest(4 * _WORDS))
