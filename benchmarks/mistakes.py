@@ -36,6 +36,7 @@ from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup
+from grader.model.report import ExerciseFiles
 from grader.model.score import Causes, points_text
 from grader.report.terminal import exercise_lines
 
@@ -164,9 +165,7 @@ def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Lanes, setu
     source = mistake.source.encode()
     submission = Submission(
         "student",
-        {exercise.id: {exercise.file_name: source}},
-        {exercise.id: exercise.starter},
-        {},
+        {exercise.id: ExerciseFiles({exercise.file_name: source}, exercise.starter)},
         hashlib.sha256(source).hexdigest(),
     )
     plan = RunPlan(course, [exercise], setup, runs_untouched=True, compiles=True)

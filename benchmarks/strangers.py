@@ -24,6 +24,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup, Start
+from grader.model.report import ExerciseFiles
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Answer:
     def submission(self) -> Submission:
         files = {self.exercise.file_name: self.path.read_bytes()}
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
-        return Submission(self.name, {self.exercise.id: files}, {self.exercise.id: self.path}, {}, digest)
+        return Submission(self.name, {self.exercise.id: ExerciseFiles(files, self.path)}, digest)
 
 
 def answers(folder: Path, exercises: list[Exercise]) -> Iterator[Answer]:

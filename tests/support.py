@@ -322,3 +322,13 @@ def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> 
     return subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=240, check=False
     )
+
+
+def files_in(submission: Submission) -> dict[str, Mapping[str, bytes]]:
+    """The files of each exercise that a submission has."""
+    return {id: own.files for id, own in submission.exercises.items() if own.files}
+
+
+def problems_in(submission: Submission) -> dict[str, str]:
+    """Why it has no files of an exercise."""
+    return {id: own.problem for id, own in submission.exercises.items() if own.problem}

@@ -123,12 +123,11 @@ class Journal(Store):
 
     def save(self, one: Finished) -> int | None:
         """Write every result down, with its module, unless that is the starter."""
-        exercise, submission = one.work.exercise, one.work.submission
-        text = submission.files.get(exercise.id, {}).get(exercise.file_name)
-        path = submission.paths.get(exercise.id)
-        if text is None or path is None or exercise.id in submission.untouched:
+        own = one.work.submission.of(one.work.exercise)
+        text = own.files.get(one.work.exercise.file_name)
+        if text is None or own.path is None or own.untouched:
             return self.add(one)
-        return self.add(one, Path(os.path.relpath(path, self._root)).as_posix(), text)
+        return self.add(one, Path(os.path.relpath(own.path, self._root)).as_posix(), text)
 
     def let_count(self, author: str, exercise: str, result: int) -> None:
         """Let a result count. What it replaces stays the same until the run ends."""

@@ -234,7 +234,7 @@ class _Batch:
                 Work(self.plan, exercise, submission): (own, attempt)
                 for attempt, submission in enumerate(submissions)
                 for exercise in self.chosen
-                if not attempt or exercise.id in submission.files
+                if not attempt or submission.of(exercise).files
             }
             own.waiting, own.open = set(works), set(works)
             self.under_way |= works

@@ -32,8 +32,8 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
     changed = [Path(name) for name in names.split("\0") if name.lower().endswith((*PYTHON, NOTEBOOK, *ARCHIVES))]
     # With those above, as packages lie below; a file in the top folder itself has everything below it.
     folders = {folder for path in changed for folder in (path.parent, *path.parents[:-1])}
-    own = {id: path.relative_to(checkout.folder).parent for id, path in submission.paths.items()}
-    return [exercise for exercise in checkout.course.exercises if own.get(exercise.id) in folders]
+    paths = ((exercise, submission.of(exercise).path) for exercise in checkout.course.exercises)
+    return [exercise for exercise, path in paths if path and path.relative_to(checkout.folder).parent in folders]
 
 
 def _git(folder: Path, *words: str) -> str:

@@ -170,7 +170,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
     if checkout.is_own:
         yield "The checks are those of this repository, which its author can change: the score is advice."
     for exercise in plan.exercises:
-        if notes := submission.notes.get(exercise.id):
+        if notes := submission.of(exercise).notes:
             yield log_line(f"{exercise.id}: {'; '.join(notes)}")
     if not plan.exercises:
         yield "No exercise has changed, so nothing is graded."

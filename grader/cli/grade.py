@@ -137,7 +137,7 @@ def _graded(
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
     done = saved = 0
-    details.prose(*(f"{id}: {'; '.join(notes)}" for id, notes in handed_in.notes.items()))
+    details.prose(*(f"{id}: {'; '.join(own.notes)}" for id, own in handed_in.exercises.items() if own.notes))
 
     def on_finished(one: Finished) -> None:
         nonlocal done, saved

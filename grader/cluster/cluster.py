@@ -82,10 +82,8 @@ class Cluster:
 
     def _send(self, client: Client, work: Work, own: Future[Finished], *, again: bool = False) -> None:
         id, submission = work.exercise.id, work.submission
-        # Nothing of other exercises travels with it.
-        parts = {name: part for name, part in vars(submission).items() if isinstance(part, dict)}
-        slim: dict[str, Any] = {name: {id: part[id]} if id in part else {} for name, part in parts.items()}
-        sent = id, replace(submission, **slim), Outcomes.of(work.before) if work.before is not None else None
+        slim = replace(submission, exercises={id: submission.of(work.exercise)})  # nothing of others travels with it
+        sent = id, slim, Outcomes.of(work.before) if work.before is not None else None
         theirs = client.submit(grade_here, self._name, sent, pure=False, resources={self._name: 1})
         theirs.add_done_callback(partial(self._came, client, work, own, again))
 

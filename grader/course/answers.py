@@ -43,6 +43,7 @@ from grader.course.files import RightEntry, WrongEntry, parse_yaml, validated
 from grader.course.layout import EXERCISE_FILE, RIGHT_FILE, SHARED, is_entry
 from grader.model import Exercise, Submission
 from grader.model.errors import CourseError
+from grader.model.report import ExerciseFiles
 
 UNWRITTEN = "TODO"
 """What a sentence begins with that is still to be written."""
@@ -229,9 +230,8 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[str, bytes]) -> Submission:
     """The files of one exercise as if they had been handed in; no stranger wrote them."""
     source = files[exercise.file_name]
-    untouched = frozenset([exercise.id] if is_untouched(exercise, source, path) else [])
-    digest = hashlib.sha256(source).hexdigest()
-    return Submission(author, {exercise.id: files}, {exercise.id: path}, {}, digest, untouched=untouched)
+    own = ExerciseFiles(files, path, untouched=is_untouched(exercise, source, path))
+    return Submission(author, {exercise.id: own}, hashlib.sha256(source).hexdigest())
 
 
 # -- the starter, known by a digest of its code, which stands in exercise.yaml -----------------------------------------

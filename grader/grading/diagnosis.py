@@ -153,7 +153,7 @@ class _Task:
     def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
         self._graded = graded
         self._exercise = graded.exercise
-        self._files = submission.files[graded.exercise.id]
+        self._files = submission.of(graded.exercise).files
         self._lane = lane
         self._known = known
         self._rows = {row.check.id: row for row in graded.checks}

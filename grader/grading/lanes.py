@@ -179,12 +179,12 @@ def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _un
     lane.was_late = False
     problem = lane.collected.problems.get(exercise.id)
     graded = broken(exercise, problem) if problem else _run_checks(work, lane, hear)
-    if plan.runs_untouched and exercise.id in submission.untouched:
+    if plan.runs_untouched and submission.of(exercise).untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
         graded = diagnose(graded, submission, plan.setup, lane, known)
-    confinement = lane.reached.level.word if submission.files.get(exercise.id) else None
+    confinement = lane.reached.level.word if submission.of(exercise).files else None
     return Finished(work, as_handed_in(graded, submission), confinement, lane.was_late)
 
 
@@ -196,7 +196,7 @@ def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
         return graded_from(exercise, checks, _repeated(work, before, lane, hear), output=before.output)
     wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
     wanted = [id for id in wanted if not plan.checks or id in plan.checks]
-    if why := work.submission.problems.get(exercise.id):  # there is no file of the exercise, or it cannot be read
+    if why := work.submission.of(exercise).problem:  # there is no file of the exercise, or it cannot be read
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
         return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
     only = frozenset(wanted) if plan.rules or plan.checks else None
@@ -219,10 +219,9 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane, hear: Hear) -> lis
 
 def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
     """The one place where grading has student code run."""
-    exercise, submission = work.exercise, work.submission
+    exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""
-    if work.plan.has_folder:  # as the student types it from where they are
-        folder = Path(os.path.relpath(submission.paths[exercise.id].resolve().parent)).as_posix()
-    seed = work.plan.setup.seed_of(submission.author)
-    checks, files = lane.checks_of(exercise), submission.files[exercise.id]
-    return lane.run(exercise, files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))
+    if work.plan.has_folder and own.path is not None:  # as the student types it from where they are
+        folder = Path(os.path.relpath(own.path.resolve().parent)).as_posix()
+    seed, checks = work.plan.setup.seed_of(work.submission.author), lane.checks_of(exercise)
+    return lane.run(exercise, own.files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))

@@ -60,9 +60,9 @@ class RunPlan:
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
     """The exercise if no check of it is run, as its file is the untouched starter, or is not Python; else None."""
-    if not plan.runs_untouched and exercise.id in submission.untouched:
+    if not plan.runs_untouched and submission.of(exercise).untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
-    if plan.compiles and (why := submission.errors.get(exercise.id)):
+    if plan.compiles and (why := submission.of(exercise).error):
         blank = as_handed_in(GradedExercise.untouched(exercise), submission)
         check = Check("load", exercise.id, "The file loads", category="error")
         outcome = Outcome(check.id, Verdict.ERROR, why, cause="load")
@@ -228,13 +228,13 @@ def lost_points(graded: GradedExercise) -> bool:
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
     """The exercise with where its file came from, and with lines of a notebook's cells, where it is one."""
-    id, name = graded.exercise.id, graded.exercise.file_name
-    graded = replace(graded, notes=tuple(submission.notes.get(id, ())), place=submission.places.get(id))
-    if not (origins := submission.cells.get(id)):
+    own, name = submission.of(graded.exercise), graded.exercise.file_name
+    graded = replace(graded, notes=own.notes, place=own.place)
+    if not own.cells:
         return graded
 
     def named(row: GradedCheck) -> GradedCheck:
-        message, detail = (in_cells(text, name, origins) for text in (row.outcome.message, row.outcome.detail))
+        message, detail = (in_cells(text, name, own.cells) for text in (row.outcome.message, row.outcome.detail))
         return replace(row, outcome=replace(row.outcome, message=message, detail=detail))
 
     return replace(graded, checks=tuple(map(named, graded.checks)))

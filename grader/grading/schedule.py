@@ -72,8 +72,8 @@ def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, Finished
     for exercise in plan.exercises:
         graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
         if graded is None:
-            waits, place = Score(0, exercise.points, exercise.points), submission.places.get(exercise.id)
-            graded = GradedExercise(exercise, "started", (), waits, place=place)
+            waits = Score(0, exercise.points, exercise.points)
+            graded = GradedExercise(exercise, "started", (), waits, place=submission.of(exercise).place)
         rows.append(graded)
     levels = [one.confinement for one in list(done.values())]  # others may come meanwhile, in another thread
     return report_for(plan, submission.author, submission.authors, submission.digest, now(), rows, levels)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import os
 import platform
 import sqlite3
@@ -96,10 +97,9 @@ class Keys:
     def of(self, work: Work) -> Key:
         """The key of a work."""
         plan, exercise, submission = work.plan, work.exercise, work.submission
-        if (files := submission.files.get(exercise.id)) is None:
-            handed_in = digest_of("none", submission.problems.get(exercise.id, ""))
-        else:
-            handed_in = digest_of(*(part for pair in sorted(files.items()) for part in pair))
+        own = submission.of(exercise)
+        named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
+        handed_in = digest_of(*itertools.chain(*named))
         seed = digest_of(str(plan.setup.seed_of(submission.author)))
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
         beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()

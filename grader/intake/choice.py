@@ -16,7 +16,8 @@ from grader.intake.contents import Contents, is_packed
 from grader.intake.handed import LATE, Handed, Unmatched
 from grader.intake.match import Version, named
 from grader.intake.notebook import modules_of
-from grader.model import Exercise, Place, Submission
+from grader.model import Exercise, Submission
+from grader.model.report import ExerciseFiles
 
 _MOST_SIBLINGS = 50
 _MOST_SIBLING_BYTES = 1 << 20  # all together
@@ -160,41 +161,33 @@ def _submission(
     root: Path | None,
 ) -> Submission:
     """The submission of the candidates at one place of their order."""
-    files: dict[str, dict[str, bytes]] = {}
-    paths: dict[str, Path] = {}
-    problems: dict[str, str] = {}
-    notes: dict[str, tuple[str, ...]] = {}
-    cells: dict[str, tuple[tuple[int, int], ...]] = {}
-    errors: dict[str, str] = {}
-    places: dict[str, Place] = {}
-    untouched: set[str] = set()
+    found: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
-        id, own = exercise.id, ordered[exercise.id]
-        if not own and attempt == 0:
-            problems[id], unread = _problem(exercise, contents, wanted)
-            if unread is not None:
-                paths[id] = contents.disk[unread]
-        if attempt >= len(own):
-            continue
-        one = own[attempt]
-        path = paths[id] = contents.disk[one.path]
-        files[id] = {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})}
-        if texts := tuple(_notes(exercise, one, own, contents, late=handed.late)):
-            notes[id] = texts
-        if one.module:
-            cells[id] = tuple(one.module.origins)
-        elif root is not None:
-            places[id] = match.place_in(one.source, Path(os.path.relpath(path, root)).as_posix())
-        typed = exercise.file_name if one.module else Path(os.path.relpath(path)).as_posix()
-        if is_untouched(exercise, one.source, path):
-            untouched.add(id)
-        elif error := match.load_error(one.source, exercise.file_name, typed):
-            errors[id] = error
-    return Submission(
-        *(handed.key, files, paths, problems, digest_of(files), root, handed.authors, notes, cells),
-        untouched=frozenset(untouched),
-        errors=errors,
-        places=places,
+        own = ordered[exercise.id]
+        if attempt < len(own):
+            found[exercise.id] = _files_of(exercise, own[attempt], own, contents, root, late=handed.late)
+        elif attempt == 0:
+            problem, unread = _problem(exercise, contents, wanted)
+            found[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
+    return Submission(handed.key, found, digest_of(found), root, handed.authors)
+
+
+def _files_of(
+    exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
+) -> ExerciseFiles:
+    """The files of an exercise whose module is this one of several."""
+    path = contents.disk[one.path]
+    is_file = one.module is None
+    typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
+    untouched = is_untouched(exercise, one.source, path)
+    return ExerciseFiles(
+        {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})},
+        path,
+        notes=tuple(_notes(exercise, one, own, contents, late=late)),
+        cells=tuple(one.module.origins) if one.module else (),
+        untouched=untouched,
+        error="" if untouched else match.load_error(one.source, exercise.file_name, typed),
+        place=match.place_in(one.source, Path(os.path.relpath(path, root)).as_posix()) if is_file and root else None,
     )
 
 
@@ -267,12 +260,11 @@ def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise])
     return (why if not contents.files else f"{missing}; {why}"), broken
 
 
-def digest_of(files: Mapping[str, Mapping[str, bytes]]) -> str:
+def digest_of(exercises: Mapping[str, ExerciseFiles]) -> str:
     """A digest of all files of a submission."""
     digest = hashlib.sha256()
-    for exercise in sorted(files):
-        for name in sorted(files[exercise]):
-            content = files[exercise][name]
-            digest.update(f"{exercise}/{name}:{len(content)}:".encode("utf-8", "surrogateescape"))
+    for id, own in sorted(exercises.items()):
+        for name, content in sorted(own.files.items()):
+            digest.update(f"{id}/{name}:{len(content)}:".encode("utf-8", "surrogateescape"))
             digest.update(content)
     return digest.hexdigest()

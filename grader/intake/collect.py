@@ -26,6 +26,7 @@ from grader.intake.handed import Handed, Part, Unmatched
 from grader.intake.match import named
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
+from grader.model.report import ExerciseFiles
 from grader.model.typed import from_json, to_json
 from grader.sandbox.process import clean_environment, end, isolated, tail
 
@@ -90,8 +91,8 @@ def collect(
         reply = _reader(tuple(course)).ask(Request(CPU_S, wanted=ids, handed=handed, every=every, root=root))
     except SubmissionError as error:
         why = f"what was handed in cannot be read: {error}"
-        paths = dict.fromkeys(ids, handed.parts[0].path if handed.parts else Path())
-        submission = Submission(handed.key, {}, paths, dict.fromkeys(ids, why), "", root, handed.authors)
+        unread = ExerciseFiles(path=handed.parts[0].path if handed.parts else None, problem=why)
+        submission = Submission(handed.key, dict.fromkeys(ids, unread), "", root, handed.authors)
         return [submission], [Unmatched("", handed.key, why)]
     return list(reply.submissions), list(reply.unmatched)
 
@@ -107,7 +108,8 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
     whole = path.is_dir()
     part = Part(path) if whole else Part(path, PurePosixPath(path.name))
     (submission, *_), unmatched = collect(Handed(author, (), (part,)), course, wanted, root=path if whole else None)
-    if not whole and not submission.files and (left := [row for row in unmatched if row.file == path.name]):
+    left = [row for row in unmatched if row.file == path.name]
+    if left and not whole and not any(own.files for own in submission.exercises.values()):
         raise SubmissionError(f"{path} cannot be graded: {left[0].why}")
     return submission
 

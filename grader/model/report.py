@@ -27,36 +27,55 @@ class Place:
 
 
 @dataclass(frozen=True)
+class ExerciseFiles:
+    """What a submission has of one exercise.
+
+    Attributes:
+        files: the bytes of its module and of the files beside it, by name.
+        path: where the module was read from, or what could not be read; None if there is no file.
+        problem: why there are no files, or "".
+        notes: what staff should know of where the files came from.
+        cells: of a module from a notebook, the code cell of each line and the line in that.
+        untouched: whether the module is the starter.
+        error: why the module is not Python, or "".
+        place: where in the submission's folder the module has what.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    path: Path | None = None
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()
+    untouched: bool = False
+    error: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
 class Submission:
     """The files of one author.
 
     Attributes:
         author: who handed it in.
-        files: by exercise id, the bytes of its module and of the files beside it, by name.
-        paths: where each exercise's module was read from.
-        problems: by exercise id, why it has no files here.
+        exercises: what it has of each exercise, by id.
         digest: of all files.
         root: the folder that it was read from, or None.
         authors: whose it is, where that is a group or has another name than its report; none for `author` alone.
-        notes: by exercise id, what staff should know of where its files came from.
-        cells: by exercise id, of a module from a notebook, the code cell of each line and the line in that.
-        untouched: the ids of exercises whose file is the starter.
-        errors: by exercise id, why its module is not Python.
-        places: by exercise id, where in `root` its module has what.
     """
 
     author: str
-    files: Mapping[str, Mapping[str, bytes]]
-    paths: Mapping[str, Path]
-    problems: Mapping[str, str]
-    digest: str
+    exercises: Mapping[str, ExerciseFiles]
+    digest: str = ""
     root: Path | None = None
     authors: tuple[str, ...] = ()
-    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cells: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
-    untouched: frozenset[str] = frozenset()
-    errors: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, Place] = field(default_factory=dict)
+
+    def of(self, exercise: Exercise) -> ExerciseFiles:
+        """What it has of an exercise."""
+        return self.exercises.get(exercise.id, ExerciseFiles())
+
+    def with_files(self, exercise: Exercise, files: Mapping[str, bytes]) -> Submission:
+        """The same with other files of an exercise."""
+        return replace(self, exercises={**self.exercises, exercise.id: replace(self.of(exercise), files=files)})
 
 
 MORE_LINES = "... {:,} more lines"

@@ -206,8 +206,8 @@ def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, 
     with own_exercise(course, exercise, setup) as own:
         for name, text in texts.items():
             if name == YOURS or text is not None:
-                files = mine.files if text is None else {exercise.id: as_submitted(exercise, text)}
-                handed_in = replace(mine, author=name, files=files)
+                other = mine if text is None else mine.with_files(exercise, as_submitted(exercise, text))
+                handed_in = replace(other, author=name)
                 (graded,) = own.graded(handed_in, with_tries=False).exercises
                 counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
                 checks = checks or [row.check for row in graded.checks]

@@ -233,12 +233,12 @@ def save_starters(course: Course) -> None:
         return  # the bundled course has them
     copies = {item.id: layout.starter_copy(course.root, layout.Places.of(item)) for item in course.exercises}
     missing = [exercise for exercise in course.exercises if not copies[exercise.id].exists()]
-    files = read_submission(course.root, missing, author="") if missing else None
+    submission = read_submission(course.root, missing, author="") if missing else None
     for exercise in missing:
-        if files is not None and exercise.id in files.untouched:
+        if submission is not None and (own := submission.of(exercise)).untouched:
             ready_folder(course.root)
             copies[exercise.id].parent.mkdir(exist_ok=True)
-            copies[exercise.id].write_bytes(files.files[exercise.id][exercise.file_name])
+            copies[exercise.id].write_bytes(own.files[exercise.file_name])
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:

@@ -40,7 +40,7 @@ def own_file(course: Course, exercise: Exercise) -> Submission:
         CourseError: there is no file, or it cannot be read.
     """
     handed_in = own_files(course, [exercise])
-    if problem := handed_in.problems.get(exercise.id):
+    if problem := handed_in.of(exercise).problem:
         raise CourseError(problem)
     return handed_in
 

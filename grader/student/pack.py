@@ -118,7 +118,9 @@ def pack(
     submission = own_files(course, exercises)
     files = packed_files(submission, exercises)
     if not files:
-        raise CourseError(f"there is nothing to pack: {'; '.join(submission.problems.values())}")
+        raise CourseError(
+            f"there is nothing to pack: {'; '.join(own.problem for own in submission.exercises.values())}"
+        )
     plan = RunPlan(course, exercises, setup, handin=handin.id if handin else None)
     with open_lanes(plan.to_run(submission), setup, watch=running) as lanes:
         report = grade_submission(plan, submission, lanes)
@@ -131,17 +133,17 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
     return {
         (Places.of(exercise).shown / name).as_posix(): data
         for exercise in exercises
-        for name, data in submission.files.get(exercise.id, {}).items()
+        for name, data in submission.of(exercise).files.items()
     }
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:
     """A sentence for each exercise that needs work before it is handed in."""
     for graded in report.exercises:
-        exercise = graded.exercise
-        if exercise.id in submission.problems:
-            texts = [submission.problems[exercise.id]]
-        elif exercise.id in submission.untouched:
+        exercise, own = graded.exercise, submission.of(graded.exercise)
+        if own.problem:
+            texts = [own.problem]
+        elif own.untouched:
             texts = ["the file is still the unchanged starter; it earns 0"]
         else:
             texts = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]

@@ -60,13 +60,13 @@ class Row:
 
 def rows_of(course: Course, progress: Progress) -> list[Row]:
     """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
-    files = read_submission(course.root, course.exercises, author="")
+    submission = read_submission(course.root, course.exercises, author="")
     rows = []
     for module in course.modules:
         mine = []
         for exercise in module.exercises:
             standing, row = progress.of(exercise.id), Row(exercise, fast=exercise is module.exercises[-1])
-            if exercise.id in files.files and exercise.id not in files.untouched:
+            if (own := submission.of(exercise)).files and not own.untouched:
                 begun = "started" if standing.state == "not_started" else standing.state
                 row = replace(row, state=begun, earned=standing.earned)
             mine.append(row)

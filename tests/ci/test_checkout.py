@@ -78,7 +78,7 @@ def test_a_check_that_was_changed_is_reported(home: Path, tiny: Course) -> None:
     checks = home / DOUBLE.with_name("check_double.py")
     for data, count in ((checks.read_bytes().replace(b"\n", b"\r\n"), 0), (b"def check_double(): pass\n", 1)):
         checks.write_bytes(data)
-        notes = collect_one(checkout.folder, tiny.exercises, exercises, "a").notes.get("double", ())
+        notes = collect_one(checkout.folder, tiny.exercises, exercises, "a").exercises["double"].notes
         assert len([note for note in notes if note.startswith("check_double.py is not the course's")]) == count
 
 

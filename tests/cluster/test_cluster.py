@@ -92,7 +92,7 @@ def test_the_end_of_a_batch(tiny: Course, submission: Submission) -> None:
         before = made.scheduler.allowed_failures, made.scheduler.no_workers_timeout
         plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
         with open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
-            words = replace(submission, files={"double": {"double.py": b"passed"}})
+            words = submission.with_files(by_id(tiny, "double"), {"double.py": b"passed"})
             assert opened.submit(Work(plan, by_id(tiny, "double"), words)).result().confinement == "full"
             assert opened.slots == 2
             (worker,) = made.scheduler.workers.values()

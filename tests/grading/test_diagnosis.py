@@ -14,6 +14,7 @@ from grader.grading.diagnosis import Known, diagnose, mistakes_in
 from grader.grading.store import open_store
 from grader.model import Check, Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Part
+from grader.model.report import ExerciseFiles
 from grader.runner.lane import Lane, Run
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
@@ -38,14 +39,14 @@ class Counted:
 
 
 def submission_of(exercise: Exercise, text: str) -> Submission:
-    return Submission("somebody", {exercise.id: {exercise.file_name: text.encode()}}, {}, {}, "")
+    return Submission("somebody", {exercise.id: ExerciseFiles({exercise.file_name: text.encode()}, Path("nowhere.py"))})
 
 
 def diagnosed(
     lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
 ) -> GradedExercise:
     """A text, graded and diagnosed."""
-    submission = replace(submission_of(exercise, text), paths={exercise.id: Path("nowhere.py")})
+    submission = submission_of(exercise, text)
     graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
     setup = replace(FORK, seed=seed)
     return diagnose(graded, submission, setup, lane, known or Known(setup))  # type: ignore[arg-type]
@@ -244,7 +245,7 @@ def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, 
 def test_a_part_tells_nothing(double: Exercise, fork_lane: Lane) -> None:
     """Where not all checks ran, what was left out might tell two mistakes apart."""
     submission = submission_of(double, TRIPLES)
-    graded = grade_one(double, replace(submission, paths={double.id: Path("nowhere.py")}), fork_lane)
+    graded = grade_one(double, submission, fork_lane)
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
     assert diagnose(part, submission, FORK, fork_lane, Known(FORK)).diagnosis is None
 

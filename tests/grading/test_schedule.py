@@ -23,6 +23,7 @@ from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
+from grader.model.report import ExerciseFiles
 from grader.runner.lane import Run
 from grader.runner.pool import Pool, Stopped, cores, open_lane
 
@@ -58,11 +59,11 @@ class ScriptedLane:
 
 def finished_in(tiny: Course, lane: ScriptedLane, slots: int = 2) -> list[Finished]:
     """All that the scheduler reports of one exercise."""
-    files, paths = {"double": {"double.py": b"x = 1"}}, {"double": Path("double.py")}
+    submission = Submission("a", {"double": ExerciseFiles({"double.py": b"x = 1"}, Path("double.py"))})
     plan = RunPlan(tiny, tiny.exercises[:1], FORK)
     engine = InLane(lane)  # type: ignore[arg-type]
     engine.slots = slots
-    return list(schedule([Work(plan, tiny.exercises[0], Submission("a", files, paths, {}, ""))], engine))
+    return list(schedule([Work(plan, tiny.exercises[0], submission)], engine))
 
 
 def outcomes(finished: Finished) -> list[Outcome]:

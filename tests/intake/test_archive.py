@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 import pytest
-from support import COURSES
+from support import COURSES, files_in, problems_in
 
 from grader.course.load import load_course
 from grader.intake.collect import collect
@@ -58,7 +58,7 @@ def submission(path: Path) -> Submission:
 
 
 def read(path: Path) -> Mapping[str, Mapping[str, bytes]]:
-    return submission(path).files
+    return files_in(submission(path))
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "ada.zip").write_bytes(data)
     found = submission(tmp_path / "ada.zip")
     why = "ada.zip cannot be read as a zip: File is not a zip file"
-    assert found.problems == {"double": why, "total": why}
-    assert set(found.paths) == {"double", "total"}
+    assert problems_in(found) == {"double": why, "total": why}
+    assert all(own.path is not None for own in found.exercises.values())
 
 
 TOO_MUCH = "too much was handed in, more than 500 files or 64 MiB: "
@@ -136,7 +136,7 @@ def test_a_large_part_costs_no_other(tmp_path: Path, files: dict[str, bytes], ro
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_bytes(data)
     found, unmatched = collected(path)
-    assert found.files["double"]["double.py"] == b"x = 1\n"
+    assert found.exercises["double"].files["double.py"] == b"x = 1\n"
     told = {
         one.file: one.why for one in unmatched if not one.why.startswith(("it has neither", "it cannot be read as"))
     }
@@ -149,15 +149,15 @@ def test_what_is_damaged_or_locked_is_one_files_matter(tmp_path: Path) -> None:
     data = zipped({"double.py": b"x = 1\n", "total.py": b"y = 2\n"}, zipfile.ZIP_STORED)
     (tmp_path / "ada.zip").write_bytes(data.replace(b"y = 2", b"y = 3"))
     found = submission(tmp_path / "ada.zip")
-    assert set(found.files) == {"double"}
-    assert found.problems["total"].startswith("total.py cannot be read: it is damaged: Bad CRC-32")
+    assert set(files_in(found)) == {"double"}
+    assert found.exercises["total"].problem.startswith("total.py cannot be read: it is damaged: Bad CRC-32")
     locked = bytearray(data)
     for start in (locked.index(b"PK\1\2"), locked.index(b"PK\3\4")):
         locked[start + (8 if locked[start + 2] == 1 else 6)] |= 1
     (tmp_path / "ada.zip").write_bytes(locked)
     found = submission(tmp_path / "ada.zip")
     why = "double.py cannot be read: it is protected by a password; hand it in without one"
-    assert (found.problems["double"], set(found.files)) == (why, {"total"})
+    assert (found.exercises["double"].problem, set(files_in(found))) == (why, {"total"})
 
 
 @pytest.mark.parametrize("name", ["ada.tar.gz", "ada.TGZ", "ada.tar"])
@@ -172,7 +172,7 @@ def test_a_tar_is_opened_safely(tmp_path: Path, name: str) -> None:
     assert read(path) == {"double": {"double.py": b"x = 1\n"}}
     assert list(tmp_path.rglob("*.py")) == []
     path.write_bytes(path.read_bytes()[:60])
-    assert "cannot be read as a tar" in submission(path).problems["double"]
+    assert "cannot be read as a tar" in submission(path).exercises["double"].problem
 
 
 def test_zips_in_zips(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support import files_in, problems_in
 
 from grader.intake.collect import collect, collect_one
 from grader.intake.handed import Handed, Part, Unmatched
@@ -49,8 +50,8 @@ STARTER = b'"""Other words."""\n' + STUB % b"double" + STUB % b"double_"
 def test_which_file_counts(tiny: Course, tmp_path: Path, files: dict[str, bytes], counts: list[str]) -> None:
     """A touched one before the starter, the latest by its name, then the highest; contents where no name says it."""
     submissions, _ = collected(tiny, tmp_path, files)
-    assert [item.files["double"]["double.py"] for item in submissions] == [files[name] for name in counts]
-    notes = " ".join(submissions[0].notes.get("double", ()))
+    assert [item.exercises["double"].files["double.py"] for item in submissions] == [files[name] for name in counts]
+    notes = " ".join(submissions[0].exercises["double"].notes)
     assert all(name in notes for name in counts[1:])
     assert (counts[0] == "double.py" and len(counts) == 1) or re.search(
         rf"(taken from|versions:) {re.escape(counts[0])}", notes
@@ -61,7 +62,7 @@ def test_modules_of_the_students_own_come_along(tiny: Course, tmp_path: Path) ->
     """Those beside the file that counts, but no other attempt at it and no check of ours; elsewhere they are told."""
     files = {"double.py": b"1", "double-1.py": b"2", "help.py": b"3", "check_double.py": b"4", "more/deep.py": b"5"}
     submissions, unmatched = collected(tiny, tmp_path, files)
-    assert submissions[0].files["double"] == {"double.py": b"2", "help.py": b"3"}
+    assert submissions[0].exercises["double"].files == {"double.py": b"2", "help.py": b"3"}
     why = "it has neither the name nor the functions of an exercise"
     assert unmatched == [Unmatched("more/deep.py", "ada", why)]
 
@@ -69,7 +70,7 @@ def test_modules_of_the_students_own_come_along(tiny: Course, tmp_path: Path) ->
 def test_an_exercise_that_is_not_asked_for(tiny: Course, tmp_path: Path) -> None:
     """Its file is of it, and neither missing, nor unmatched, nor taken for another's."""
     submissions, unmatched = collected(tiny, tmp_path, {"double.py": b"x = 1", "old/Total.py": b"def double(x): 0"})
-    assert (set(submissions[0].files), submissions[0].problems, unmatched) == ({"double"}, {}, [])
+    assert (set(files_in(submissions[0])), problems_in(submissions[0]), unmatched) == ({"double"}, {}, [])
 
 
 def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
@@ -77,15 +78,15 @@ def test_what_cannot_be_read(tiny: Course, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "double.py").symlink_to("/etc/passwd")
     submissions, unmatched = collected(tiny, tmp_path / "a", {"work.rar": b"", "essay.pdf": b""})
-    assert submissions[0].problems == {"double": "double.py cannot be read: it is a link, which is not followed"}
+    assert problems_in(submissions[0]) == {"double": "double.py cannot be read: it is a link, which is not followed"}
     assert {row.file for row in unmatched} == {"double.py", "work.rar", "essay.pdf"}
     (tmp_path / "b").mkdir()
     submissions, unmatched = collected(tiny, tmp_path / "b", {})
-    assert submissions[0].problems == {"double": "double.py is not among the submitted files"}
+    assert problems_in(submissions[0]) == {"double": "double.py is not among the submitted files"}
     assert unmatched == [Unmatched("", "ada", "nothing is in it")]
     (tmp_path / "c" / "double.py").mkdir(parents=True)
     submissions, unmatched = collected(tiny, tmp_path / "c", {})
-    assert submissions[0].problems["double"] == "double.py cannot be read: it is a folder, not a regular file"
+    assert submissions[0].exercises["double"].problem == "double.py cannot be read: it is a folder, not a regular file"
     assert [row.file for row in unmatched] == ["double.py"]
 
 
@@ -96,10 +97,10 @@ def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
     cells = ["import torch", "# 01-1", f"# double\n{code}"]
     notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
-    assert submissions[0].untouched == {"double"}
+    assert submissions[0].exercises["double"].untouched
     notebook["cells"][2]["source"] += "\n# done\nx = 1"
     submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
-    assert not submissions[0].untouched
+    assert not submissions[0].exercises["double"].untouched
 
 
 def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
@@ -109,20 +110,21 @@ def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
     (folder / "Double (1).py").write_bytes(b"x = 1")
     asked = tiny.exercises
     odd = collect_one(folder, tiny.exercises, asked, "ada")
-    assert (odd.files, odd.authors) == ({"double": {"double.py": b"x = 1"}}, ())
-    assert odd.notes["double"] == ("taken from Double (1).py, by its name",)
-    assert list(odd.problems) == [exercise.id for exercise in asked[1:]]
+    assert (files_in(odd), odd.authors) == ({"double": {"double.py": b"x = 1"}}, ())
+    assert odd.exercises["double"].notes == ("taken from Double (1).py, by its name",)
+    assert list(problems_in(odd)) == [exercise.id for exercise in asked[1:]]
 
     with zipfile.ZipFile(tmp_path / "bo.zip", "w") as file:
         file.writestr("work/double.py", b"x = 2")
-    assert collect_one(tmp_path / "bo.zip", tiny.exercises, asked, "bo").files == {"double": {"double.py": b"x = 2"}}
+    bo = collect_one(tmp_path / "bo.zip", tiny.exercises, asked, "bo")
+    assert files_in(bo) == {"double": {"double.py": b"x = 2"}}
     single = collect_one(folder / "Double (1).py", tiny.exercises, asked[:1], "ada")
-    assert (single.files, single.problems) == (odd.files, {})
+    assert (files_in(single), problems_in(single)) == (files_in(odd), {})
 
     (folder / "double.py").write_bytes(b"x = 3")
     named = collect_one(folder, tiny.exercises, asked, "ada")
-    assert named.files["double"]["double.py"] == b"x = 1"
-    assert named.notes["double"] == (
+    assert named.exercises["double"].files["double.py"] == b"x = 1"
+    assert named.exercises["double"].notes == (
         "taken from Double (1).py, by its name",
         "several versions: Double (1).py counts, not double.py",
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support import files_in
 
 from grader.intake.collect import collect
 from grader.intake.handed import Intake
@@ -148,7 +149,7 @@ def found(intake: Intake, course: Course) -> dict[str, str]:
     own = {}
     for handed in intake.handed:
         (submission,), _ = collect(handed, course.exercises, course.exercises)
-        own[handed.key] = " ".join(sorted(submission.files))
+        own[handed.key] = " ".join(sorted(files_in(submission)))
     return own
 
 

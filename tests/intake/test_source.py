@@ -41,7 +41,7 @@ def handed_in(course: Course, folder: Path, source: bytes) -> Submission:
 )
 def test_why_it_is_no_python(tiny: Course, tmp_path: Path, source: bytes, words: str) -> None:
     """The error, the line, and its text, with the path as it is typed from here."""
-    told = handed_in(tiny, tmp_path, source).errors["double"]
+    told = handed_in(tiny, tmp_path, source).exercises["double"].error
     asked = words.format(Path(os.path.relpath(tmp_path / "double.py")).as_posix())
     assert told.startswith(f"your double.py does not load: {asked}")
 
@@ -49,7 +49,7 @@ def test_why_it_is_no_python(tiny: Course, tmp_path: Path, source: bytes, words:
 @pytest.mark.parametrize("source", [b"def double(x):\n    return x\n", b"1 / 0\n", b"x = '\\d'\n"])
 def test_what_else_is_wrong_is_for_a_worker(tiny: Course, tmp_path: Path, source: bytes) -> None:
     """Nothing is run here, and no warning is told."""
-    assert handed_in(tiny, tmp_path, source).errors == {}
+    assert handed_in(tiny, tmp_path, source).exercises["double"].error == ""
 
 
 def nested(depth: int, block: str) -> str:
@@ -94,7 +94,7 @@ def test_what_the_parser_does_not_see(source: str, why: str) -> None:
 )
 def test_a_file_that_plain_python_refuses(tiny: Course, tmp_path: Path, source: bytes, note: str) -> None:
     """It is said what is wrong with how it was saved."""
-    notes = handed_in(tiny, tmp_path, source).notes.get("double", ())
+    notes = handed_in(tiny, tmp_path, source).exercises["double"].notes
     why = f"plain Python refuses double.py, because of how it is saved ({note}); save it as UTF-8"
     assert notes == ((why,) if note else ())
 
@@ -103,7 +103,7 @@ def test_a_file_that_plain_python_refuses(tiny: Course, tmp_path: Path, source: 
 def test_a_file_that_is_saved_as_utf_16(tiny: Course, tmp_path: Path, encoding: str) -> None:
     """It is read by nothing, and its author reads what to do."""
     found = handed_in(tiny, tmp_path, "def double(x):\n    return x\n".encode(encoding))
-    assert found.problems["double"] == "double.py cannot be read: it is saved as UTF-16; save it as UTF-8"
+    assert found.exercises["double"].problem == "double.py cannot be read: it is saved as UTF-16; save it as UTF-8"
 
 
 def test_no_lane_is_needed(tiny: Course, tmp_path: Path) -> None:

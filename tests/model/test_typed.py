@@ -10,6 +10,7 @@ import pytest
 from grader.model import Check, Device, Limits, Outcome, Speed, Submission, Verdict
 from grader.model.errors import FormatError
 from grader.model.messages import Collected, Done, Job, Part, Plan, PlannedExercise, Setup, Spawned, Start
+from grader.model.report import ExerciseFiles
 from grader.model.typed import from_json, from_plain, schema_of, to_json
 
 SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
@@ -30,7 +31,7 @@ PLANNED = PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {
         Outcome("a", Verdict.FAILED, "no\ud800", "why", float("inf"), {"ops": 3}, (SPEED,), Device.SIM),
         Outcome("a", Verdict.PASSED),
         Done("printed"),
-        Submission("Zo\udcff", {"double": {"double.py": b"\xff"}}, {"double": Path("a")}, {}, "0", root=None),
+        Submission("Zo\udcff", {"double": ExerciseFiles({"double.py": b"\xff"}, Path("a"))}, "0", root=None),
     ],
     ids=lambda value: type(value).__name__,
 )

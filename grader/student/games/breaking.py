@@ -9,7 +9,7 @@ import hashlib
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -123,15 +123,15 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
         CourseError: no fault is planted.
     """
     handed_in, exercise = own_file(own.course, own.exercise), own.exercise
-    files = handed_in.files[exercise.id]
+    files = handed_in.of(exercise).files
     try:
         possible = faults_of(files[exercise.file_name].decode("utf-8"))
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
     raises: Fault | None = None
     for fault in _shuffled(possible, chance)[:_MOST_TRIED]:
-        broken = {exercise.id: {**files, exercise.file_name: fault.source.encode()}}
-        seen = _seen(own.graded(replace(handed_in, files=broken), stops=True).exercises[0])
+        broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
+        seen = _seen(own.graded(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
             return fault
         if seen is Verdict.CRASHED:

@@ -48,7 +48,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
         wanted = _wanted(exercise, lanes.checks_of(exercise), lines)
         part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
-        run = lanes.run(exercise, submission.files[exercise.id], setup.seed, part)
+        run = lanes.run(exercise, submission.of(exercise).files, setup.seed, part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}
