@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, require, same_values
+from grader.check import check, is_instance, reads_openly, require, same_values
 
 KEYS = ["shape", "dims", "numbers", "dtype", "device", "bytes"]
 
@@ -16,6 +16,7 @@ def check_matrix(student):
     require(not isinstance(result["shape"], torch.Size), "the shape is a torch.Size; make a plain tuple of it")
     found = [result[key] for key in ("shape", "dims", "numbers")]
     same_values(found, [(2, 3), 2, 6], 'the list of "shape", "dims" and "numbers"')
+    reads_openly(student.passport)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", category="dtype", share=1)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, require, same_values, shares_nothing
+from grader.check import check, reads_openly, require, same_values, shares_nothing
 
 
 @check("C1", share=1)
@@ -10,6 +10,7 @@ def check_boxed_example(student):
     found = student.boxed_bytes([0.5, 1.5])
     expected = "expected  120 to 184 (a list may have room for more items)"
     require(120 <= found <= 184, f"boxed_bytes([0.5, 1.5]) has the wrong value\n{expected}\ngot       {found}")
+    reads_openly(student.boxed_bytes)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, require, same_layout, same_values, shares
+from grader.check import check, reads_openly, require, same_layout, same_values, shares
 
 
 @check("C1", share=2)
@@ -11,6 +11,7 @@ def check_swap_example(student):
     yours = student.swap(t, 0, 2)
     same_layout(yours, asked, "swap(t, 0, 2)")
     same_values(yours, asked, "swap(t, 0, 2)")
+    reads_openly(student.swap)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, raises, require, same, same_values
+from grader.check import check, is_tensor, raises, reads_openly, require, same, same_values
 
 
 @check("C1", share=1)
@@ -9,6 +9,7 @@ def check_three_rounded(student):
     result = student.to_int(torch.tensor([1.5, 2.5, -1.5]), "round")
     is_tensor(result)
     same_values(result, torch.tensor([2, 2, -2]))
+    reads_openly(student.to_int)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", category="error", share=2)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import changed, check, is_instance, is_tensor, require, same, same_values
+from grader.check import changed, check, is_instance, is_tensor, reads_openly, require, same, same_values
 
 
 def numbers():
@@ -11,6 +11,7 @@ def numbers():
 def check_three_of_six(student):
     """Picks three of six numbers"""
     same(student.between(numbers(), 2.0, 5.0), torch.tensor([5.0, 2.0, 2.5]))
+    reads_openly(student.between)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import changed, check, is_tensor, require, same, same_values, shares, shares_nothing
+from grader.check import changed, check, is_tensor, reads_openly, require, same, same_values, shares, shares_nothing
 
 
 @check("C1", category="memory", share=1)
@@ -10,6 +10,7 @@ def check_three_rows(student):
     rows = student.rows_of(v, 3)
     same(rows, torch.tensor([[1.0, 2.0]] * 3))
     shares(rows, v, base_name="v")
+    reads_openly(student.rows_of)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", category="memory", share=1)

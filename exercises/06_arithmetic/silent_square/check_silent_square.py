@@ -1,6 +1,16 @@
 import torch
 
-from grader.check import check, gradients, is_tensor, keeps_graph, raises, require, same_shape, same_values
+from grader.check import (
+    check,
+    gradients,
+    is_tensor,
+    keeps_graph,
+    raises,
+    reads_openly,
+    require,
+    same_shape,
+    same_values,
+)
 
 
 @check("C1", share=2)
@@ -11,6 +21,7 @@ def check_same_shapes(student):
         is_tensor(loss)
         same_shape(loss, ())
         same_values(loss, torch.tensor(2.0), f"the mean for two tensors of shape {shape}")
+    reads_openly(student.mse)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)

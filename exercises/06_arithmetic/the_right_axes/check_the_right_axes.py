@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, is_tensor, require, same_values
+from grader.check import check, is_instance, is_tensor, reads_openly, require, same_values
 
 
 def pictures():
@@ -19,6 +19,7 @@ def check_two_means(student):
     mean, _ = pair(student.channel_stats(pictures()))
     is_tensor(mean, "the mean")
     same_values(mean, torch.tensor([4.0, 15.0]), "the mean")
+    reads_openly(student.channel_stats)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)

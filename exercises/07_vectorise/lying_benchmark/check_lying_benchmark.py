@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, require, same_values
+from grader.check import check, is_instance, reads_openly, require, same_values
 
 X = torch.tensor([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 
@@ -15,6 +15,7 @@ def check_seconds(student, probe):
     for key, asked in {"loop": 6.0, "sum": 2.0, "speedup": 3.0}.items():
         require(key in found, f'the result has no "{key}"')
         same_values(found[key], asked, f'result["{key}"]')
+    reads_openly(student.compare_sums)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=2)

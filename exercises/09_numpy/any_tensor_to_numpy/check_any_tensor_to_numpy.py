@@ -1,7 +1,17 @@
 import numpy as np
 import torch
 
-from grader.check import check, is_array, is_tensor, no_warning, require, same_dtype, same_values, shares_memory
+from grader.check import (
+    check,
+    is_array,
+    is_tensor,
+    no_warning,
+    reads_openly,
+    require,
+    same_dtype,
+    same_values,
+    shares_memory,
+)
 
 
 @check("C1", share=1)
@@ -10,6 +20,7 @@ def check_requires(student):
     array = student.to_numpy(torch.tensor([1.0, 2.0], requires_grad=True))
     is_array(array)
     same_values(array, np.array([1.0, 2.0]))
+    reads_openly(student.to_numpy)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", category="dtype", share=1)

@@ -1,6 +1,16 @@
 import torch
 
-from grader.check import CannotJudge, check, is_tensor, raises, require, same_dtype, same_shape, same_values
+from grader.check import (
+    CannotJudge,
+    check,
+    is_tensor,
+    raises,
+    reads_openly,
+    require,
+    same_dtype,
+    same_shape,
+    same_values,
+)
 
 
 @check("C1")
@@ -11,6 +21,7 @@ def check_example(student):
         x = student.solve(matrix.clone(), matrix @ asked)
         same_shape(x, asked, "x")
         same_values(x, asked, "x", rtol=1e-4, atol=1e-4)
+    reads_openly(student.solve)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2")

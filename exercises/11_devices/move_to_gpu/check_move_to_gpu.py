@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, kind, require, same_values
+from grader.check import check, is_instance, kind, reads_openly, require, same_values
 
 
 @check("C1", category="device")
@@ -9,6 +9,7 @@ def check_kind(student):
     device = student.best_device()
     is_instance(device, torch.device, "the result of `best_device`")
     require(device.type == "cpu", f"expected the CPU's device, as this check has no accelerator; got {device}")
+    reads_openly(student.best_device)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2")

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, require, same_values
+from grader.check import check, is_instance, reads_openly, require, same_values
 
 # A weight w and a bias b, both 0 at first. At x = 1, the gradient of (w x + b - y)² is 2 (w + b - y) for each.
 START = [torch.zeros(1), torch.zeros(()), torch.ones(())]
@@ -13,6 +13,7 @@ def check_two_steps(student, probe):
     # y is 4: w and b go to 0.8, then by 0.1 * 2 * 2.4 further.
     run = probe.trained(student.fit, START, BATCHES * 2, BATCHES, 0.1, 1)
     same_values(run["after"]["weight"], torch.tensor([1.28]), "the weight after two steps")
+    reads_openly(student.fit)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C3", share=1)

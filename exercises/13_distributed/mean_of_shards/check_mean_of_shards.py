@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_tensor, number, on_ranks, require, same_shape, same_values
+from grader.check import check, is_tensor, number, on_ranks, reads_openly, require, same_shape, same_values
 
 SHARDS = [[torch.tensor([2.0])], [torch.tensor([4.0, 6.0])], [torch.tensor([7.0, 8.0, 9.0, 9.0, 9.0])]]
 
@@ -10,6 +10,7 @@ def check_even(student):
     """The mean of two shards of the same length"""
     for rank in on_ranks(student.global_mean, [[torch.tensor([1.0, 2.0])], [torch.tensor([3.0, 6.0])]]):
         same_values(number(rank.result), 3.0)
+    reads_openly(student.global_mean)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C1", share=2)
