@@ -29,19 +29,16 @@ def sockets(caps: Caps | None = None) -> Ends:
 
 
 def sockets_without_memory(caps: Caps | None = None) -> Ends:
-    ours, theirs = socket.socketpair()
-    transports = SocketTransport(ours), SocketTransport(theirs)
-    for transport in transports:
-        transport.carries_descriptors = False
-    return Channel(transports[0], caps), Channel(transports[1], caps, trusts=True)
+    ends = sockets(caps)
+    for channel in ends:
+        channel.transport.carries_descriptors = False
+    return ends
 
 
 def pipes(caps: Caps | None = None) -> Ends:
     (read_ours, write_theirs), (read_theirs, write_ours) = os.pipe(), os.pipe()
-    return (
-        Channel(PatientPipes(read_ours, write_ours), caps),
-        Channel(PipeTransport(read_theirs, write_theirs), caps, trusts=True),
-    )
+    ours, theirs = PatientPipes(read_ours, write_ours), PipeTransport(read_theirs, write_theirs)
+    return Channel(ours, caps), Channel(theirs, caps, trusts=True)
 
 
 KINDS: dict[str, Callable[..., Ends]] = {"memory": sockets, "socket": sockets_without_memory, "pipes": pipes}

@@ -19,15 +19,7 @@ from grader.wire.encode import Encoder
 from grader.wire.memory import Block, Table, extent, padded, place_of
 from grader.wire.plain import DTYPES
 
-CAPS = Caps(
-    tree_bytes=1 << 18,
-    tree_nodes=20_000,
-    data_bytes=1 << 20,
-    objects=500,
-    depth=12,
-    unfolded=5000,
-    expanded_bytes=1 << 19,
-)
+CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
 SECONDS = 1.5
 MEGABYTES = 48
 
@@ -200,11 +192,7 @@ def touch(value: Any, level: int = 0) -> int:
 
 
 def check_inside(leaf: Any, blocks: list[Block]) -> None:
-    """All elements of a tensor or an array lie in one block, and a tensor's in its storage.
-
-    Raises:
-        AssertionError: they do not.
-    """
+    """All elements of a tensor or an array lie in one block, and a tensor's in its storage."""
     start, end = place_of(leaf)
     if isinstance(leaf, torch.Tensor):
         last = extent(int(leaf.storage_offset()), leaf.shape, leaf.stride(), 1)[1] if leaf.numel() else 0
@@ -221,11 +209,7 @@ def first_numbers(tree: Any, name: str) -> set[Any]:
 
 
 def survive(tree: dict[str, Any], data: bytes) -> bool:
-    """Take a reply and use what came of it; give whether it was taken.
-
-    Raises:
-        AssertionError: it did harm.
-    """
+    """Take a reply, and use what came of it, which must do no harm; give whether it was taken."""
     ours = Ours()
     constant, all_before = shown(ours.constant), [(leaf, shown(leaf)) for leaf in ours.leaves]
     before = [(leaf, shown(leaf)) for leaf in not_named(ours, tree)]

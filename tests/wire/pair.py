@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -107,10 +105,6 @@ def bits(obj: Any) -> bytes:
     return plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b""
 
 
-def raw(obj: float) -> bytes:
-    return struct.pack("<d", obj)
-
-
 def same(one: Any, other: Any) -> bool:
     """Whether two values agree in type, layout and every bit."""
     if type(one) is not type(other):
@@ -129,7 +123,7 @@ def same(one: Any, other: Any) -> bool:
             and bits(one) == bits(other)
         )
     if isinstance(one, float):
-        return raw(one) == raw(other) or (math.isnan(one) and math.isnan(other))
+        return bool(one.hex() == other.hex())
     if isinstance(one, complex):
         return same(one.real, other.real) and same(one.imag, other.imag)
     if isinstance(one, np.generic):

@@ -44,21 +44,22 @@ def test_tensors_change_here_as_there() -> None:
 
 
 def test_containers_change_here_as_there() -> None:
-    """Appending, updating and adding in the worker change the same objects at the asking end, nested ones too."""
-    numbers, names, chosen, inner = [1], {"a": 1}, {1}, [0]
+    """What the worker changes in containers is changed in the same objects here: nested ones, and types of numbers."""
+    numbers, names, chosen, inner = [1, 0.0, 1], {"a": 1, "b": True}, {1}, [0]
     outer = (inner, {"inner": inner})
 
     def change(*args: Any) -> None:
-        args[0].append([2, args[0]] and 2)
-        args[1].update(b=2)
+        args[0][:2] = True, -0.0
+        args[0].append(2)
+        args[1].update(b=1.0, c=2)
         del args[1]["a"]
         args[2].add(5)
         args[3][1]["inner"].insert(0, torch.ones(1))
         args[3][1]["new"] = args[3][0]
 
     Pair().call(change, numbers, names, chosen, outer)
-    assert numbers == [1, 2]
-    assert names == {"b": 2}
+    assert same(numbers, [True, -0.0, 1, 2])
+    assert same(names, {"b": 1.0, "c": 2})
     assert chosen == {1, 5}
     assert outer[0] is inner
     assert same(inner, [torch.ones(1), 0])
@@ -69,31 +70,15 @@ def test_containers_change_here_as_there() -> None:
 @settings(EXAMPLES)
 def test_arrays_change_here_as_there(array: np.ndarray, byte: int) -> None:
     """What the worker writes into an array of ours is in it afterwards, unless it is read-only."""
-    pair = Pair()
     before = bits(array)
 
     def write(arg: np.ndarray) -> bytes:
         if arg.flags.writeable:
             arg[...] = byte // 2
-        told: bytes = bits(arg)
-        return told
+        return bits(arg)
 
-    if array.flags.writeable:
-        assert pair.call(write, array) == bits(array)
-    else:
-        assert pair.call(write, array) == before == bits(array)
-
-
-def test_a_change_of_type_is_a_change() -> None:
-    """Replacing a number by an equal one of another type is seen at the asking end."""
-    numbers = [1, 0.0, {"a": True}]
-
-    def change(numbers: list[Any]) -> None:
-        numbers[0], numbers[1] = True, -0.0
-        numbers[2]["a"] = 1.0
-
-    Pair().call(change, numbers)
-    assert same(numbers, [True, -0.0, {"a": 1.0}])
+    assert Pair().call(write, array) == bits(array)
+    assert array.flags.writeable or bits(array) == before
 
 
 def test_an_array_changes_its_shape_here_as_there() -> None:
@@ -131,14 +116,9 @@ def test_what_did_not_change_does_not_travel_back() -> None:
 
 def test_a_changed_view_is_a_change_of_all_that_share_it() -> None:
     """Whoever lies in memory that was written to has changed."""
-    pair = Pair()
-    x = torch.zeros(4)
-    view, other = x[1:], torch.zeros(1)
+    pair, x, other = Pair(), torch.zeros(4), torch.zeros(1)
     pair.call(quietly(lambda x, other: x.add_(1)), x, other)
-    assert [has_changed(pair, value) for value in (x, view, other)] == [True, True, False]
-    numbers: list[int] = []
-    pair.call(quietly(lambda numbers: numbers.append(1)), numbers)
-    assert has_changed(pair, numbers)
+    assert [has_changed(pair, value) for value in (x, x[1:], other)] == [True, True, False]
 
 
 def change_all(x: torch.Tensor, a: np.ndarray, box: list[Any], names: dict[Any, int], chosen: set[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import time
+from typing import Any
 
 import pytest
 from wire.ends import KINDS, in_background, opened, patience
@@ -12,16 +13,14 @@ from wire.ends import KINDS, in_background, opened, patience
 from grader.wire.bounds import Caps, Unsupported
 from grader.wire.frames import HEADER, MAGIC
 
-SIZES = [0, 1, 1000, 65_536, 65_537, 5_000_000]
 
-
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [0, 1, 1000, 65_536, 65_537, 5_000_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_arrive_as_they_were_sent(kind: str, size: int) -> None:
-    """A tree and data of any size, in any number of parts, arrive unchanged, in both directions."""
+    """A tree and data of any size, in more parts than one system call takes, arrive unchanged, in both directions."""
     tree = {"text": "é\ud800" * 10, "rows": [[1, None, 2.5]]}
     data = os.urandom(size)
-    parts: list[bytes | memoryview] = [data[: size // 3], memoryview(data)[size // 3 :], b""]
+    parts: list[Any] = [*(data[place : place + 1] for place in range(500)), memoryview(data)[500:], b""]
     with opened(kind) as (ours, theirs):
         for one, other in ((ours, theirs), (theirs, ours)):
             sender = in_background(functools.partial(one.send, 7, tree, parts, patience(20)))
@@ -48,16 +47,6 @@ def test_frames_keep_their_order(kind: str) -> None:
         sender.join()
 
 
-def test_many_parts_arrive() -> None:
-    """More parts than one system call takes are sent in several."""
-    with opened("socket") as (ours, theirs):
-        ours.send(1, {}, [b"%d," % number for number in range(500)])
-        assert bytes(theirs.receive().data) == b"".join(b"%d," % number for number in range(500))
-
-
-# ------------------------------------------------------------------------------------------------------- deadlines
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_deadline_ends_a_wait_for_a_frame(kind: str) -> None:
     """A peer that says nothing, or stops in the midst of a frame, is waited for only as long as patience lasts."""
@@ -70,21 +59,14 @@ def test_a_deadline_ends_a_wait_for_a_frame(kind: str) -> None:
             assert time.monotonic() - start < 2
 
 
-@pytest.mark.parametrize("kind", ["socket"])
-def test_a_deadline_ends_a_wait_for_a_reader(kind: str) -> None:
-    """A peer that does not read is waited for only as long as patience lasts."""
-    with opened(kind) as (ours, _), pytest.raises(TimeoutError):
+def test_a_deadline_ends_a_wait_for_a_reader() -> None:
+    """A peer that does not read is waited for only as long as patience lasts; over pipes the reply is."""
+    with opened("socket") as (ours, _), pytest.raises(TimeoutError):
         ours.send(1, {}, [bytes(5_000_000)], patience(0.05))
-
-
-def test_pipes_do_not_wait_for_a_reader() -> None:
-    """Over pipes the message is queued; the deadline of the reply ends the wait, and closing does not hang."""
     with opened("pipes") as (ours, _):
-        start = time.monotonic()
         ours.send(1, {}, [bytes(5_000_000)], patience(0.05))
         with pytest.raises(TimeoutError):
             ours.receive(patience(0.05))
-        assert time.monotonic() - start < 2
 
 
 def test_patience_is_asked_again() -> None:

@@ -14,28 +14,19 @@ from grader.wire.bounds import Unsupported
 from grader.wire.decode import copies
 from grader.wire.memory import _Memory
 
-
-def sharing_pairs() -> dict[str, Callable[[], tuple[Any, Any]]]:
-    def array_views() -> tuple[Any, Any]:
-        a = np.arange(6.0)
-        return torch.from_numpy(a[2:]), torch.from_numpy(a)
-
-    return {
-        "views of a tensor": lambda: (x := torch.arange(6.0), x[1:].view(5)[-1:])[:2],
-        "detached": lambda: (x := torch.arange(6.0), x.detach()),
-        "tensor and its array": lambda: (x := torch.arange(6.0), x.numpy()),
-        "tensor and a part of its array": lambda: (x := torch.arange(6.0), x.numpy()[::-1]),
-        "array and its tensor": lambda: (a := np.arange(6.0), torch.from_numpy(a)),
-        "a part of an array and the tensor of another": lambda: (a := np.arange(6.0), torch.from_numpy(a[::2])),
-        "two tensors of one array": array_views,
-        "array and its reversed view": lambda: (a := np.arange(6.0), a[::-1]),
-        "parts of an array": lambda: (a := np.arange(6.0), a[:4], a[2:])[1:],
-        "views of other dtypes": lambda: (a := np.arange(6.0), a.view(np.int8)),
-        "buffers": lambda: (b := bytearray(8), np.frombuffer(b, np.uint8), np.frombuffer(b, np.uint8, 5, 2))[1:],
-    }
-
-
-SHARING = sharing_pairs()
+SHARING: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "views of a tensor": lambda: (x := torch.arange(6.0), x[1:].view(5)[-1:]),
+    "detached": lambda: (x := torch.arange(6.0), x.detach()),
+    "tensor and its array": lambda: (x := torch.arange(6.0), x.numpy()),
+    "tensor and a part of its array": lambda: (x := torch.arange(6.0), x.numpy()[::-1]),
+    "array and its tensor": lambda: (a := np.arange(6.0), torch.from_numpy(a)),
+    "a part of an array and the tensor of another": lambda: (a := np.arange(6.0), torch.from_numpy(a[::2])),
+    "two tensors of one array": lambda: (a := np.arange(6.0), torch.from_numpy(a[2:]), torch.from_numpy(a))[1:],
+    "array and its reversed view": lambda: (a := np.arange(6.0), a[::-1]),
+    "parts of an array": lambda: (a := np.arange(6.0), a[:4], a[2:])[1:],
+    "views of other dtypes": lambda: (a := np.arange(6.0), a.view(np.int8)),
+    "buffers": lambda: (b := bytearray(8), np.frombuffer(b, np.uint8), np.frombuffer(b, np.uint8, 5, 2))[1:],
+}
 
 
 @pytest.mark.parametrize("name", SHARING)
@@ -111,21 +102,12 @@ def test_memory_that_reaches_beyond_an_argument() -> None:
         Pair().call(around, whole.numpy()[4:])
 
 
-# -- copies, as a reference is given ----------------------------------------------------------------------------------
-
-
 def test_copies_share_as_the_values_do() -> None:
-    """Copies keep identity and sharing among themselves and have nothing in common with the values."""
-    x = torch.arange(4.0)
-    one, other, box = copies(x, x[1:], [x, x.numpy()])
+    """A reference's copies share among themselves, and nothing with the values; what cannot be sent stays itself."""
+    x, thing = torch.arange(4.0), object()
+    one, other, box, same_thing = copies(x, x[1:], [x, x.numpy(), thing], thing)
     assert box[0] is one
     assert linked(one, other)
     assert linked(box[1], one)
     assert x.tolist() == [0, 1, 2, 3]
-
-
-def test_copies_of_what_cannot_be_sent() -> None:
-    """An object that is no value stays itself."""
-    thing = object()
-    box, same_thing = copies([thing], thing)
-    assert box[0] is same_thing is thing
+    assert box[2] is same_thing is thing
