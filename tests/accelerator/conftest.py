@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 from pathlib import Path
 
 import pytest
-from accelerator.modes import Children
-
-_CHILDREN = Children()
-atexit.register(_CHILDREN.close)
+from accelerator.modes import run_in_child
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,9 +14,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     mode = getattr(pyfuncitem.obj, "accelerator_mode", None)
     if mode is None or Path(__file__).parent not in pyfuncitem.path.parents:
         return None
-    wanted = pyfuncitem._fixtureinfo.argnames
-    arguments = {name: pyfuncitem.funcargs[name] for name in wanted}
-    text = _CHILDREN.run(pyfuncitem.path, pyfuncitem.originalname, mode, arguments)
-    if text:
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    if text := run_in_child(pyfuncitem.path.stem, pyfuncitem.originalname, mode, arguments):
         pytest.fail(text, pytrace=False)
     return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from accelerator.modes import counted, grad_of, in_mode
 from torch.nn import functional
@@ -24,43 +23,31 @@ def _attend(device: str, *, mask: bool = False, **options: Any) -> list[torch.Te
     return [out.detach().cpu(), *(grad_of(one).cpu() for one in heads)]
 
 
-@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"mask": True}, {"scale": 0.5}], ids=str)
 @in_mode("cuda")
-def test_attention_is_that_of_the_cpu(options: dict[str, Any]) -> None:
+def test_attention_is_that_of_the_cpu() -> None:
     """Attention and its gradients are the CPU's to the last bit, whatever is asked for."""
-    for wanted, found in zip(_attend("cpu", **options), _attend("cuda", **options), strict=True):
-        assert torch.equal(wanted, found)
+    asked: list[dict[str, Any]] = [{}, {"is_causal": True}, {"mask": True}, {"scale": 0.5}]
+    for options in asked:
+        for wanted, found in zip(_attend("cpu", **options), _attend("cuda", **options), strict=True):
+            assert torch.equal(wanted, found), options
 
 
 @in_mode("cuda")
 def test_attention_is_one_kernel() -> None:
-    """Attention is one launch and takes no memory for pairs; with products alone it does, and is many."""
-    x = torch.rand(1, 1, 256, 8, device="cuda")
+    """Attention is one launch of two products and takes no memory for pairs; by itself it does, and is many."""
+    x = torch.rand(2, 2, 256, 64, device="cuda")
+    pairs, least = 4 * 256 * 256 * 4, 2 * 2 * 4 * 256 * 256 * 64 / accelerator.the_machine().spec.flops
     accelerator.reset_counters()
     functional.scaled_dot_product_attention(x, x, x)
-    (launches, (peak, _)) = counted("launches", "peak_bytes")
-    assert (launches, peak < 256 * 256 * 4) == (1, True)
-    with torch.inference_mode():
-        functional.scaled_dot_product_attention(x, x, x)
-    assert counted("launches") == (2,)
-    with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
-        functional.scaled_dot_product_attention(x, x, x)
-    assert counted("launches") == (3,)
-    with sdpa_kernel(SDPBackend.MATH):
-        functional.scaled_dot_product_attention(x, x, x)
-    (launches, (peak, _)) = counted("launches", "peak_bytes")
-    assert (launches > 6, peak > 256 * 256 * 4) == (True, True)
-
-
-@in_mode("cuda")
-def test_attention_has_its_operations() -> None:
-    """The clock counts attention as the two products that it is."""
-    x = torch.rand(4, 8, 512, 64, device="cuda")
-    accelerator.reset_counters()
-    functional.scaled_dot_product_attention(x, x, x)
-    fused = counted("device_seconds")[0][0]
+    (launches, (peak, _), (fused, _)) = counted("launches", "peak_bytes", "device_seconds")
+    assert (launches, peak < 2 * pairs, fused >= least) == (1, True, True)
+    for context in (torch.inference_mode(), sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)):
+        accelerator.reset_counters()
+        with context:
+            functional.scaled_dot_product_attention(x, x, x)
+        assert counted("launches") == (1,)
     accelerator.reset_counters()
     with sdpa_kernel(SDPBackend.MATH):
         functional.scaled_dot_product_attention(x, x, x)
-    assert 0 < fused < counted("device_seconds")[0][0]
-    assert fused >= 2 * 2 * 4 * 8 * 512 * 512 * 64 / accelerator.the_machine().spec.flops
+    (launches, (peak, _), (alone, _)) = counted("launches", "peak_bytes", "device_seconds")
+    assert (launches > 3, peak > 2 * pairs, alone > fused) == (True, True, True)

@@ -96,6 +96,8 @@ def test_what_is_refused() -> None:
             call()
     with raises(ValueError, "Multiplication of two Float8_e5m2 matrices is not supported"):
         torch._scaled_mm(low, low.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    low = x.to(torch.float8_e4m3fn)  # what this capability has
+    assert torch._scaled_mm(low, low.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16).dtype is torch.bfloat16
     assert torch.linalg.lstsq(x, x).rank.shape == (0,)
     with torch.autocast("cuda", dtype=torch.bfloat16):
         with raises(RuntimeError, "Unexpected floating ScalarType in at::autocast::prioritize"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -29,18 +29,8 @@ def test_copies_have_a_direction_and_bytes() -> None:
     names = ("host_to_device", "host_to_device_bytes", "device_to_host", "device_to_host_bytes")
     assert counted(*names) == (3, 400 + 24 + 400, 1, 400)
     assert counted("device_to_device", "device_to_device_bytes", "transfers") == (2, 600, 6)
-
-
-@in_mode("sim")
-def test_creation_on_the_device_is_no_copy() -> None:
-    """A tensor that is made on the device does not come from the host."""
-    torch.ones(1000, device="sim") + torch.rand(1000, device="sim")
-    assert counted("transfers", "syncs") == (0, 0)
-
-
-@in_mode("sim")
-def test_a_converted_copy_moves_what_arrives() -> None:
-    """`.to(device, dtype)` moves the bytes of the new dtype, and only the elements of a view."""
+    # Of a new dtype its bytes are moved, and of a view only its elements.
+    accelerator.reset_counters()
     torch.ones(100, dtype=torch.float64).to("sim", torch.float16)
     torch.ones(10, 100)[0].to("sim")
     torch.ones(1).expand(50).to("sim")
@@ -49,7 +39,7 @@ def test_a_converted_copy_moves_what_arrives() -> None:
 
 @in_mode("sim")
 def test_waits_are_counted_by_reason() -> None:
-    """What makes the host wait is counted: Python numbers, results of unknown size, copies, explicit waits."""
+    """Numbers for Python, results of unknown size, copies and explicit waits count; most work makes nobody wait."""
     t = torch.arange(5.0, device="sim")
     accelerator.reset_counters()
     t[1].item()
@@ -62,36 +52,19 @@ def test_waits_are_counted_by_reason() -> None:
     t.cpu()
     torch.accelerator.synchronize()
     found = accelerator.counters()
-    assert found["syncs_for"]["item"] == 2
-    assert found["syncs_for"]["nonzero"] == 1
-    assert found["syncs_for"]["index"] == 1
-    assert found["syncs_for"]["equal"] == 1
-    assert found["syncs_for"]["copy"] == 2
-    assert found["syncs_for"]["synchronize"] == 1
-    assert found["syncs"] == sum(found["syncs_for"].values()) == 9
-    assert (found["scalars_read"], found["transfers"]) == (6, 2)
-
-
-@in_mode("sim")
-def test_work_without_a_wait() -> None:
-    """Operators, in-place writes, views and masks that keep the shape make nobody wait."""
-    t = torch.rand(10, 10, device="sim")
+    waits = {"item": 2, "nonzero": 1, "index": 1, "equal": 1, "copy": 2, "synchronize": 1}
+    assert waits.items() <= found["syncs_for"].items()
+    assert (found["syncs"], found["scalars_read"], found["transfers"]) == (9, 6, 2)
+    assert {type(value) for value in found.values()} <= {int, float, list, dict}
     accelerator.reset_counters()
+    assert counted("launches", "transfers", "syncs", "syncs_for", "host_seconds") == (0, 0, 0, {}, 0)
+    t = torch.rand(10, 10, device="sim")
     t @ t + t.T
     t[t > 0.5] = 0
     torch.where(t > 0, t, 0.0).sum(0)
     t[2:4, 1] *= 3
     assert counted("syncs", "transfers") == (0, 0)
     assert accelerator.counters()["launches"] > 5
-
-
-@in_mode("sim")
-def test_counters_are_plain() -> None:
-    """Counters are plain Python, and reset to zero."""
-    torch.ones(3).to("sim").sum().item()
-    assert {type(value) for value in accelerator.counters().values()} <= {int, float, list, dict}
-    accelerator.reset_counters()
-    assert counted("launches", "transfers", "syncs", "syncs_for", "host_seconds") == (0, 0, 0, {}, 0)
 
 
 # -- memory
@@ -132,21 +105,13 @@ def test_memory_as_cuda_counts_it() -> None:
 def test_out_of_memory() -> None:
     """A full device raises `torch.OutOfMemoryError` in CUDA's words, and goes on."""
     kept = [torch.zeros(200_000, device="cuda")]
-    makers: list[Callable[[], torch.Tensor]] = [
-        lambda: torch.zeros(100_000, device="cuda"),
-        lambda: kept[0] + 1,
-        lambda: torch.ones(200_000).cuda(),
-    ]
+    makers: Any = (lambda: torch.zeros(100_000, device="cuda"), lambda: kept[0] + 1, lambda: torch.ones(200_000).cuda())
+    told = "GPU 0 has a total capacity of 1.00 MiB of which 242.50 KiB is free."
     for make in makers:
-        with pytest.raises(torch.OutOfMemoryError) as caught:
+        with pytest.raises(torch.OutOfMemoryError, match=f"CUDA out of memory. Tried to allocate .* {told}"):
             make()
-        assert str(caught.value).startswith("CUDA out of memory. Tried to allocate ")
-        assert "GPU 0 has a total capacity of 1.00 MiB of which 242.50 KiB is free." in str(caught.value)
-    with pytest.raises(RuntimeError, match=r"Tried to allocate 3725\.29 GiB"):
-        torch.empty(10**12, device="cuda")
     assert torch.ones(200_000, device="cuda:1").sum().item() == 200_000
     kept.clear()
-    del caught
     gc.collect()
     assert torch.zeros(200_000, device="cuda").numel() == 200_000
 
@@ -154,63 +119,22 @@ def test_out_of_memory() -> None:
 # -- virtual time
 
 
-SPEC = Spec(
-    flops=1e12,
-    bandwidth=1e11,
-    launch=1e-6,
-    kernel=2e-6,
-    latency=1e-5,
-    pageable=1e9,
-    pinned=4e9,
-    peer=2e9,
-    granularity=1,
-)
-
-
-@in_mode("sim", spec=SPEC)
-def test_launches_return_at_once() -> None:
-    """A product of n x n matrices takes 2 n**3 operations, which the host notices when it waits."""
-    a = torch.ones(1000, 1000, device="sim")
-    torch.accelerator.synchronize()
-    accelerator.reset_counters()
-    a @ a
-    work = 2 * 1000**3 / SPEC.flops
-    assert counted("host_seconds", "device_seconds") == (SPEC.launch, [SPEC.launch + work, 0.0])
-    torch.accelerator.synchronize()
-    assert counted("host_seconds") == (SPEC.launch + work,)
+_RATES: dict[str, Any] = {"flops": 1e12, "bandwidth": 1e11, "pageable": 1e9, "pinned": 4e9, "peer": 2e9}
+SPEC = Spec(launch=1e-6, kernel=2e-6, latency=1e-5, granularity=1, **_RATES)
 
 
 @in_mode("sim", spec=SPEC)
 def test_transfers_take_time() -> None:
     """A transfer costs its latency and its bytes; pinned memory is faster, and asynchronous if asked."""
     host = torch.ones(1_000_000)
-    pinned = host.pin_memory()
-    accelerator.reset_counters()
-    host.to("sim")
-    assert counted("host_seconds") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 1e9),)
-    accelerator.reset_counters()
-    pinned.to("sim")
-    assert counted("host_seconds", "syncs") == (pytest.approx(SPEC.launch + 1e-5 + 4e6 / 4e9), 1)
-    accelerator.reset_counters()
-    device = pinned.to("sim", non_blocking=True)
-    assert counted("host_seconds", "syncs") == (SPEC.launch, 0)
-    accelerator.reset_counters()
-    back = device.to("cpu", non_blocking=True)
-    assert counted("host_seconds", "syncs") == (SPEC.launch, 0)
-    assert back.is_pinned()
-
-
-def _pays(n: int) -> bool:
-    """Whether a product of n x n pays on the device, both ways included, by the virtual clock."""
-    a = torch.ones(n, n)
-    with accelerator.virtual_time():
-        start = time.perf_counter()
-        a @ a
-        host = time.perf_counter() - start
-        start = time.perf_counter()
-        there = a.to("sim")
-        (there @ there).cpu()
-        return time.perf_counter() - start < host
+    pinned, device = host.pin_memory(), host.to("sim")
+    for tensor, to, asked, seconds in (
+        *((host, "sim", False, 1e-5 + 4e6 / 1e9), (pinned, "sim", False, 1e-5 + 4e6 / 4e9)),
+        *((pinned, "sim", True, 0), (device, "cpu", True, 0)),
+    ):
+        accelerator.reset_counters()
+        tensor.to(to, non_blocking=asked)
+        assert counted("host_seconds", "syncs") == (pytest.approx(SPEC.launch + seconds), int(not asked))
 
 
 @in_mode("sim", spec=SPEC)
@@ -218,24 +142,25 @@ def test_does_it_pay() -> None:
     """Whether to move a product has an exact answer, the one that the spec gives on paper."""
 
     def on_paper(n: int) -> bool:
-        nbytes = 4 * n * n
-        there = SPEC.launch + SPEC.transfer_seconds(nbytes)
-        work = SPEC.launch + SPEC.kernel_seconds(2 * n**3, 3 * nbytes)
-        back = SPEC.launch + SPEC.transfer_seconds(nbytes)
-        return there + work + back < SPEC.host_seconds(2 * n**3, 3 * nbytes)
+        nbytes, work = 4 * n * n, 2 * n**3
+        there = 3 * SPEC.launch + 2 * SPEC.transfer_seconds(nbytes) + SPEC.kernel_seconds(work, 3 * nbytes)
+        return there < SPEC.host_seconds(work, 3 * nbytes)
+
+    def pays(n: int) -> bool:
+        a = torch.ones(n, n)
+        with accelerator.virtual_time():
+            start = time.perf_counter()
+            a @ a
+            middle = time.perf_counter()
+            there = a.to("sim")
+            (there @ there).cpu()
+            return time.perf_counter() - middle < middle - start
 
     sizes = range(16, 640, 48)
-    answers = [_pays(n) for n in sizes]
+    answers = [pays(n) for n in sizes]
     assert answers == [on_paper(n) for n in sizes]
     assert answers[0] is False
     assert answers[-1] is True
-
-
-def _mine(x: torch.Tensor) -> torch.Tensor:
-    result = torch.zeros(1, device=x.device)
-    for value in x:
-        result += value
-    return result
 
 
 @in_mode("cuda")
@@ -245,7 +170,7 @@ def test_a_loop_is_slower_on_a_gpu_and_sum_faster() -> None:
     with accelerator.virtual_time():
         for device in ("cpu", "cuda"):
             x, large = torch.ones(1000, device=device), torch.ones(1_000_000, device=device)
-            for name, function in (("loop", lambda x=x: _mine(x)), ("sum", lambda large=large: large.sum())):
+            for name, function in (("loop", lambda x=x: sum(x)), ("sum", lambda large=large: large.sum())):
                 torch.cuda.synchronize()
                 start = time.perf_counter()
                 function()
@@ -308,7 +233,7 @@ def test_a_kernel_has_a_least_time() -> None:
 
 @in_mode("sim")
 def test_python_takes_no_virtual_time() -> None:
-    """Within `virtual_time` Python code takes no time, `sleep` takes what it is given, and operators what they cost."""
+    """Within `virtual_time` Python code takes none, `sleep` takes what it is given, and operators what they cost."""
     with accelerator.virtual_time():
         start = time.perf_counter()
         sum(range(1000))

@@ -26,10 +26,9 @@ Make = Callable[[], object]
 @in_mode("sim")
 def test_accelerator_is_named() -> None:
     """`torch.accelerator` names the device, which is there and has two indices; CUDA is not."""
-    assert torch.accelerator.is_available()
     assert torch.accelerator.current_accelerator() == torch.device("sim")
-    assert torch.accelerator.device_count() == 2
-    assert torch.accelerator.current_device_index() == 0
+    assert (torch.accelerator.device_count(), torch.accelerator.current_device_index()) == (2, 0)
+    assert torch.accelerator.is_available()
     assert not torch.cuda.is_available()
     with raises(AssertionError, "Torch not compiled with CUDA enabled"):
         torch.ones(1).cuda()
@@ -48,33 +47,6 @@ def test_index_counts() -> None:
     for make in makers:
         with raises(RuntimeError, "invalid device ordinal"):
             make()
-
-
-@in_mode("sim")
-def test_factories_take_the_device() -> None:
-    """Functions that make tensors put them on the device that is asked for, with the numbers of the CPU."""
-    makers: list[Callable[..., torch.Tensor]] = [
-        lambda **kw: torch.zeros(2, 3, **kw),
-        lambda **kw: torch.full((2,), 7, **kw),
-        lambda **kw: torch.arange(5, **kw),
-        lambda **kw: torch.linspace(0, 1, 5, **kw),
-        lambda **kw: torch.eye(3, **kw),
-        lambda **kw: torch.tensor([[1.0, 2.0], [3.0, 4.0]], **kw),
-        lambda **kw: torch.tensor(5, **kw),
-        lambda **kw: torch.as_tensor([1, 2], **kw),
-        lambda **kw: torch.asarray(np.arange(3.0), **kw),
-        lambda **kw: torch.tril_indices(3, 3, **kw),
-        lambda **kw: torch.hann_window(4, **kw),
-        lambda **kw: torch.fft.fftfreq(4, **kw),
-        lambda **kw: torch.ones(2).new_full((2,), 3.0, **kw),
-        lambda **kw: torch.ones(2).new_tensor([1, 2], **kw),
-        lambda **kw: torch.zeros_like(torch.ones(2, dtype=torch.int16), **kw),
-        lambda **kw: torch.scalar_tensor(2.5, **kw),
-    ]
-    for make in makers:
-        made, wanted = make(device="sim:1"), make()
-        assert str(made.device) == "sim:1"
-        assert (made.dtype, made.tolist()) == (wanted.dtype, wanted.tolist())
 
 
 @in_mode("sim")
@@ -112,14 +84,6 @@ def test_type_of_a_tensor() -> None:
 
 
 @in_mode("sim")
-def test_to_refuses_what_is_no_tensor() -> None:
-    """`torch.Tensor.to` of a list raises the TypeError of PyTorch, so that a program can ask in this way."""
-    for device in ("cpu", "sim", torch.device("sim:1")):
-        with raises(TypeError, "descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a 'list' object"):
-            torch.Tensor.to([1.0], device)  # type: ignore[call-overload]
-
-
-@in_mode("sim")
 def test_zero_dim_cpu_tensors() -> None:
     """One 0-dim CPU tensor may join pointwise operators, wherever it stands; one of another index may not."""
     a = torch.ones(2, device="sim")
@@ -142,8 +106,6 @@ def test_zero_dim_cpu_tensors() -> None:
 def test_unsupported_is_said() -> None:
     """What is not supported raises `NotImplementedError` and names it; NumPy gets no memory of the device."""
     t = torch.ones(2, 2, device="sim")
-    with raises(TypeError, "can't convert sim:0 device type tensor to numpy. Use Tensor.cpu() to copy"):
-        t.numpy()
     with pytest.raises(BufferError):
         np.from_dlpack(t)
     warnings.simplefilter("ignore")
@@ -182,31 +144,25 @@ def test_save_and_load() -> None:
     assert (str(loaded["t"].device), loaded["view"].tolist()) == ("sim:1", [7, 3])
     assert isinstance(loaded["p"], nn.Parameter)
     assert loaded["z"].tolist() == [0, -1j, -2j, -3j]
-    for place in ("sim:0", torch.device("sim"), {"sim:1": "sim:0"}):
-        assert str(load(map_location=place)["t"].device) == "sim:0"
     with raises(RuntimeError, "Attempting to deserialize object on SIM device 5 but torch.sim.device_count() is 2"):
         load(map_location="sim:5")
 
 
 @in_mode("sim")
 def test_pinned_memory() -> None:
-    """CPU tensors can be pinned, once; tensors of the device cannot."""
+    """CPU tensors and storages can be pinned, once; those of the device cannot."""
     t = torch.ones(2)
-    pinned = t.pin_memory()
-    assert (t.is_pinned(), pinned.is_pinned(), pinned.pin_memory() is pinned) == (False, True, True)
-    assert pinned[1:].is_pinned()
-    bytes_of, there = t.untyped_storage(), t.to("sim").untyped_storage()
-    assert (pinned.untyped_storage().is_pinned(), bytes_of.is_pinned(), bytes_of.pin_memory().is_pinned()) == (
-        True,
-        False,
-        True,
+    pinned, here, there = t.pin_memory(), t.untyped_storage(), t.to("sim").untyped_storage()
+    assert pinned.pin_memory() is pinned
+    storages = (
+        pinned.untyped_storage(),
+        here,
+        here.pin_memory(),
+        there.to(device="cpu", non_blocking=True),
+        there.cpu(),
     )
-    assert (there.to(device="cpu", non_blocking=True).is_pinned(), there.cpu().is_pinned()) == (True, False)
+    assert [one.is_pinned() for one in (pinned[1:], *storages)] == [True, True, False, True, True, False]
     with raises(TypeError, "only CPU memory can be pinned"):
         there.pin_memory()
-    assert torch.zeros(2, pin_memory=True).is_pinned()
     with raises(RuntimeError, "cannot pin 'torch.sim.FloatTensor' only dense CPU tensors can be pinned"):
         t.to("sim").pin_memory()
-    numbers: Any = torch.arange(4.0)
-    batches = list(torch.utils.data.DataLoader(numbers, batch_size=2, pin_memory=True))
-    assert all(batch.is_pinned() for batch in batches)

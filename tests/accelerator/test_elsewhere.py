@@ -11,9 +11,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-import torch
-from accelerator.modes import in_mode, raises
-from torch import nn
+from accelerator.modes import in_mode
 
 import grader
 from grader.accelerator.launcher import main
@@ -36,20 +34,15 @@ def test_package():
 
 
 PLUGIN = ["-s", "-p", "no:cacheprovider", "-p", "grader.accelerator.pytest_plugin"]
-NAMED = ["accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices", "1 failed, 2 passed"]
+DEVICES = ["--accelerator", "a100", "--accelerator-devices", "2"]
+TOLD = ["accelerator: NVIDIA A100-SXM4-40GB, simulated; 2 devices", "1 failed, 2 passed"]
+TOLD += ["Use torch.nn.functional.scaled_dot_product_attention."]
+WRONG = ["--accelerator", "a10"]
 
 
 @pytest.mark.parametrize(
     ("options", "status", "told"),
-    [
-        (
-            ["--accelerator", "a100", "--accelerator-devices", "2"],
-            1,
-            [*NAMED, "Use torch.nn.functional.scaled_dot_product_attention."],
-        ),
-        ([], 0, ["3 skipped"]),
-        (["--accelerator", "a10"], 4, ["no GPU of the name 'a10'; did you mean a100?"]),
-    ],
+    [(DEVICES, 1, TOLD), ([], 0, ["3 skipped"]), (WRONG, 4, ["no GPU of the name 'a10'; did you mean a100?"])],
     ids=["with", "without", "wrong"],
 )
 @in_mode("off")
@@ -166,17 +159,3 @@ def test_data_parallel_training_by_nccl(tmp_path: Path) -> None:
     assert sorted(done.stdout.splitlines()) == ["nccl 0", "nccl 1"], done.stderr
     assert done.returncode == 0, done.stderr
     assert "Time stats" not in done.stderr
-
-
-@in_mode("cuda")
-def test_scripts_are_saved_from_the_cpu() -> None:
-    """Saving a scripted or traced module of the device names the way around; loading to the device works."""
-    warnings.simplefilter("ignore", DeprecationWarning)
-    module = nn.Linear(2, 2).cuda()
-    for made in (torch.jit.script(module), torch.jit.trace(module, torch.ones(1, 2).cuda())):
-        with raises(NotImplementedError, "call its .cpu() before you save it, and .cuda() after you load it"):
-            torch.jit.save(made, io.BytesIO())
-        file = io.BytesIO()
-        torch.jit.save(made.cpu(), file)
-        file.seek(0)
-        assert str(torch.jit.load(file, map_location="cuda").weight.device) == "cuda:0"

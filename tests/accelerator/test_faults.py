@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import warnings
 from collections.abc import Callable
 from typing import Any, cast
@@ -89,21 +90,6 @@ def test_warnings_stand_at_the_lines_of_the_program() -> None:
 
 
 @in_mode("cuda")
-def test_errors_are_those_of_cuda() -> None:
-    """Their types and words: a device that is not there, products of integers."""
-    for ask in (torch.cuda.get_device_name, torch.cuda.get_device_properties, torch.cuda.get_device_capability):
-        with raises(AssertionError, "Invalid device id"):
-            ask(7)
-    whole = torch.ones(2, 2, dtype=torch.int64, device="cuda")
-    with raises(RuntimeError, "\"addmv_impl_cuda\" not implemented for 'Byte'"):
-        whole.byte() @ whole[0].byte()
-    with raises(RuntimeError, "\"baddbmm_cuda\" not implemented for 'Bool'"):
-        whole[None].bool() @ whole[None].bool()
-    with raises(RuntimeError, "\"dot\" not implemented for 'Int'"):
-        whole[0].int() @ whole[0].int()
-
-
-@in_mode("cuda")
 def test_wrapped_tensors_know_their_device() -> None:
     """Inside `vmap` and `grad` the device has its public name; a custom function's batched gradients are right."""
     seen = []
@@ -133,13 +119,11 @@ def test_wrapped_tensors_know_their_device() -> None:
 
 @in_mode("cuda")
 def test_scripted_modules_move() -> None:
-    """Parameters and buffers of a scripted and of a traced module go to the device and come back."""
+    """A scripted and a traced module go to the device and come back; saved they are from the CPU, as an error says."""
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)).eval()
     x = torch.randn(4, 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        made = torch.jit.script(plain), torch.jit.trace(plain, x)
-    for moved in made:
+    warnings.simplefilter("ignore", DeprecationWarning)
+    for moved in (torch.jit.script(plain), torch.jit.trace(plain, x)):
         assert isinstance(moved, nn.Module)
         moved.cuda()
         state = [*moved.parameters(), *moved.buffers()]
@@ -147,7 +131,13 @@ def test_scripted_modules_move() -> None:
         assert torch.allclose(moved(x.cuda()).cpu(), plain(x))
         moved(x.cuda()).sum().backward()
         assert all(each.grad is not None for each in moved.parameters())
+        with raises(NotImplementedError, "call its .cpu() before you save it, and .cuda() after you load it"):
+            torch.jit.save(moved, io.BytesIO())
         assert {str(each.device) for each in moved.cpu().parameters()} == {"cpu"}
+        file = io.BytesIO()
+        torch.jit.save(moved, file)
+        file.seek(0)
+        assert {str(each.device) for each in torch.jit.load(file, map_location="cuda").parameters()} == {"cuda:0"}
 
 
 @in_mode("cuda")
@@ -197,9 +187,6 @@ def test_optimizers_update_all_parameters_at_once() -> None:
     assert launches(2) == launches(20)
 
 
-# -- the clock --------------------------------------------------------------------------------------------------------
-
-
 def seconds_of(work: Any) -> float:
     """Virtual seconds until all devices are done."""
     torch.cuda.synchronize()
@@ -212,20 +199,16 @@ def seconds_of(work: Any) -> float:
 
 @in_mode("cuda")
 def test_streams_share_the_device() -> None:
-    """Sixteen products in sixteen streams take as long as in one; small kernels overlap."""
-    a = torch.ones(1024, 1024, device="cuda")
-    streams: list[Any] = [torch.cuda.Stream() for _ in range(16)]
+    """Sixteen products in sixteen streams take as long as in one."""
+    a = torch.ones(512, 512, device="cuda")
 
-    def spread(x: torch.Tensor, turns: int) -> None:
-        for turn in range(turns):
-            with torch.cuda.stream(streams[turn % 16]):
-                x @ x
+    def products(streams: list[Any]) -> None:
+        for stream in streams:
+            with torch.cuda.stream(stream):
+                a @ a
 
-    def together(x: torch.Tensor, turns: int) -> None:
-        for _ in range(turns):
-            x @ x
-
-    assert seconds_of(lambda: spread(a, 16)) == pytest.approx(seconds_of(lambda: together(a, 16)), rel=0.1)
+    one, many = [torch.cuda.Stream()] * 16, [torch.cuda.Stream() for _ in range(16)]
+    assert seconds_of(lambda: products(many)) == pytest.approx(seconds_of(lambda: products(one)), rel=0.1)
 
 
 @in_mode("cuda")
@@ -235,26 +218,20 @@ def test_copies_share_the_bus() -> None:
     there = torch.ones(4_000_000, device="cuda")
     streams: list[Any] = [torch.cuda.Stream() for _ in range(2)]
 
-    def up(count: int) -> None:
-        for one, stream in zip(host[:count], streams, strict=False):
+    def copy(*ways: Any) -> None:
+        for one, stream, way in zip(host, streams, ways, strict=False):
             with torch.cuda.stream(stream):
-                one.to("cuda", non_blocking=True)
+                one.to("cuda", non_blocking=True) if way == "up" else one.copy_(there, non_blocking=True)
 
-    def both_ways() -> None:
-        with torch.cuda.stream(streams[0]):
-            host[0].to("cuda", non_blocking=True)
-        with torch.cuda.stream(streams[1]):
-            host[1].copy_(there, non_blocking=True)
-
-    once = seconds_of(lambda: up(1))
-    assert seconds_of(lambda: up(2)) == pytest.approx(2 * once, rel=0.1)
-    assert seconds_of(both_ways) == pytest.approx(once, rel=0.1)
+    once = seconds_of(lambda: copy("up"))
+    assert seconds_of(lambda: copy("up", "up")) == pytest.approx(2 * once, rel=0.1)
+    assert seconds_of(lambda: copy("up", "down")) == pytest.approx(once, rel=0.1)
 
 
 @in_mode("cuda")
 def test_a_copy_between_devices_waits_for_its_source() -> None:
     """What is copied is made first, and the source's queue is not done before the copy is."""
-    a = torch.ones(2048, 2048, device="cuda:0")
+    a = torch.ones(1024, 1024, device="cuda:0")
     product = seconds_of(lambda: a @ a)
     copied = seconds_of(lambda: a.to("cuda:1"))
     assert seconds_of(lambda: (a @ a).to("cuda:1")) == pytest.approx(product + copied, rel=0.1)
@@ -263,33 +240,18 @@ def test_a_copy_between_devices_waits_for_its_source() -> None:
 @in_mode("cuda")
 def test_a_late_queue_leaves_room() -> None:
     """Work of a stream that waits for something else does not keep the device from the work of another."""
-    a, big = torch.ones(1024, 1024, device="cuda"), torch.ones(40_000_000).pin_memory()
+    a, big = torch.ones(512, 512, device="cuda"), torch.ones(10_000_000).pin_memory()
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
 
-    def one_after_another() -> None:
+    def copy_beside(products: int) -> None:
         with torch.cuda.stream(first):
             big.to("cuda", non_blocking=True)
             a @ a
         with torch.cuda.stream(second):
-            for _ in range(4):
+            for _ in range(products):
                 a @ a
 
-    def copy_alone() -> None:
-        with torch.cuda.stream(first):
-            big.to("cuda", non_blocking=True)
-            a @ a
-
-    assert seconds_of(one_after_another) == pytest.approx(seconds_of(copy_alone), rel=0.05)
-
-
-@in_mode("cuda")
-def test_a_number_is_a_device_of_this_kind() -> None:
-    """`torch.device(1)` has the public name, and the class is what it was to whoever asks."""
-    device = torch.device(1)
-    assert (str(device), isinstance(device, torch.device), copy.deepcopy(device)) == ("cuda:1", True, device)
-    assert torch.ones(1, device=device).device == torch.device("cuda", 1) == torch.device(type="cuda", index=1)
-    with raises(RuntimeError, "index"):
-        torch.device(-1)
+    assert seconds_of(lambda: copy_beside(8)) == pytest.approx(seconds_of(lambda: copy_beside(0)), rel=0.05)
 
 
 @in_mode("cuda")
@@ -303,12 +265,3 @@ def test_an_encoder_and_what_is_padded() -> None:
         found = encoder.cuda()(x.cuda(), src_key_padding_mask=padded.cuda())
     assert not found[0, 3].any()
     assert torch.allclose(found.cpu(), wanted, atol=1e-6)
-
-
-@in_mode("cuda")
-def test_large_operands_that_do_not_fit() -> None:
-    """They raise PyTorch's own error, and lists of tensors are not taken for operands of one another."""
-    x = torch.ones(5000, 3, device="cuda")
-    with raises(RuntimeError, "The size of tensor a (3) must match the size of tensor b (5000)"):
-        x + x.t()
-    assert [one.shape for one in torch._foreach_add([x, x.t()], 1)] == [x.shape, x.t().shape]

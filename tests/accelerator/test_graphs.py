@@ -127,10 +127,6 @@ def forks() -> None:
         torch.ones(3, device="cuda")
 
 
-def waits_for_an_event() -> None:
-    cuda.current_stream().record_event().synchronize()
-
-
 NOT_PERMITTED = "CUDA error: operation not permitted when stream is capturing"
 NOT_PINNED = "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned."
 SPOILED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
@@ -145,7 +141,7 @@ SPOILED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
         "CUDA error: dependency created on uncaptured work in another stream",
     ),
     "an event": (
-        lambda x: waits_for_an_event(),
+        lambda x: cuda.current_stream().record_event().synchronize(),
         "CUDA error: operation not permitted on an event last recorded in a capturing stream",
     ),
     "a generator": (

@@ -24,11 +24,6 @@ def on_cuda(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
     return tensor
 
 
-def place_of(tensor: torch.Tensor) -> str | None:
-    """The device on which a tensor that came over lies, as the worker says."""
-    return facts_of(tensor).device
-
-
 @in_mode("cuda")
 def test_results_share_memory_as_they_do_there() -> None:
     """Numbers, strides, offset, device, conjugation and shared memory arrive."""
@@ -39,7 +34,7 @@ def test_results_share_memory_as_they_do_there() -> None:
     assert whole.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert (part.shape, part.stride(), part.storage_offset()) == ((2, 2), (1, 3), 1)
     assert part.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
-    assert (place_of(whole), place_of(conj)) == ("cuda:1", "cuda:0")
+    assert (facts_of(whole).device, facts_of(conj).device) == ("cuda:1", "cuda:0")
     assert conj.is_conj()
     assert conj.tolist() == [1 - 2j, -3j]
 
@@ -67,7 +62,7 @@ def test_an_argument_on_the_device_comes_back_as_itself() -> None:
     x = on_cuda(torch.zeros(3))
     assert pair.call(lambda x: x, x) is x
     pair.call(quietly(lambda x: x[1:].add_(2)), x)
-    assert (x.tolist(), place_of(x)) == ([0, 2, 2], "cuda:0")
+    assert (x.tolist(), facts_of(x).device) == ([0, 2, 2], "cuda:0")
     x[0] = 7
     assert pair.call(lambda x: [str(x.device), x.tolist()], x) == ["cuda:0", [7, 2, 2]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, cast
 
 import pytest
@@ -49,9 +50,7 @@ def test_dtypes_of_autocast() -> None:
         with pytest.raises(RuntimeError, match="unsafe to autocast"):
             functional.binary_cross_entropy(x, x)
     made["after it"] = x @ x, FULL
-    assert {name: tensor.dtype for name, (tensor, _) in made.items()} == {
-        name: kind for name, (_, kind) in made.items()
-    }
+    assert [name for name, (tensor, kind) in made.items() if tensor.dtype is not kind] == []
 
 
 @pytest.mark.parametrize("mode", ["cuda", "sim"])
@@ -121,8 +120,6 @@ def test_custom_functions_and_autocast() -> None:
 @in_mode("cuda")
 def test_the_scaler_of_gradients(name: str) -> None:
     """A step with an infinite gradient is left out and halves the scale; any other is made with the true gradient."""
-    import warnings
-
     warnings.simplefilter("ignore", FutureWarning)  # `torch.cuda.amp` is deprecated, and still in many tutorials
     space: Any = torch.amp if name == "amp" else torch.cuda.amp
     weight = nn.Parameter(torch.ones(2, device="cuda"))
@@ -143,32 +140,6 @@ def test_the_scaler_of_gradients(name: str) -> None:
     assert (weight.tolist(), scaler.get_scale()) == ([0.5, 0.0], 512)
 
 
-@in_mode("cuda")
-def test_training_in_half_precision_is_that_of_the_cpu_in_float32() -> None:
-    """A small net learns the same within half precision, and its parameters stay in float32."""
-
-    def train(device: str) -> list[float]:
-        torch.manual_seed(0)
-        model = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
-        x, y = torch.randn(32, 8).to(device), (torch.arange(32) % 4).to(device)
-        model.to(device)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-        scaler = torch.amp.GradScaler("cuda", enabled=device == "cuda")
-        losses = []
-        for _ in range(5):
-            optimizer.zero_grad()
-            with torch.autocast("cuda", enabled=device == "cuda"):
-                loss = functional.cross_entropy(model(x), y)
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-            losses.append(loss.item())
-        assert all(p.dtype is FULL for p in model.parameters())
-        return losses
-
-    assert train("cuda") == pytest.approx(train("cpu"), rel=5e-3)
-
-
 @in_mode("cuda", spec=Spec(flops=1e12, bandwidth=1e15, half=8.0, double=0.25, tf32=4.0))
 def test_a_dtype_has_its_rate() -> None:
     """Half precision is faster and double precision slower; TF32 counts where the program allows it."""
@@ -176,18 +147,14 @@ def test_a_dtype_has_its_rate() -> None:
     def seconds(dtype: torch.dtype) -> float:
         x = torch.ones(256, 256, device="cuda", dtype=dtype)
         torch.cuda.synchronize()
-        start = torch.cuda.Event(enable_timing=True)
-        end = torch.cuda.Event(enable_timing=True)
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
         x @ x
         end.record()
         torch.cuda.synchronize()
-        return float(start.elapsed_time(end))
+        return float(start.elapsed_time(end)) / 1e3 - 5e-6  # the launch, which starts an idle device
 
-    full = seconds(FULL) - 5e-3  # the launch, which starts an idle device
-    assert full == pytest.approx(2 * 256**3 / 1e12 * 1e3, rel=1e-3)
-    assert [seconds(dtype) - 5e-3 for dtype in (HALF, torch.bfloat16, DOUBLE)] == pytest.approx(
-        [full / 8, full / 8, full * 4], rel=1e-3
-    )
+    full, found = 2 * 256**3 / 1e12, [seconds(dtype) for dtype in (FULL, HALF, torch.bfloat16, DOUBLE)]
+    assert found == pytest.approx([full, full / 8, full / 8, full * 4], rel=1e-3)
     torch.backends.cuda.matmul.allow_tf32 = True
-    assert seconds(FULL) - 5e-3 == pytest.approx(full / 4, rel=1e-3)
+    assert seconds(FULL) == pytest.approx(full / 4, rel=1e-3)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 from accelerator.modes import in_mode
 
 from grader.accelerator.gpus import spec_of
-
-_PROGRAM = Path(__file__).parents[2] / "benchmarks" / "gpt2_step.py"
 
 
 @in_mode("cuda", indices=1, spec=spec_of("a100-80gb"))
@@ -25,10 +23,6 @@ def test_a_step_of_gpt2_on_an_h100() -> None:
 
 
 def _check(gpu: str) -> None:
-    spec = importlib.util.spec_from_file_location("gpt2_step", _PROGRAM)
-    assert spec is not None
-    assert spec.loader is not None
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    for precision, real in program.REAL[gpu].items():
-        assert abs(program.milliseconds(precision) / real - 1) < 0.15, precision
+    program = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "gpt2_step.py"))
+    for precision, real in program["REAL"][gpu].items():
+        assert abs(program["milliseconds"](precision) / real - 1) < 0.15, precision

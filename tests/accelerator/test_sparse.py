@@ -26,12 +26,7 @@ def test_products_and_gradients(name: str) -> None:
     warnings.simplefilter("ignore", UserWarning)  # they are in beta, on the CPU, too
     here = DENSE.to_sparse(layout=LAYOUTS[name])
     there = here.to("cuda")
-    assert (there.layout, there.device, there.is_cuda, there._nnz()) == (
-        LAYOUTS[name],
-        torch.device("cuda:0"),
-        True,
-        2,
-    )
+    assert (there.layout, str(there.device), there.is_cuda, there._nnz()) == (LAYOUTS[name], "cuda:0", True, 2)
     wanted = DENSE @ X
     x = X.cuda().requires_grad_()
     for product in (torch.sparse.mm(there, x), there @ x, torch.spmm(there, x)):

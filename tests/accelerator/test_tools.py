@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import pytest
@@ -65,40 +64,10 @@ def test_ranges_and_sleep() -> None:
         with cuda.stream(cuda.Stream()):
             torch.ones(1000, 1000, device="cuda")
     assert cuda.nvtx.range_pop() == 0
-    assert [span.name for span in machine.clock.spans if span.name.startswith("range")] == [
-        "range inner",
-        "range outer",
-    ]
+    assert [span.name for span in machine.clock.spans if "range" in span.name] == ["range inner", "range outer"]
     other = next(span for span in machine.clock.spans if span.name == "fill_")
     assert machine.clock.ready[0, 0] == pytest.approx(1e-3 + 5e-6)
     assert other.end < 1e-4
-
-
-@in_mode("cuda")
-def test_switches_and_versions() -> None:
-    """Programs find versions and properties, and may set what they set for cuDNN."""
-    assert (torch.version.cuda, torch.backends.cudnn.is_available()) == ("12.8", True)
-    torch.backends.cudnn.benchmark = torch.backends.cudnn.deterministic = True
-    with torch.backends.cudnn.flags(enabled=False):
-        nn.Conv2d(1, 1, 1).cuda()(torch.ones(1, 1, 2, 2, device="cuda"))
-    found = cuda.get_device_properties(0)
-    assert (found.name, found.major, found.warp_size, found.max_threads_per_multi_processor) == (
-        "Simulated GPU",
-        8,
-        32,
-        2048,
-    )
-
-
-@in_mode("cuda")
-def test_old_default_types() -> None:
-    """`set_default_tensor_type` chooses device and dtype, by the type or by its name, and goes back."""
-    warnings.simplefilter("ignore", UserWarning)  # it is deprecated
-    seen = []
-    for kind in (cuda.DoubleTensor, "torch.cuda.HalfTensor", torch.FloatTensor):
-        torch.set_default_tensor_type(kind)
-        seen.append((torch.zeros(1).device.type, torch.zeros(1).dtype))
-    assert seen == [("cuda", torch.float64), ("cuda", torch.float16), ("cpu", torch.float32)]
 
 
 @pytest.mark.parametrize(("given", "count"), [("0", 1), ("1,0", 2), ("", 0), ("-1", 0), ("0,7,1", 1), ("0,0", 1)])
@@ -115,29 +84,26 @@ def test_devices_that_a_program_may_see(given: str, count: int) -> None:
             torch.ones(1).to("cuda:1")
 
 
-@pytest.mark.parametrize("mode", ["cuda", "sim"])
-@in_mode("off")
-def test_data_parallel(mode: Any) -> None:
+@in_mode("cuda")
+def test_data_parallel() -> None:
     """A model on two devices gives the numbers and gradients of one, in the precision of the caller's region."""
-    accelerator.enable(mode)
-    torch.manual_seed(0)
     alone = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
     x = torch.randn(5, 4)
     wanted = alone(x)
     wanted.sum().backward()
     grads = [grad_of(p).clone() for p in alone.parameters()]
     alone.zero_grad()
-    both = nn.DataParallel(alone.to(mode))
+    both = nn.DataParallel(alone.cuda())
     accelerator.reset_counters()
     found = both(x)
     # Two copies of the input, one of all parameters together, one of the other device's outcome.
     assert counted("host_to_device", "device_to_device") == (2, 2)
     found.sum().backward()
-    assert (found.device, both.module is alone) == (torch.device(mode, 0), True)
+    assert (found.device, both.module is alone) == (torch.device("cuda", 0), True)
     torch.testing.assert_close(found.cpu(), wanted)
     for param, grad in zip(alone.parameters(), grads, strict=True):
         torch.testing.assert_close(grad_of(param).cpu(), grad)
-    with torch.autocast(mode):
+    with torch.autocast("cuda"):
         assert both(x).dtype is torch.float16
 
 
