@@ -34,13 +34,13 @@ def test_attention_is_that_of_the_cpu() -> None:
 
 @in_mode("cuda")
 def test_attention_is_one_kernel() -> None:
-    """Attention is one launch of two products and takes no memory for pairs; by itself it does, and is many."""
+    """Attention is one launch of two products and takes no memory for pairs; with products alone it does."""
     x = torch.rand(2, 2, 256, 64, device="cuda")
     pairs, least = 4 * 256 * 256 * 4, 2 * 2 * 4 * 256 * 256 * 64 / accelerator.the_machine().spec.flops
     accelerator.reset_counters()
     functional.scaled_dot_product_attention(x, x, x)
     (launches, (peak, _), (fused, _)) = counted("launches", "peak_bytes", "device_seconds")
-    assert (launches, peak < 2 * pairs, fused >= least) == (1, True, True)
+    assert (launches, peak < pairs, fused >= least) == (1, True, True)
     for context in (torch.inference_mode(), sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)):
         accelerator.reset_counters()
         with context:
@@ -50,4 +50,4 @@ def test_attention_is_one_kernel() -> None:
     with sdpa_kernel(SDPBackend.MATH):
         functional.scaled_dot_product_attention(x, x, x)
     (launches, (peak, _), (alone, _)) = counted("launches", "peak_bytes", "device_seconds")
-    assert (launches > 3, peak > 2 * pairs, alone > fused) == (True, True, True)
+    assert (launches > 3, peak > pairs, alone > fused) == (True, True, True)
