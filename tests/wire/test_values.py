@@ -96,7 +96,10 @@ def test_identity_survives(values: list[Any], data: st.DataObject) -> None:
 
 def test_requires_grad_is_sent() -> None:
     """The worker gets plain leaves that require gradients as the check's do; its results are detached, with facts."""
-    x: torch.Tensor = torch.nn.Parameter(torch.ones(2))
+    x = torch.ones(2, requires_grad=True)
+    Pair().call(lambda x: x.detach_(), x)
+    assert not facts_of(x).requires_grad  # it ended there, and no other facts are known
+    x = torch.nn.Parameter(torch.ones(2))
     seen = []
 
     def double(x: torch.Tensor) -> torch.Tensor:
@@ -109,9 +112,6 @@ def test_requires_grad_is_sent() -> None:
     assert (facts.requires_grad, facts.is_leaf, facts.grad_fn) == (True, False, "MulBackward0")
     assert not y.requires_grad
     assert not facts_of(Pair().call(lambda: torch.ones(1))).requires_grad
-    x = torch.ones(2, requires_grad=True)
-    Pair().call(lambda x: x.detach_(), x)
-    assert not facts_of(x).requires_grad  # it ended there, also if no other facts are known
 
 
 def test_gradients_do_not_cross() -> None:
