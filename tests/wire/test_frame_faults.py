@@ -59,10 +59,11 @@ def test_a_tree_that_is_none_is_a_fault(name: str) -> None:
 
 def test_wrong_magic_is_a_fault() -> None:
     """Bytes that do not begin as a frame does are a fault: a print that went astray, say."""
-    with hostile() as (channel, peer):
-        peer.sendall(b"Hello, this is not a frame at all")
-        with pytest.raises(ProtocolError):
-            channel.receive(patience(5))
+    for sent in (b"Hello, this is not a frame at all", b"x" + HEADER.pack(MAGIC, 1, 2, 0)[1:] + b"{}"):
+        with hostile() as (channel, peer):
+            peer.sendall(sent)
+            with pytest.raises(ProtocolError):
+                channel.receive(patience(5))
 
 
 @pytest.mark.parametrize("kind", KINDS)
