@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from support import COURSES, RIGHT
 
-from grader.batch.run import Order, Summary, grade_batch
+from grader.batch.run import Order, grade_batch
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
 from grader.intake.layouts import taken_in
-from grader.model import Exercise, GradedExercise
+from grader.model import Exercise, Report
 from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
 from grader.runner.lane import Lane, Run, gone
@@ -74,51 +74,35 @@ def check_sum(student):
 '''
 
 
-class RealClass:
-    """A class that is graded in real lanes.
+def graded(
+    root: Path, works: Mapping[str, str], slots: int, checks: str = "", limits: str = "{}"
+) -> dict[str, set[str]]:
+    """The verdicts of hidden checks by author, as real lanes find them; nothing may stay broken.
 
     Args:
-        root: a folder for its course, what is handed in, and the reports.
-        checks: the hidden checks of its exercise `double`; "" for those of the pretend course.
+        root: a folder for the course, what is handed in, and the reports.
+        works: what authors hand in, by their names.
+        slots: how many lanes work at once.
+        checks: the hidden checks of the exercise `double`; "" for those of the pretend course.
         limits: of that exercise, in YAML.
     """
-
-    def __init__(self, root: Path, checks: str = "", limits: str = "{}") -> None:
-        course = Path(shutil.copytree(COURSES / "tiny", root / "course"))
-        if checks:
-            (course / "solutions/01_basics/double/check_double.py").write_text(checks)
-        yaml = course / "exercises/01_basics/double/exercise.yaml"
-        yaml.write_text(f"{yaml.read_text()}limits: {limits}\n")
-        self._course = load_course(course)
-        self._root = root
-        self.graded: dict[str, GradedExercise] = {}
-
-    def hand_in(self, works: Mapping[str, str]) -> None:
-        """What authors hand in, by their names."""
-        for author, text in works.items():
-            folder = self._root / "in" / author
-            folder.mkdir(parents=True)
-            (folder / "double.py").write_text(text)
-
-    def grade(self, slots: int) -> Summary:
-        """Grade `double` in so many lanes; `graded` then has it by author."""
-        exercises = [exercise for exercise in self._course.exercises if exercise.id == "double"]
-        with taken_in(self._root / "in", exercises, out=self._root / "out") as intake:
-            return grade_batch(
-                RunPlan(self._course, exercises, Setup(Start.FORK)),
-                intake,
-                self._root / "out",
-                Order(),
-                slots=slots,
-                on_book=lambda found: self.graded.update((report.author, report.exercises[0]) for report in found),
-            )
-
-    def verdicts(self) -> dict[str, set[str]]:
-        """The verdicts of each author, without shown checks."""
-        return {
-            author: {row.outcome.verdict.value for row in graded.checks if not row.check.shown}
-            for author, graded in self.graded.items()
-        }
+    folder = Path(shutil.copytree(COURSES / "tiny", root / "course"))
+    if checks:
+        (folder / "solutions/01_basics/double/check_double.py").write_text(checks)
+    with (folder / "exercises/01_basics/double/exercise.yaml").open("a") as yaml:
+        yaml.write(f"limits: {limits}\n")
+    for author, text in works.items():
+        (root / "in" / author).mkdir(parents=True)
+        (root / "in" / author / "double.py").write_text(text)
+    plan = RunPlan(course := load_course(folder), course.exercises[:1], Setup(Start.FORK))
+    found: list[Report] = []
+    with taken_in(root / "in", plan.exercises, out=root / "out") as intake:
+        summary = grade_batch(plan, intake, root / "out", Order(), slots=slots, on_book=found.extend)
+    assert summary.broken == {}
+    return {
+        report.author: {row.outcome.verdict.value for row in report.exercises[0].checks if not row.check.shown}
+        for report in found
+    }
 
 
 @pytest.fixture
@@ -151,11 +135,9 @@ def breaks_once(real: Callable[..., Run]) -> Callable[..., Run]:
 
 def test_lost_over_large_replies(tmp_path: Path, runs: list[bytes]) -> None:
     """Whose replies cost the check process is over a limit, at once; the others get their points."""
-    school = RealClass(tmp_path, LOSES_LATER)
-    school.hand_in({"a": RIGHT, "b": LARGE, "c": RIGHT})
-    summary = school.grade(slots=1)
-    assert school.verdicts() == {"a": {"passed"}, "b": {"over_limit"}, "c": {"passed"}}
-    assert (summary.broken, runs.count(LARGE.encode())) == ({}, 1)
+    found = graded(tmp_path, {"a": RIGHT, "b": LARGE, "c": RIGHT}, 1, LOSES_LATER)
+    assert found == {"a": {"passed"}, "b": {"over_limit"}, "c": {"passed"}}
+    assert runs.count(LARGE.encode()) == 1
 
 
 def test_who_loses_the_check_process_uses_up_no_attempts(
@@ -163,18 +145,15 @@ def test_who_loses_the_check_process_uses_up_no_attempts(
 ) -> None:
     """Three of them in a row, and what was broken by an accident for the one after them is graded again."""
     monkeypatch.setattr(Lane, "run", breaks_once(Lane.run))
-    school = RealClass(tmp_path, LOSES)
-    school.hand_in(dict.fromkeys("abc", LARGE) | {"d": RIGHT})
-    summary = school.grade(slots=1)
-    assert school.verdicts() == {name: {"over_limit"} for name in "abc"} | {"d": {"passed"}}
-    assert (summary.broken, runs.count(LARGE.encode())) == ({}, 3)
+    found = graded(tmp_path, dict.fromkeys("abc", LARGE) | {"d": RIGHT}, 1, LOSES)
+    assert found == {name: {"over_limit"} for name in "abc"} | {"d": {"passed"}}
+    assert runs.count(LARGE.encode()) == 3
 
 
 def test_who_sleeps_does_not_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: list[bytes]) -> None:
     """What misses its deadline asleep is not run again while all other lanes rest."""
     monkeypatch.setattr(lanes, "_WAITED", 1.0)  # however busy the machine is
-    school = RealClass(tmp_path, limits="{call_s: 100, exercise_s: 2}")
-    school.hand_in({"a": SLEEPS, "b": RIGHT, "c": RIGHT})
-    school.grade(slots=2)
-    assert school.verdicts() == {"a": {"timed_out"}, "b": {"passed"}, "c": {"passed"}}
+    works = {"a": SLEEPS, "b": RIGHT, "c": RIGHT}
+    found = graded(tmp_path, works, 2, limits="{call_s: 100, exercise_s: 2}")
+    assert found == {"a": {"timed_out"}, "b": {"passed"}, "c": {"passed"}}
     assert runs.count(SLEEPS.encode()) == 1

@@ -21,7 +21,6 @@ from grader.intake.handed import Handed
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 
-AUTHORS = [f"author{number:02}" for number in range(20)]
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
 
 
@@ -45,25 +44,22 @@ def results(out: Path) -> dict[str, object]:
 
 def test_killed_at_any_moment(tiny: Course, tmp_path: Path) -> None:
     """The next runs end with the same gradebook and reports as one that nobody killed, and grade nothing twice."""
-    classes = {name: PretendClass(tiny, tmp_path / name) for name in ("whole", "killed")}
-    for made in classes.values():
-        for place, author in enumerate(AUTHORS):
-            made.hand_in(author, double=VERDICTS[place % 4], total=VERDICTS[place // 2 % 4])
-    classes["whole"].grade()
+    whole, killed = (PretendClass.of(tiny, tmp_path / name, 20, VERDICTS) for name in ("whole", "killed"))
+    whole.grade()
     luck = random.Random(7)
     ends = []
     for _ in range(4):
         # Forked, as a process that starts anew takes longer than the whole batch; it only reads and writes files.
-        batch = multiprocessing.get_context("fork").Process(target=classes["killed"].grade, kwargs={"seconds": 0.01})
+        batch = multiprocessing.get_context("fork").Process(target=killed.grade, kwargs={"seconds": 0.01})
         batch.start()
         time.sleep(luck.uniform(0.05, 0.7))
         batch.kill()
         batch.join()
         ends.append(batch.exitcode)
     assert -signal.SIGKILL in ends
-    classes["killed"].grade()
-    assert results(classes["killed"].out) == results(classes["whole"].out)
-    with sqlite3.connect(classes["killed"].out / FILE) as journal:
+    killed.grade()
+    assert results(killed.out) == results(whole.out)
+    with sqlite3.connect(killed.out / FILE) as journal:
         twice = "SELECT author, exercise, count(*) FROM results WHERE outcomes NOT LIKE '%inconclusive%'"
         assert journal.execute(f"{twice} GROUP BY author, exercise HAVING count(*) > 1").fetchall() == []
     journal.close()
@@ -124,8 +120,6 @@ def test_a_full_disk_loses_nothing(pretend: PretendClass, monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patched, pytest.raises(GraderError, match="make room, then run the same command"):
         patched.setattr(book, "write_whole", full)
-        (pretend.out).mkdir()
-        (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
         pretend.grade()
     assert pretend.jobs[:2] == ["double passed ada", "total failed ada"]
     pretend.grade()

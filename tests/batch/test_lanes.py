@@ -3,59 +3,31 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from batch.pretend import PretendClass
+from batch.test_journal import results
 
-from grader.batch.journal import FILE
 from grader.intake.collect import collect
 from grader.intake.handed import Handed
 from grader.model import Course, Verdict
 
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive", "broken")
-Made = Callable[[str], PretendClass]
 
 
 @pytest.fixture
-def made(tiny: Course, tmp_path: Path) -> Made:
-    """Makes classes of ten that are all alike."""
-
-    def make(name: str) -> PretendClass:
-        pretend = PretendClass(tiny, tmp_path / name)
-        for place in range(10):
-            pretend.hand_in(f"author{place}", double=VERDICTS[place % 5], total=VERDICTS[place // 2 % 5])
-        pretend.out.mkdir()
-        (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
-        return pretend
-
-    return make
+def pretend(tiny: Course, tmp_path: Path) -> PretendClass:
+    """A class of ten."""
+    return PretendClass.of(tiny, tmp_path, 10, VERDICTS)
 
 
-def journal(pretend: PretendClass) -> dict[str, list[tuple[object, ...]]]:
-    """All that the journal has, without times and numbers of results, which follow the order of arrival."""
-    kept = "author, exercise, files, judge, seed, machine, mistakes, confinement, outcomes"
-    queries = {
-        "runs": "SELECT id, options FROM runs",
-        "submissions": "SELECT * FROM submissions ORDER BY author",
-        "results": f"SELECT run, {kept} FROM results ORDER BY author, exercise, outcomes",
-        "current": "SELECT c.author, c.exercise, c.run, r.outcomes FROM current c JOIN results r ON r.id = c.result"
-        " ORDER BY c.author, c.exercise",
-    }
-    with sqlite3.connect(pretend.out / FILE) as opened:
-        found = {name: opened.execute(query).fetchall() for name, query in queries.items()}
-    opened.close()
-    return found
-
-
-def test_as_many_lanes_as_you_like(made: Made) -> None:
-    """The journal and the gradebook of five lanes, of which some are slow, are those of one."""
-    one, five = made("one"), made("five")
+def test_as_many_lanes_as_you_like(tiny: Course, tmp_path: Path) -> None:
+    """The results of five lanes, of which some are slow, are those of one, now and in the next run."""
+    one, five = (PretendClass.of(tiny, tmp_path / name, 10, VERDICTS) for name in ("one", "five"))
     luck = random.Random(3)
 
     def slow(exercise: str, check: str, source: bytes) -> Verdict:
@@ -66,20 +38,19 @@ def test_as_many_lanes_as_you_like(made: Made) -> None:
     first, second = one.grade(), five.grade(slots=5)
     assert first == second
     assert Counter(five.jobs) == Counter(one.jobs)
-    assert journal(five) == journal(one)
-    assert (five.out / "gradebook.csv").read_bytes() == (one.out / "gradebook.csv").read_bytes()
+    assert results(five.out) == results(one.out)
+    assert (one.grade(), one.jobs) == (five.grade(), five.jobs)
 
 
-def test_a_slow_submission_holds_nobody_up(made: Made) -> None:
+def test_a_slow_submission_holds_nobody_up(pretend: PretendClass) -> None:
     """While one is waited for, the others are graded and told."""
-    pretend = made("slow")
     told_meanwhile: list[str] = []
 
     def waits(exercise: str, check: str, source: bytes) -> Verdict:
         until = time.monotonic() + 30
-        while b"author0" in source and len(pretend.told) < 4 and time.monotonic() < until:
+        while b"author00" in source and len(pretend.told) < 4 and time.monotonic() < until:
             time.sleep(0.01)
-        told_meanwhile[:] = told_meanwhile or (list(pretend.told) if b"author0" in source else [])
+        told_meanwhile[:] = told_meanwhile or (list(pretend.told) if b"author00" in source else [])
         return Verdict.PASSED
 
     pretend.judge = waits
@@ -87,9 +58,8 @@ def test_a_slow_submission_holds_nobody_up(made: Made) -> None:
     assert len(told_meanwhile) >= 4
 
 
-def test_few_submissions_are_read_ahead(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_submissions_are_read_ahead(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
     """However large a class is, no more of it is in memory than lanes need."""
-    pretend = made("large")
     read: list[str] = []
 
     def reads(handed: Handed, *args: Any, **kwargs: Any) -> object:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, InLane, WarmGrade
+from support import COURSES, FORK, WarmGrade, WarmPool
 
-from grader.author.cases import cases_of
-from grader.author.judge import judge
-from grader.batch.journal import Noted, open_journal
+from grader.author.verify import Prover
+from grader.batch.journal import open_journal
 from grader.batch.overview import Class
 from grader.course.load import load_course
-from grader.grading.diagnosis import Known
-from grader.grading.plan import RunPlan, Work
-from grader.grading.schedule import schedule
-from grader.intake.collect import read_submission
-from grader.model import Course, GradedExercise, Verdict
-from grader.model.messages import Setup
+from grader.grading.lanes import Lanes
+from grader.grading.store import open_store
+from grader.model import Course
 from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
@@ -43,43 +40,31 @@ class Graded:
 
     root: Path
     out: Path
-    lane: Lane
+    type: WarmGrade
 
     @property
     def course(self) -> Course:
         return load_course(self.root)
 
-    def grade(self, author: str, text: str) -> GradedExercise:
-        """Grade one exercise of somebody as a batch does."""
-        exercise, setup = self.course.exercises[0], self.setup
-        folder = self.out / "in" / author
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / exercise.file_name).write_text(text)
-        submission = read_submission(folder, [exercise], author)
-        plan = RunPlan(self.course, [exercise], setup)
-        with open_journal(self.out) as journal:
-            journal.begin("test", self.out / "in")
-            journal.note_submission(Noted(author, (), submission.digest))
-            works = [Work(plan, exercise, submission)]
-            *_, finished = schedule(works, InLane(self.lane, Known(setup)), journal)
-            assert finished.id is not None
-            journal.let_count(author, exercise.id, finished.id)
-        return finished.graded
-
-    @property
-    def setup(self) -> Setup:
-        return replace(FORK, secret=b"a secret of the batch")
+    def grade(self) -> dict[str, str | None]:
+        """What everybody's mistake is, as the reports tell."""
+        words = ("batch", self.out.with_name("in"), "--out", self.out, "--only", "double", "-j", "1", "-q")
+        ran = self.type(*map(str, words), cwd=self.root)
+        assert ran.returncode == 0, ran.stderr
+        reports = [json.loads(path.read_text()) for path in (self.out / "reports").glob("*.json")]
+        return {report["author"]: report["exercises"][0]["diagnosis"] for report in reports}
 
 
 @pytest.fixture(scope="module")
-def graded(fork_lane: Lane, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def graded(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """A small class, everybody with other inputs."""
     root = tmp_path_factory.mktemp("overview")
     shutil.copytree(COURSES / "tiny", root / "course")
-    (root / "out").mkdir()
-    made = Graded(root / "course", root / "out", fork_lane)
     for author, text in ANSWERS.items():
-        made.grade(author, text)
+        (root / "in" / author).mkdir(parents=True)
+        (root / "in" / author / "double.py").write_text(text)
+    made = Graded(root / "course", root / "out", type_grade)
+    assert made.grade() == dict.fromkeys(ANSWERS) | {"eve": "You tripled it; double means two times."}
     return made
 
 
@@ -124,7 +109,7 @@ def test_pages(graded: Graded, type_grade: WarmGrade) -> None:
     assert {graded.out / link for link in links} == set((graded.out / "feedback").iterdir())
 
 
-def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -> None:
+def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade, fork_lane: Lane) -> None:
     """It is no answer until its sentence is written; then `verify` accepts it, and the group is told the sentence."""
     shown = type_grade("report", str(graded.out), cwd=graded.root).stdout
     (name,) = re.findall(r"^(\w+)  3 submissions", shown, re.MULTILINE)
@@ -134,25 +119,23 @@ def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade) -
     text = draft.read_text()
     assert "ada" not in text.lower()
     assert '"""\n\n\ndef double(x):\n    student = x + x\n    return student + student\n' in text
-    assert graded.grade("ada", FOUR_TIMES).diagnosis is None
-    assert "which is not TODO" in " ".join(problems(graded, draft))
+    assert graded.grade()["ada"] is None
+    assert "which is not TODO" in " ".join(problems(graded, draft, fork_lane))
     again = type_grade("report", str(graded.out), "--draft", name, cwd=graded.root)
     assert (again.returncode, "exists already" in again.stderr) == (2, True)
     draft.write_text(re.sub(r"TODO: .*", "You doubled twice.", text))
-    assert problems(graded, draft) == []
-    assert {graded.grade(author, ANSWERS[author]).diagnosis for author in ("ada", "bo", "cy")} == {"You doubled twice."}
+    assert problems(graded, draft, fork_lane) == []
+    told = graded.grade()
+    assert {told[author] for author in ("ada", "bo", "cy")} == {"You doubled twice."}
     assert set(found_in(graded)) == {("dee",), ("<b>hal", "gus")}
 
 
-def problems(graded: Graded, draft: Path) -> list[str]:
+def problems(graded: Graded, draft: Path, lane: Lane) -> list[str]:
     """What `grade verify` says of one wrong answer."""
-    (exercise, *_) = graded.course.exercises
-    shown: list[str] = []
-    cases = cases_of(exercise, graded.lane.checks_of(exercise), 1, shown)
-    works = {case.work(graded.course, FORK): case for case in cases if case.answer.path == draft}
-    runs = [(works[one.work], one.graded) for one in schedule(works, InLane(graded.lane))]
-    assert all(row.outcome.verdict is not Verdict.BROKEN for _, run in runs for row in run.checks)
-    return [problem for problem in judge(exercise, shown, runs).problems if draft.name in problem]
+    with open_store(None) as store:
+        prover = Prover(graded.course, FORK, store, 1, known_only=True)
+        (proof,) = prover.prove(Lanes(WarmPool(lambda: lane), None), graded.course.exercises[:1])  # type: ignore[arg-type]
+    return [problem for problem in proof.problems if draft.name in problem]
 
 
 @pytest.mark.parametrize(
