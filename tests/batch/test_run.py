@@ -36,29 +36,22 @@ def graded(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> P
     out = root / "in" / "out"
     command = ("batch", str(root / "in"), "--out", str(out))
     one = [sys.executable, "-m", "grader", *command, "-j", "1"]  # so that the first of the class is the first done
-    killed = subprocess.Popen(one, cwd=COURSES / "tiny", stdout=subprocess.PIPE)
-    assert killed.stdout is not None
-    first = [killed.stdout.readline()]
-    while not first[-1].startswith(b"[") and first[-1]:
-        first.append(killed.stdout.readline())
-    killed.kill()
-    killed.communicate()
-    assert first[0].startswith(b"Grading ")
-    assert first[-1] == b"[1/5]          0 / 15  =evil()\n"
+    with subprocess.Popen(one, cwd=COURSES / "tiny", stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline().startswith(b"Grading ")
+        told = next((line for line in killed.stdout if line.startswith(b"[")), b"")
+        killed.kill()
+    assert told == b"[1/5]          0 / 15  =evil()\n"
     ran = type_grade(*command, "-j", "2", cwd=COURSES / "tiny")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (root / "printed").write_text(ran.stdout)
     return out
 
 
-def rows(out: Path) -> dict[str, dict[str, str]]:
-    with (out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
-        return {row["author"]: row for row in csv.DictReader(file)}
-
-
 def test_gradebook(graded: Path) -> None:
     """One row for each author, points by exercise, also in the printed table; what looks like a formula is quoted."""
-    table = rows(graded)
+    with (graded / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["author"]: row for row in csv.DictReader(file)}
     assert list(table) == ["'=evil()", "Zoë K", "ada", "bo", "crash"]
     last = ["earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained"]
     assert list(table["ada"]) == ["author", "double", "total", *last]

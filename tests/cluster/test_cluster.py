@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import dask
 import pytest
 from batch.pretend import PretendClass
 from batch.test_journal import results
+from click.testing import CliRunner
 from distributed import KilledWorker, LocalCluster, Reschedule
 from distributed.scheduler import NoWorkerError
 from support import FORK, RIGHT
@@ -34,7 +34,7 @@ from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Finished, Outcomes, RunPlan, Work, is_broken, pack, unpack
 from grader.grading.store import Keys
 from grader.intake.collect import read_submission
-from grader.model import Course, Exercise, Submission
+from grader.model import Course, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Level
 from grader.runner.lane import Lane
@@ -42,21 +42,13 @@ from grader.runner.lane import Lane
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
 
 
-@contextmanager
-def pretended_lanes() -> Iterator[None]:
-    """The processes of clusters have lanes that start no process."""
-    with dask.config.set({"distributed.worker.preload": [str(Path(__file__).with_name("pretend_lanes.py"))]}):
-        yield
+# The processes of clusters have lanes that start no process.
+PRETENDED = {"distributed.worker.preload": [str(Path(__file__).with_name("pretend_lanes.py"))]}
 
 
 def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process that is killed was grading is graded by another one, also by one that comes when all are gone."""
-    whole, spread = PretendClass(tiny, tmp_path / "whole"), PretendClass(tiny, tmp_path / "spread")
-    for pretend in (whole, spread):
-        for place in range(16):
-            pretend.hand_in(f"author{place:02}", double=VERDICTS[place % 4], total=VERDICTS[place // 2 % 4])
-        pretend.out.mkdir()
-        (pretend.out / "seed").write_text(f"{bytes(32).hex()}\n")
+    whole, spread = (PretendClass.of(tiny, tmp_path / name, 16, VERDICTS) for name in ("whole", "spread"))
     whole.grade()
     made: list[LocalCluster] = []
 
@@ -79,21 +71,24 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "LocalCluster", remembered)
-    with pretended_lanes():
+    with dask.config.set(PRETENDED):
         spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
     assert len(killed) >= 2
     assert results(spread.out) == results(whole.out)
 
 
-def test_the_end_of_a_batch(tiny: Course, submission: Submission) -> None:
-    """An open scheduler is noted; when the client goes, nodes give everything back, and the scheduler is as before."""
+def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the client goes, nodes give everything back, and the scheduler is as before; notes say who was refused."""
     notes: list[str] = []
-    with pretended_lanes(), LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0") as made:
+    with (
+        dask.config.set(PRETENDED),
+        LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0") as made,
+    ):
         before = made.scheduler.allowed_failures, made.scheduler.no_workers_timeout
         plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
         with open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
-            words = submission.with_files(by_id(tiny, "double"), {"double.py": b"passed"})
-            assert opened.submit(Work(plan, by_id(tiny, "double"), words)).result().confinement == "full"
+            words = submission.with_files(tiny.exercises[0], {"double.py": b"passed"})
+            assert opened.submit(Work(plan, tiny.exercises[0], words)).result().confinement == "full"
             assert opened.slots == 2
             (worker,) = made.scheduler.workers.values()
             (course,) = Path(worker.local_directory).glob("grade-course-*")
@@ -103,9 +98,13 @@ def test_the_end_of_a_batch(tiny: Course, submission: Submission) -> None:
             time.sleep(0.05)
         assert not course.exists()
         assert (made.scheduler.allowed_failures, made.scheduler.no_workers_timeout) == before
-    assert notes == [
-        f"{made.scheduler_address} is open: whoever reaches it can read hidden checks and change grades; use tls://"
-    ]
+        monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
+        refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix what is said above")
+        with refused, open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
+            opened.submit(Work(plan, tiny.exercises[0], words))
+    insecure = "is open: whoever reaches it can read hidden checks and change grades; use tls://"
+    assert notes[:-1] == [f"{made.scheduler_address} {insecure}"] * 2
+    assert ") is refused: it has PyTorch " in notes[-1]
 
 
 @pytest.fixture
@@ -114,10 +113,6 @@ def submission(tiny: Course, tmp_path: Path) -> Submission:
     (tmp_path / "double.py").write_text("def double(x):\n    return x + x\n")
     (tmp_path / "total.py").write_text("def total(x):\n    return x.sum() + 1\n")
     return read_submission(tmp_path, tiny.exercises, "ada")
-
-
-def by_id(course: Course, id: str) -> Exercise:
-    return next(exercise for exercise in course.exercises if exercise.id == id)
 
 
 def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +136,7 @@ def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch:
 
     monkeypatch.setattr(one, "_open", lambda client: mock.Mock(submit=done, status="running"))
     monkeypatch.setattr(one, "_name", "name", raising=False)
-    work = Work(one._plan, by_id(tiny, "double"), submission)
+    work = Work(one._plan, tiny.exercises[0], submission)
     futures = [one.submit(work) for _ in range(5)]
     assert futures[0].result(0) == Finished(work, Outcomes("started").graded(work.exercise), "full", late=True)
     assert isinstance(futures[1].exception(0), ValueError)
@@ -165,30 +160,15 @@ def test_a_bundle_holds_all_that_is_judged_by(tiny: Course, tmp_path: Path, subm
         assert other.closed[0] == tmp_path / "there"
 
 
-class Worker:
-    """A Dask worker that takes down what a plugin does to it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.local_directory = str(folder)
-        self.contact_address = "tcp://there"
-        self.state = mock.Mock(nthreads=1)
-        self.set_resources = mock.AsyncMock()
-        self.scheduler = mock.Mock(set_resources=mock.AsyncMock())
-        self.said: list[str] = []
-
-    def log_event(self, topic: str, said: dict[str, Any]) -> None:
-        assert topic == "name"
-        self.said.append(said["why"])
-
-
 def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission: Submission, fork_lane: Lane) -> None:
     """It unpacks the course for nobody else to read, finds what is found here, and leaves nothing."""
-    exercises = [exercise for exercise in tiny.exercises if exercise.id in ("double", "total")]
-    plan = RunPlan(tiny, exercises, FORK)
-    known, works = Known(FORK), [Work(plan, exercise, submission) for exercise in exercises]
+    plan = RunPlan(tiny, tiny.exercises, FORK)
+    known, works = Known(FORK), [Work(plan, exercise, submission) for exercise in tiny.exercises]
     expected = [grade_exercise(work, fork_lane, known) for work in works]
     (tmp_path / "place").mkdir()
-    worker: Any = Worker(tmp_path / "place")
+    worker = mock.Mock(local_directory=str(tmp_path / "place"), contact_address="tcp://there")
+    worker.state.nthreads, worker.set_resources = 1, mock.AsyncMock()
+    worker.scheduler.set_resources = mock.AsyncMock()
     plugin = NodePlugin("name", pack(plan), facts(FORK), local=False)
 
     async def run() -> list[Came]:
@@ -207,25 +187,13 @@ def test_a_node_grades_like_a_lane_here(tiny: Course, tmp_path: Path, submission
     assert [confinement for _, confinement in found] == [result.confinement for result in expected]
     worker.set_resources.assert_awaited_once_with(name=1)
     worker.scheduler.set_resources.assert_awaited_once_with(worker="tcp://there", resources={"name": 0})
-    assert worker.said == ["", "no process"]
+    assert [call.args[1]["why"] for call in worker.log_event.call_args_list] == ["", "no process"]
     assert list((tmp_path / "place").iterdir()) == []
 
 
 def plain(outcomes: Outcomes) -> Outcomes:
     """The outcomes without their times."""
     return replace(outcomes, outcomes=tuple(replace(outcome, seconds=0.0) for outcome in outcomes.outcomes))
-
-
-def test_all_machines_are_refused(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the batch is refused, and each is named."""
-    notes: list[str] = []
-    monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
-    plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
-    refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix what is said above")
-    with pretended_lanes(), refused, open_cluster("local:2", plan, 2, notes.append) as opened:
-        opened.submit(Work(plan, by_id(tiny, "double"), submission))
-    assert len(notes) == 2
-    assert all(") is refused: it has PyTorch " in note for note in notes)
 
 
 def test_a_batch_as_it_is_typed(tiny: Course, tmp_path: Path) -> None:
@@ -251,19 +219,13 @@ def test_a_batch_as_it_is_typed(tiny: Course, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused_at_once(
-    options: list[str],
-    message: str,
-    tiny: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    options: list[str], message: str, tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong address, lanes of a cluster's, no sandbox and no Dask are told with what to do."""
     if "local:1" in options:
         monkeypatch.setitem(sys.modules, "grader.cluster.cluster", None)
     (tmp_path / "in" / "ada").mkdir(parents=True)
     (tmp_path / "in" / "ada" / "double.py").write_text("")
-    with pytest.raises(SystemExit) as ended:
-        main(["batch", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--course", str(tiny.root), *options])
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+    words = [tmp_path / "in", "--out", tmp_path / "out", "--course", tiny.root, *options]
+    ran = CliRunner().invoke(main, ["batch", *map(str, words)])
+    assert (ran.exit_code, message in ran.stderr) == (2, True)

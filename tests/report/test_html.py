@@ -7,11 +7,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
+from report.test_terminal import row
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Verdict
+from grader.model import Environment, GradedCheck, GradedExercise, Report, Score
 from grader.report import html
 from grader.report.html import fragment, page
 
@@ -44,13 +44,6 @@ class Read(HTMLParser):
             self.texts.append(data)
 
 
-def row(id: str, verdict: str, cause: str = "", message: str = "", *, shown: bool = True) -> GradedCheck:
-    check = Check(id, "double", f"Title of {id}", "C1", shown=shown)
-    counters = {"ops": 3} if verdict == "passed" else {}
-    outcome = Outcome(id, Verdict(verdict), message, counters=counters, cause=cause, detail="for staff")
-    return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
-
-
 def report(*rows: GradedCheck, diagnosis: str | None = None, output: str = "") -> Report:
     exercise = load_course(COURSES / "tiny").exercises[0]
     score = sum((item.score for item in rows), Score(0, 0))
@@ -64,18 +57,14 @@ def test_cause_comes_first() -> None:
     message = (
         "your `double` raised TypeError: no\n    double.py, line 3\n        x @ 2\n\nTo see it:\n    print(double(1))"
     )
-    shown = Read(
-        fragment(
-            report(
-                row("fine", "passed"),
-                row("value", "failed", "values", "wrong value"),
-                row("first", "crashed", "raised", message),
-                row("other", "crashed", "raised", message.split("\n")[0], shown=False),
-                diagnosis="You double twice.",
-            ).exercises,
-            notes=["one cell was left out"],
-        )
-    ).texts
+    rows = (
+        row("fine", "passed"),
+        row("value", "failed", "values", "wrong value"),
+        row("first", "crashed", "raised", message),
+        row("other", "crashed", "raised", message.split("\n")[0], shown=False),
+    )
+    graded = report(*rows, diagnosis="You double twice.").exercises
+    shown = Read(fragment(graded, notes=["one cell was left out"])).texts
     short = shown[: shown.index("Each check by itself")]
     assert short == [
         *("one cell was left out", "01-1 Double it ", "0.5 / 2 points", "Checks, the cause first"),
@@ -96,26 +85,11 @@ def test_students_text_is_no_markup() -> None:
     hostile = "</pre></style></table><script>alert(1)</script>{{ 7 * 7 }}<b a='\"'>\u202e&amp;"
     plain = report(row("a", "failed", "values", "wrong"), diagnosis="mistake", output="printed")
     ours = Read(page(plain)).tags
-    bad = replace(
-        report(row(hostile, "failed", "values", hostile), diagnosis=hostile, output=hostile),
-        author=hostile,
-        handin=hostile,
-    )
-    read = Read(page(bad))
+    bad = report(row(hostile, "failed", "values", hostile), diagnosis=hostile, output=hostile)
+    read = Read(page(replace(bad, author=hostile, handin=hostile)))
     assert read.tags == ours
     spelled = hostile.replace("\u202e", "\\u202e")
     assert sum(spelled in text for text in read.texts) >= 5
-
-
-def test_a_drawing_stands_below_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A drawing of ours is put in as it is, below what it draws."""
-    svg = "<svg><title>boxes</title></svg>"
-    monkeypatch.setattr(html, "svg_of", lambda picture: svg)
-    (graded,) = report(row("a", "failed", "values", "wrong")).exercises
-    (drawn,) = graded.checks
-    drawn = replace(drawn, outcome=replace(drawn.outcome, picture=Picture()))
-    text = fragment([replace(graded, checks=(drawn,))])
-    assert re.search(r"wrong</pre>\s*<figure tabindex=\"0\"><svg><title>boxes</title></svg></figure>", text)
 
 
 def test_a_fragment_wins_over_the_page_around_it() -> None:
@@ -130,18 +104,15 @@ def test_colours_can_be_told_from_their_ground() -> None:
     themes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in css.split("@media", 2)[:2]]
     assert [len(theme) for theme in themes] == [9, 9]
     for theme in themes:
+        light = {name: _luminance(colour) for name, colour in theme.items()}
         for ground, inks in {"paper": "ink soft pass fail open", "warm": "ink soft fail", "code": "ink"}.items():
-            low = {ink: _contrast(theme[ink], theme[ground]) for ink in inks.split()}
-            assert min(low.values()) >= 4.5, (ground, low)
-
-
-def _contrast(one: str, other: str) -> float:
-    """As the Web Content Accessibility Guidelines reckon it."""
-    low, high = sorted(map(_luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
+            for ink in inks.split():
+                low, high = sorted((light[ink], light[ground]))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, ink)
 
 
 def _luminance(colour: str) -> float:
+    """As the Web Content Accessibility Guidelines reckon it."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

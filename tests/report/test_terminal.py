@@ -24,7 +24,8 @@ def row(
     id: str, verdict: str, cause: str = "", message: str = "", *, shown: bool = True, rule: str = "C1"
 ) -> GradedCheck:
     check = Check(id, "double", f"Title of {id}", rule, shown=shown)
-    outcome = Outcome(id, Verdict(verdict), message, cause=cause)
+    counters = {"ops": 3} if verdict == "passed" else {}
+    outcome = Outcome(id, Verdict(verdict), message, counters=counters, cause=cause, detail="for staff")
     return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
 
 
@@ -52,7 +53,7 @@ def test_cause_comes_first() -> None:
         "  pass    1 check (C2)                                                 0.5 / 0.5",
     ]
     shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
-    assert [line.split()[0] for line in shown[1:]] == ["pass", "FAIL", "wrong"]
+    assert [line.split()[0] for line in shown[1:]] == ["pass", "3", "FAIL", "wrong"]
 
 
 def test_points_that_do_not_count_are_told() -> None:

@@ -54,23 +54,6 @@ def beside(exercise: Exercise) -> list[str]:
     return sorted(path.name for path in exercise.starter.parent.glob("double.py*"))
 
 
-def test_a_fault_is_planted_that_checks_see(course: Course, double: Exercise, fork_lane: Lane) -> None:
-    """The student's text is kept whole beside the broken one, which fails by what it does; given back, it is whole."""
-    own = OwnExercise(course, double, FORK, InLane(fork_lane))
-    fault = choose(own, random.Random(3))
-    planted = plant(course, double, fault)
-    assert double.starter.read_text() == fault.source != MINE
-    assert (double.starter.parent / planted.old).read_text() == MINE
-    report = own.graded()
-    assert report.exercises[0].state == "started"
-    assert not {row.outcome.cause for row in report.exercises[0].checks} & {"load", "name", "signature"}
-    assert planted_in(course, double) == planted
-    assert restore(course, double, planted) is None
-    assert double.starter.read_text() == MINE
-    assert beside(double) == ["double.py"]
-    assert planted_in(course, double) is None
-
-
 def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercise, fork_lane: Lane) -> None:
     """A text of which all faults keep full marks, or which has none, is not broken."""
     double.starter.write_text("import torch\n\n\ndouble = lambda x: 2 * x\ndouble_ = lambda x: x.mul_(2)\n")
@@ -110,11 +93,15 @@ def run(*arguments: str) -> Result:
 def test_a_fault_is_looked_for_and_given_up(
     course: Course, double: Exercise, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it is typed: refused where nothing is planted; planted; not found yet; given up; planted again, and found."""
+    """Refused where nothing is planted; planted, so that a check sees it; not found yet; given up; again, and found."""
     monkeypatch.setattr("grader.runner.pool.open_lane", lambda *given, **named: nullcontext(fork_lane))
     assert "no fault is planted in double" in run("break", "double", "--give-up").output
     assert "has one fault now" in run("break", "double", "--seed", "1").output
     assert beside(double) == ["double.py", "double.py.old"]
+    assert double.starter.read_text() != MINE == double.starter.with_name("double.py.old").read_text()
+    (graded,) = OwnExercise(course, double, FORK, InLane(fork_lane)).graded().exercises
+    assert graded.state == "started"
+    assert not {row.outcome.cause for row in graded.checks} & {"load", "name", "signature"}
     assert "The fault is still there:" in run("break", "double").output
     told = run("break", "double", "--give-up").output
     assert "You did not find it this time. The fault was in line" in told
@@ -122,8 +109,8 @@ def test_a_fault_is_looked_for_and_given_up(
     run("break", "double", "--seed", "2")
     double.starter.write_text(MINE)
     assert "You found it! The fault was in line" in run("break", "double").output
-    assert double.starter.read_text() == MINE
-    assert beside(double) == ["double.py"]
+    assert (double.starter.read_text(), beside(double)) == (MINE, ["double.py"])
+    assert planted_in(course, double) is None
 
 
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
@@ -165,22 +152,18 @@ rounds:
 
 
 def test_drill_asks_until_each_answer_is_right(course: Course) -> None:
-    """The lines decide who is right, and what was answered wrong comes again."""
-    (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)
+    """The lines decide who is right, and what was answered wrong comes again; what cannot be asked is told."""
+    path = course.root / "exercises/01_basics/drill.yaml"
+    for text, told in ((None, "has no drill"), (DRILL.replace("a[:]", "c"), "drill.yaml: round 2 raises NameError")):
+        if text is not None:
+            path.write_text(text)
+        result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
+        assert (result.exit_code, told in result.output) == (2, True)
+    path.write_text(DRILL)
     result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\ny\nn\n")
     assert result.output.count("Does b change?") == 3
     assert "No: a slice is a copy.\n>>> b\n[1, 2]\n" in result.output
     assert result.output.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), result.output
-
-
-@pytest.mark.parametrize("text", ["", DRILL.replace("a[:]", "c")])
-def test_drill_that_cannot_be_asked_is_reported(course: Course, text: str) -> None:
-    """A course without one, and a line that does not run."""
-    if text:
-        (course.root / "exercises/01_basics/drill.yaml").write_text(text)
-    result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
-    assert result.exit_code == 2
-    assert "has no drill" in result.output or "drill.yaml: round 2 raises NameError" in result.output
 
 
 GOLF = b"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -54,14 +55,6 @@ def test_run_of_some_checks_tells_nothing_of_the_exercise(course: Course) -> Non
     assert progress.after(report(course, 0, left_out=1)).of("double").tries == 1
 
 
-def test_progress_comes_back(course: Course) -> None:
-    """What was written is read; git passes over the folder."""
-    progress = Progress({"double": Standing("done", 1000, solved=True, tries=1, hints=2)}, "double")
-    assert write_progress(course, progress) == ""
-    assert read_progress(course) == progress
-    assert (course.root / ".grade/.gitignore").read_text() == "*\n"
-
-
 WON = '{"exercises": {"double": {"state": "won"}}}'
 DAMAGED = ["", "{", "[]", WON, '{"exercises": 3}', "[" * 100_000, "\xff", _WRONG % ("1e400", "0"), _WRONG % ("1", "-5")]
 
@@ -85,32 +78,25 @@ def test_folder_that_cannot_be_written_to(course: Course) -> None:
     assert read_progress(course).problem == "your progress cannot be read: Not a directory"
 
 
-def test_hint_is_offered_after_two_tries(course: Course) -> None:
-    """After the second lost run the next hint is named, until there is none left."""
+def test_hints_are_offered(course: Course) -> None:
+    """After two lost runs the next hint that was not seen is named, until there is none left."""
     lost = report(course, 300)
-    once = Progress().after(lost)
-    assert list(advice(course, lost, once)) == []
-    twice = once.after(lost)
-    assert list(advice(course, lost, twice)) == ["Stuck? Here is the first of three hints:  grade hint double"]
-    seen = twice.with_("double", replace(twice.of("double"), hints=2))
-    assert list(advice(course, lost, seen)) == ["Stuck? Here is the third of three hints:  grade hint double"]
-    all_seen = twice.with_("double", replace(twice.of("double"), hints=3))
-    assert list(advice(course, lost, all_seen)) == []
+    progress = Progress().after(lost)
+    assert list(advice(course, lost, progress)) == []
+    for hints, told in ((0, "first"), (2, "third"), (3, None)):
+        twice = progress.with_("double", replace(progress.after(lost).of("double"), hints=hints))
+        expected = [f"Stuck? Here is the {told} of three hints:  grade hint double"] if told else []
+        assert list(advice(course, lost, twice)) == expected
 
 
 def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is interrupted while writing has the old file."""
-    good = Progress({"double": Standing("done", 1000, solved=True)})
-    write_progress(course, good)
-
-    def interrupted(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", interrupted)
-    assert (
-        write_progress(course, Progress())
-        == "your progress is not saved: No space left on device (.grade/progress.json)"
-    )
+    """What was written is read, git passes over it, and whoever is interrupted while writing has the old file."""
+    good = Progress({"double": Standing("done", 1000, solved=True, tries=1, hints=2)}, "double")
+    assert write_progress(course, good) == ""
+    assert (course.root / ".grade/.gitignore").read_text() == "*\n"
+    monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))
+    told = "your progress is not saved: No space left on device (.grade/progress.json)"
+    assert write_progress(course, Progress()) == told
     assert read_progress(course) == good
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,13 +36,14 @@ class Watched:
         self._keyboard = keyboard
         self._lines: list[str] = []
         self._text = ""
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.append(line)
+        with self.process.stdout as stdout:
+            for line in stdout:
+                self._lines.append(line)
 
     def until(self, words: str) -> str:
         """All that was printed until these words came."""
@@ -60,11 +61,6 @@ class Watched:
         file = self.root / path
         file.with_suffix(".new").write_text(text)
         os.replace(file.with_suffix(".new"), file)
-
-    def close(self) -> None:
-        self._reader.join(LONGEST_S)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
 
     def press(self, key: str) -> None:
         os.write(self._keyboard, key.encode())
@@ -88,7 +84,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
     finally:
         process.kill()
         process.wait()
-        watched.close()
+        watched.reader.join(LONGEST_S)
         os.close(master)
 
 
@@ -162,17 +158,15 @@ def test_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize("poll", [False, True])
 def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
     """A file that is written, and one that is renamed into place; what is no Python file is not."""
-    told: list[set[Path]] = []
-    found: Callable[[Path], bool] = lambda path: any(path in paths for paths in told)  # noqa: E731
-    with saves(tmp_path, told.append, poll=poll):
+    told: set[Path] = set()
+    wanted = {tmp_path / "one.py", tmp_path / "two.py"}
+    with saves(tmp_path, told.update, poll=poll):
         time.sleep(0.5)  # until it looks; nothing tells when
         (tmp_path / "notes.txt").write_text("no Python")
         (tmp_path / "one.py").write_text("1")
         (tmp_path / "two.tmp").write_text("2")
         os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
         end = time.monotonic() + LONGEST_S
-        while not (found(tmp_path / "one.py") and found(tmp_path / "two.py")) and time.monotonic() < end:
+        while not wanted <= told and time.monotonic() < end:
             time.sleep(0.02)
-    assert found(tmp_path / "one.py")
-    assert found(tmp_path / "two.py")
-    assert not found(tmp_path / "notes.txt")
+    assert told == wanted
