@@ -68,6 +68,13 @@ class PretendLane:
         return Run([Outcome(id, self._judge(exercise.id, id, source), detail="for staff") for id in wanted], "")
 
 
+def dask_setup(worker: object) -> None:
+    """Dask calls this in each process of a cluster that loads this file: its lanes are pretended ones then."""
+    del worker
+    mock.patch.object(pool, "Lane", lambda exercises, *rest: PretendLane(exercises, seconds=0.05)).start()
+    mock.patch.object(pool, "workers_for", lambda *rest: nullcontext(mock.Mock())).start()
+
+
 class PretendClass:
     """A class in a folder, graded in a pretend lane.
 

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from batch.pretend import PretendClass
@@ -114,10 +115,7 @@ def test_an_interrupted_run_leaves_no_old_gradebook(pretend: PretendClass) -> No
 
 def test_a_full_disk_loses_nothing(pretend: PretendClass, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told what to do, and what was graded is there when there is room again."""
-
-    def full(path: Path, content: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
+    full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device", "a file"))
     with monkeypatch.context() as patched, pytest.raises(GraderError, match="make room, then run the same command"):
         patched.setattr(book, "write_whole", full)
         pretend.grade()
