@@ -131,7 +131,7 @@ def test_markdown_in_a_line_is_code(text: str, other: str) -> None:
     """A line of Markdown holds the text as code, parted at pipes only; nothing in it is markup."""
     tokens = MarkdownIt("commonmark").parse(f"x {safe.for_markdown(text)} and {safe.for_markdown(other)} y")
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-    parts = tokens[1].children
+    parts = tokens[1].children or []
     assert {part.type for part in parts} <= {"text", "code_inline", "text_special"}
     assert "".join(part.content for part in parts) == f"x {one_line(text)} and {one_line(other)} y"
     plain = "".join(part.content for part in parts if part.type != "code_inline")
