@@ -195,40 +195,6 @@ def test_honest_code_runs(places: Callable[[Level], Place], level: Level) -> Non
     assert places(level).run(honest_text()) == dict.fromkeys(HONEST, True)
 
 
-RANKS = """
-    import os, torch, torch.distributed as dist
-
-    def rank(number, count, pipe):
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511")
-        dist.init_process_group("gloo", rank=number, world_size=count)
-        x = torch.tensor([float(number)])
-        dist.all_reduce(x)
-        os.write(pipe, b"%d " % int(x.item()))
-        dist.destroy_process_group()
-
-    def main():
-        read, write = os.pipe()
-        pids = []
-        for number in range(3):
-            pid = os.fork()
-            if pid == 0:
-                try:
-                    rank(number, 3, write)
-                finally:
-                    os._exit(0)
-            pids.append(pid)
-        for pid in pids:
-            os.waitpid(pid, 0)
-        os.close(write)
-        return os.read(read, 100).decode()
-"""
-
-
-def test_ranks_of_gloo_inside_one_worker(places: Callable[[Level], Place]) -> None:
-    """Where an exercise allows processes, several ranks talk over the worker's own loopback device."""
-    assert places(Level.FULL).run(RANKS, processes=4).split() == ["3", "3", "3"]
-
-
 LEAVES = """
     import os, socket, threading, time
 
