@@ -273,13 +273,14 @@ def test_new_course_lacks_only_what_its_author_must_write(
 def test_new_refuses(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A course is not written over, a name must be usable, and an id is unique."""
     type_grade("new", "--course", ".", cwd=tmp_path)
-    again = type_grade("new", "--course", ".", cwd=tmp_path)
-    assert (again.returncode, "a course is not written over" in again.stderr) == (2, True)
-    odd = type_grade("new", "../evil", cwd=tmp_path)
-    assert (odd.returncode, "is not MODULE/EXERCISE in lower case" in odd.stderr) == (2, True)
     type_grade("new", "01_a/one", cwd=tmp_path)
-    twice = type_grade("new", "02_b/one", cwd=tmp_path)
-    assert (twice.returncode, "the exercise one exists" in twice.stderr) == (2, True)
+    for typed, why in (
+        (("--course", "."), "a course is not written over"),
+        (("../evil",), "is not MODULE/EXERCISE in lower case"),
+        (("02_b/one",), "the exercise one exists"),
+    ):
+        ran = type_grade("new", *typed, cwd=tmp_path)
+        assert (ran.returncode, why in ran.stderr) == (2, True)
 
 
 def test_unusual_answers_need_somebody_who_looks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
