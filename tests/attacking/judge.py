@@ -122,7 +122,7 @@ def _measured(part: Report) -> Sequence[str]:
 
 
 def _leaves(part: Any, left_out: Callable[[Report], Sequence[str]], place: str = "") -> Iterator[tuple[str, Any]]:
-    """Each part of a report, by its place, but for keys that are left out; of what has parts only that it is there."""
+    """Each part of a report, by its place, but for keys that are left out; of what has parts its type."""
     if isinstance(part, Mapping):
         inner = [(f"{place}.{key}", item) for key, item in part.items() if key not in left_out(part)]
     elif isinstance(part, list):
@@ -130,7 +130,7 @@ def _leaves(part: Any, left_out: Callable[[Report], Sequence[str]], place: str =
     else:
         yield place, part
         return
-    yield place, ""
+    yield place, type(part)
     for where, item in inner:
         yield from _leaves(item, left_out, where)
 

@@ -152,8 +152,9 @@ class _Run:
         )
         (self._work / f"printed-{name}.txt").write_text(ran.stdout, encoding="utf-8")
         reports = [_strict_json(path.read_text(encoding="utf-8")) for path in sorted(out.glob("reports/*.json"))]
-        nothing = {"status": None, "left": [], "used": {}}
-        summary = json.loads(told.read_text(encoding="utf-8")) if told.is_file() else nothing
+        summary: dict[str, Any] = {"status": None, "left": [], "used": {}}
+        if told.is_file():
+            summary = json.loads(told.read_text(encoding="utf-8"))
         return Batch(summary, {report["author"]: report for report in reports}, ran.stdout, out)
 
     def _judge(self, beside: Batch, authors: Mapping[str, Attack | None], classes: int) -> None:
