@@ -231,11 +231,7 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
-
-    def opened(*args: object) -> None:
-        raise AssertionError("a lane was opened")
-
-    monkeypatch.setattr("grader.author.verify.open_lanes", opened)
+    monkeypatch.setattr("grader.author.verify.open_lanes", None)
     course = planted(tmp_path / "course", ["source"])
     (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [

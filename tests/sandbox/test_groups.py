@@ -6,6 +6,7 @@ import os
 import socket
 import textwrap
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,12 @@ def groups() -> cgroup.Groups:
 
 @pytest.fixture(scope="module")
 def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
-    server = WorkerServer(SandboxPlan(most=Level.FULL))
-    reached = server.wait_ready()
-    made = ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)
-    try:
+    with closing(WorkerServer(SandboxPlan(most=Level.FULL))) as server:
+        reached = server.wait_ready()
         if reached.level is not Level.FULL:
             pytest.skip(f"this machine reaches {reached.level.word}: {reached.missing(Level.FULL)}")
-        yield made
-    finally:
-        made.close()
-        server.close()
+        with closing(ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)) as made:
+            yield made
 
 
 def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:

@@ -106,10 +106,7 @@ main()
 
 @pytest.mark.parametrize("printed", [forked, spawned])
 def test_worker_holds_nothing(tiny: Course, tmp_path: Path, printed: Callable[[Course, Path], str]) -> None:
-    """A worker has no check, no reference, no path or descriptor of one, wherever it looks.
-
-    Its descriptors are the null device, its output, its channel, and the folder that it lists just now.
-    """
+    """A worker has no check, no reference, no path or descriptor of one, wherever it looks."""
     output = printed(tiny, tmp_path)
     assert output.startswith("{"), output
     found = dict(json.loads(output.split("\n")[0]))
@@ -126,6 +123,7 @@ def test_worker_holds_nothing(tiny: Course, tmp_path: Path, printed: Callable[[C
     kept |= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LD_LIBRARY_PATH"}
     kept |= {name for name in found["environ"] if name.startswith(("TORCHINDUCTOR", "KMP", "PYTORCH", "TORCH"))}
     assert set(found["environ"]) <= kept
+    # Its descriptors are the null device, its output, its channel, and the folder that it lists just now.
     targets = list(found["fds"].values())
     kinds = {target.split(":")[0] for target in targets} - {"/dev/null", "socket", "pipe", "anon_inode"}
     outputs = {kind for kind in kinds if kind.endswith(".out")}
