@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,11 +22,10 @@ import grader
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from attacking.corpus import Attack, read_corpus
-from attacking.host import clean_host, interpreter_prefixes
+from attacking.corpus import Attack, level_lines, read_corpus
+from attacking.host import clean_host, interpreter_prefixes, remove_folder
 from attacking.nobody import NOBODY, become_nobody, forbid_namespaces
 from attacking.run import Findings, run_corpus
-from attacking.table import level_lines
 
 PROJECT = Path(grader.__file__).resolve().parents[1]
 
@@ -57,7 +55,7 @@ def main() -> None:
         if asked.keep:
             print(f"kept {work}")
         else:
-            _remove(work)
+            remove_folder(work)
     print("\n".join(_lines(attacks, findings, time.monotonic() - started)))
     sys.exit(1 if findings.general or findings.leaks or any(findings.attacks.values()) else 0)
 
@@ -89,12 +87,6 @@ def _lines(attacks: Sequence[Attack], findings: Findings, seconds: float) -> Ite
         f"{len(attacks)} attacks at the level {findings.level!r} in {seconds:.0f} s: {wrong} wrong, {left} left out, "
         f"{len(findings.general)} things wrong outside, {len(findings.leaks)} leaks"
     )
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder with whatever stands in it, too deep or closed for Python's own way."""
-    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], capture_output=True, check=False)
-    subprocess.run(["rm", "-rf", str(folder)], check=False)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from attacking.corpus import Attack, read_corpus
-from attacking.host import clean_host
+from attacking.corpus import Attack, level_lines, read_corpus
+from attacking.host import clean_host, remove_folder
 from attacking.run import Findings, run_corpus
 from attacking.secrets import Secrets
-from attacking.table import level_lines
 from support import COURSES, run_grade
 
 import grader
@@ -46,8 +44,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
         return run_corpus(work, TRIED, ["--confinement", "none"], classes=os.cpu_count() or 1)
     finally:
         clean_host()
-        subprocess.run(["chmod", "-R", "u+rwx", str(work)], capture_output=True, check=False)
-        subprocess.run(["rm", "-rf", str(work)], check=False)
+        remove_folder(work)
 
 
 @pytest.mark.parametrize("attack", TRIED, ids=lambda attack: attack.name)

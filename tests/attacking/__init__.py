@@ -4,7 +4,7 @@ corpus      a file in `tests/attacks` → Attack: what is handed in, and what mu
 secrets     canaries: random words and numbers, planted in a copy of the course and beside it, searched for afterwards
 school      a folder for each author: honest ones, and attackers between them
 keeper      runs the grader as a user does, and sees what it leaves behind: processes, memory, disk
-host        the machine before and after; `listeners` are what nobody must reach
+host        the machine before and after, and what nobody must reach
 run         one batch with honest authors alone, then with attackers between them
 judge       what is wrong with what came of it
 nobody      the same as an unprivileged user

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,8 @@ class Attack:
 
 def read_corpus(folder: Path = FOLDER) -> list[Attack]:
     """All attacks, by name."""
-    return [read_attack(path) for path in sorted(folder.iterdir(), key=lambda path: path.stem) if _is_attack(path)]
-
-
-def _is_attack(path: Path) -> bool:
-    return path.suffix == ".py" or (path.is_dir() and path.name[0] not in "._")
+    paths = [path for path in folder.iterdir() if path.suffix == ".py" or (path.is_dir() and path.name[0] not in "._")]
+    return [read_attack(path) for path in sorted(paths, key=lambda path: path.stem)]
 
 
 def read_attack(path: Path) -> Attack:
@@ -88,15 +85,12 @@ def read_attack(path: Path) -> Attack:
     (name, title, told), *more = _tellers(files)
     if more:
         raise ValueError(f"{path.name}: more than one module says what must come of it")
-    unknown = set(told) - {item.name for item in fields(Attack)}
-    if unknown:
+    if unknown := set(told) - {item.name for item in fields(Attack)}:
         raise ValueError(f"{path.name}: unknown keys {', '.join(sorted(unknown))}")
-    text = files.pop(name)
-    attack = Attack(path.stem, title, {}, **{key: value for key, value in told.items() if key != "files"})
-    module = name or f"{attack.exercise}.py"
-    planted = {module: _encoded(text, attack), **files}
-    planted |= {place: content.encode("utf-8", "surrogateescape") for place, content in told.pop("files", {}).items()}
-    return Attack(path.stem, title, planted, **told)
+    others = {place: text.encode("utf-8", "surrogateescape") for place, text in told.pop("files", {}).items()}
+    attack = Attack(path.stem, title, {}, **told)
+    module = _encoded(files.pop(name), attack)
+    return replace(attack, files={name or f"{attack.exercise}.py": module, **files, **others})
 
 
 def _tellers(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -119,3 +113,13 @@ def _encoded(text: bytes, attack: Attack) -> bytes:
     if attack.bytes == "bom":
         return _BYTES["bom"] + text
     return text.replace(b"\n", _BYTES[attack.bytes]) if attack.bytes else text
+
+
+def level_lines(attacks: Sequence[Attack]) -> Iterator[str]:
+    """For each level but the last, the attacks that it is not asked to hold, as tables for docs/security.md."""
+    heads = {"reduced": "Not held at `none`", "full": "Not held at `reduced`, nor at `none`"}
+    for level, head in heads.items():
+        yield f"| {head} | |"
+        yield "|---|---|"
+        yield from (f"| `{each.name}` | {each.title.rstrip('.')} |" for each in attacks if each.level == level)
+        yield ""

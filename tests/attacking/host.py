@@ -1,13 +1,14 @@
-"""The machine before and after: what a run may have left or changed outside its own folders."""
+"""The machine before and after: what a run may have left or changed outside its own folders, and what it called."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import hashlib
 import os
 import re
 import site
+import socket
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -16,6 +17,10 @@ from pathlib import Path
 
 MARKER = "wall_marker"
 """Every name that an attack makes up has this in it."""
+
+_PORT = 57911
+_LISTENER = f"{MARKER}_listener"
+"""Where this machine listens, and no worker must reach."""
 
 IPC_KEY = 0x57A11
 """Keys of what attacks make of System V IPC begin so."""
@@ -31,14 +36,14 @@ def look_at_host(course: Path, school: Path, temp: Path) -> dict[str, dict[str, 
     """What is there now, by kind and name."""
     return {
         "mount": {line: "" for line in _lines("/proc/self/mountinfo") if not any(part in line for part in _NOT_OURS)},
-        "shared memory": {path: "" for path in _names("/dev/shm") if _is_ours(path)},
+        "shared memory": {path: "" for path in _names("/dev/shm") if any(part in path for part in _SHARED)},
         "System V IPC": {line: "" for kind in ("shm", "msg", "sem") for line in _ipc(kind)},
         "message queue": {"/" + MARKER: ""} if _queue_exists("/" + MARKER) else {},
         "cgroup": dict.fromkeys(_cgroups(), ""),
         "marker": {path: "" for folder in _likely_places() for path in _names(folder) if MARKER in path},
         "temporary file": dict.fromkeys(_names(str(temp)), ""),
         "Python's packages": _signs(_package_folders()),
-        "course": {**_contents(course)},
+        "course": _signs([str(course)]),
         "submissions": _signs([str(school)]),
     }
 
@@ -62,15 +67,48 @@ def clean_host() -> None:
                     os.unlink(path)
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with whatever stands in it, too deep or closed for Python's own way."""
+    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], capture_output=True, check=False)
+    subprocess.run(["rm", "-rf", str(folder)], check=False)
+
+
+@contextlib.contextmanager
+def listening(heard: list[str]) -> Iterator[None]:
+    """Listen on local addresses, and note what came in the end. Where another run listens already, it does that."""
+    path = os.path.join(tempfile.gettempdir(), _LISTENER)
+    addresses = (
+        (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", _PORT)),
+        (socket.AF_INET6, socket.SOCK_STREAM, ("::1", _PORT)),
+        (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", _PORT)),
+        (socket.AF_INET6, socket.SOCK_DGRAM, ("::1", _PORT)),
+        (socket.AF_UNIX, socket.SOCK_STREAM, "\0" + _LISTENER),
+        (socket.AF_UNIX, socket.SOCK_STREAM, path),
+    )
+    with contextlib.ExitStack() as stack:
+        ends = []
+        for family, kind, address in addresses:
+            with contextlib.suppress(OSError):
+                end = stack.enter_context(socket.socket(family, kind))
+                end.bind(address)
+                if kind == socket.SOCK_STREAM:
+                    end.listen()
+                end.setblocking(False)
+                ends.append((end, address))
+        yield
+        for end, address in ends:
+            with contextlib.suppress(BlockingIOError):
+                came = end.recv(100) if end.type == socket.SOCK_DGRAM else end.accept()[1]
+                heard.append(f"somebody called {address!r}: {came!r}")
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
 def _names(folder: str) -> list[str]:
     try:
         return sorted(entry.path for entry in os.scandir(folder))
     except OSError:
         return []
-
-
-def _is_ours(path: str) -> bool:
-    return any(part in os.path.basename(path) for part in _SHARED)
 
 
 def _lines(path: str) -> list[str]:
@@ -138,10 +176,6 @@ def _signs(folders: list[str]) -> dict[str, str]:
                     continue
                 signs[path] = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_mode:o}"
     return signs
-
-
-def _contents(folder: Path) -> dict[str, str]:
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
 def interpreter_prefixes() -> list[str]:

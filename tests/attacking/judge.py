@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def _problems_with_exercise(attack: Attack, report: Report) -> Iterator[str]:
     if attack.shown_output and not re.search(attack.shown_output, exercise["output"]):
         yield f"the output does not say {attack.shown_output!r}: {exercise['output'][:300]!r}"
     if attack.never:
-        for text in _strings(_for_students(report)):
+        for text in _for_students(report):
             if re.search(attack.never, text):
                 yield f"its author is told {attack.never!r}: {text[:200]!r}"
 
@@ -78,9 +78,11 @@ def problems_of_anybody(attack: Attack, report: Report) -> Iterator[str]:
 
 def neighbours_changed(alone: Mapping[str, Report], beside: Mapping[str, Report]) -> Iterator[str]:
     """Reports of honest authors that are other ones beside attackers, but for times."""
-    for author, report in alone.items():
-        if difference := _difference(_timeless(report), _timeless(beside[author])):
-            yield f"{author}: {difference}"
+    for author in sorted(alone.keys() & beside.keys()):
+        one, other = (dict(_leaves(reports[author], _measured)) for reports in (alone, beside))
+        if differing := [place for place in {**one, **other} if one.get(place) != other.get(place)]:
+            was, now = (str(leaves.get(differing[0]))[:200] for leaves in (one, other))
+            yield f"{author}: {differing[0][1:]} was {was!r}, is {now!r}"
 
 
 def host_harmed(alone: Mapping[str, Any], beside: Mapping[str, Any], classes: int) -> Iterator[str]:
@@ -100,48 +102,37 @@ def leaks(secrets: Secrets, reports: Mapping[str, Report], out: Path, printed: s
     # Its first line names the folders, as whoever typed the command knows them.
     texts = {"the terminal": "\n".join(line for line in printed.split("\n") if not line.startswith("Grading "))}
     for author, report in reports.items():
-        texts[f"the report of {author}"] = "\n".join(_strings(_for_students(report)))
+        texts[f"the report of {author}"] = "\n".join(_for_students(report))
     for path in sorted(out.rglob("*")):
         if path.is_file() and path.parent.name != "reports" and path.name not in _STAFF_ONLY:
             texts[path.name] = path.read_text(encoding="utf-8", errors="replace")
     yield from secrets.found_in(texts)
 
 
-def _for_students(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _for_students(item) for key, item in value.items() if key not in ("detail", "environment")}
-    return [_for_students(item) for item in value] if isinstance(value, list) else value
+def _for_students(report: Report) -> Iterator[str]:
+    """The names and texts in what a student may see of a report."""
+    for place, leaf in _leaves(report, lambda part: ("detail", "environment")):
+        yield from (place, str(leaf))
 
 
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
+def _measured(part: Report) -> Sequence[str]:
+    """What may be another one for the same answer."""
+    told = ("message", "detail") if part.get("category") == "performance" else ()
+    return ("seconds", "graded_at", "speed", *told)
+
+
+def _leaves(part: Any, left_out: Callable[[Report], Sequence[str]], place: str = "") -> Iterator[tuple[str, Any]]:
+    """Each part of a report, by its place, but for keys that are left out; of what has parts its type."""
+    if isinstance(part, Mapping):
+        inner = [(f"{place}.{key}", item) for key, item in part.items() if key not in left_out(part)]
+    elif isinstance(part, list):
+        inner = [(f"{place}[{number}]", item) for number, item in enumerate(part)]
     else:
-        yield str(value)
-
-
-def _timeless(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        measured = ("speed", "message", "detail") if value.get("category") == "performance" else ("speed",)
-        left_out = {"seconds", "graded_at", *measured}
-        return {key: _timeless(item) for key, item in value.items() if key not in left_out}
-    return [_timeless(item) for item in value] if isinstance(value, list) else value
-
-
-def _difference(one: Any, other: Any, place: str = "") -> str:
-    """The first place in which two reports differ."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        pairs = [(f"{place}.{key}", one.get(key), other.get(key)) for key in sorted({*one, *other})]
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = [(f"{place}[{number}]", *pair) for number, pair in enumerate(zip(one, other, strict=True))]
-    else:
-        return "" if one == other else f"{place[1:]} was {str(one)[:200]!r}, is {str(other)[:200]!r}"
-    return next((found for where, left, right in pairs if (found := _difference(left, right, where))), "")
+        yield place, part
+        return
+    yield place, type(part)
+    for where, item in inner:
+        yield from _leaves(item, left_out, where)
 
 
 def _exercise(report: Report, id: str) -> Report:

@@ -15,8 +15,7 @@ from grader.course.answers import read_answer
 from grader.course.load import load_course
 from grader.model import Exercise
 
-MODULE = "01_wall"
-EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "together", "lean")
+_EXERCISES = ("double", "total", "tables", "window", "once", "notes", "last", "together", "lean")
 CONTROL = "last"
 """The exercise that attackers do honestly: they must get its points."""
 
@@ -30,11 +29,14 @@ _HONEST: tuple[Mapping[str, str], ...] = (
 """What honest authors hand in where it is not the right answer; "" is nothing."""
 
 
-def plant_school(root: Path, course: Path, secrets: Secrets, attacks: Sequence[Attack]) -> dict[str, Attack | None]:
-    """Make a folder for each author in `root`; who attacks, by author, or None for an honest one."""
+def plant_school(
+    root: Path, course: Path, secrets: Secrets, attacks: Sequence[Attack | None]
+) -> dict[str, Attack | None]:
+    """Make a folder for each author in `root`, none in the place of None; who attacks, by author, and honest ones."""
     authors: dict[str, Attack | None] = {}
     for number in range(len(attacks) // _ATTACKS_BETWEEN + 2):
-        for attack in attacks[(number - 1) * _ATTACKS_BETWEEN : number * _ATTACKS_BETWEEN] if number else ():
+        between = attacks[(number - 1) * _ATTACKS_BETWEEN : number * _ATTACKS_BETWEEN] if number else ()
+        for attack in filter(None, between):
             name = attack.author or f"{number:02}a_{attack.name}"
             authors[name] = attack
             _plant_attack(root / name, course, root / "00h_honest", attack)
@@ -44,14 +46,6 @@ def plant_school(root: Path, course: Path, secrets: Secrets, attacks: Sequence[A
     return authors
 
 
-def plant_honest_school(root: Path, course: Path, secrets: Secrets, count: int) -> dict[str, Attack | None]:
-    """The same with the honest authors only."""
-    names = [f"{number:02}h_honest" for number in range(count // _ATTACKS_BETWEEN + 2)]
-    for number, name in enumerate(names):
-        _plant_honest(root / name, course, secrets, _HONEST[number % len(_HONEST)])
-    return dict.fromkeys(names)
-
-
 @functools.cache
 def _exercises_of(course: Path) -> dict[str, Exercise]:
     return {exercise.id: exercise for exercise in load_course(course).exercises}
@@ -59,7 +53,7 @@ def _exercises_of(course: Path) -> dict[str, Exercise]:
 
 def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[str, str]) -> None:
     folder.mkdir(parents=True)
-    for exercise in EXERCISES:
+    for exercise in _EXERCISES:
         answer = others.get(exercise, "right/plain")
         if answer:
             known, name = _exercises_of(course)[exercise], Path(answer).name
@@ -71,7 +65,7 @@ def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[
 
 def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -> None:
     folder.mkdir(parents=True)
-    honest = course / "solutions" / MODULE / CONTROL / "right/plain.py"
+    honest = course / "solutions/01_wall" / CONTROL / "right/plain.py"
     (folder / f"{CONTROL}.py").write_bytes(honest.read_bytes())
     for name, text in attack.files.items():
         _place(folder, name).write_bytes(text)

@@ -53,15 +53,6 @@ def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
         home.with_name("new").rename(home)
 
 
-def test_known_answers_alone(lanes: Lanes, home: Path) -> None:
-    """Unusual answers and a busy machine are left to the command without `--watch`."""
-    course = load_course(home)
-    with open_store(None) as store:
-        lanes.files_changed(course.exercises[:1])
-        (proof,) = Prover(course, FORK, store, 1, known_only=True).prove(lanes, course.exercises[:1])
-    assert proof.counts == {"starter": (1, 1), "reference": (1, 1), "right": (1, 1), "wrong": (2, 2)}
-
-
 class Author:
     """Edits files one after another, each when what the last one led to has been told; then leaves.
 
@@ -130,15 +121,14 @@ def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pyt
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
     monkeypatch.setattr("grader.author.watch.open_lanes", lambda *arguments: nullcontext(lanes))
     monkeypatch.setattr("grader.author.watch.saves", author.saves)
-    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: ())
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:
         watch(Prover(load_course(home), FORK, store, 1, known_only=True), ["double"], author.say)
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
     assert "No problems found." in sound
     assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())
     assert "No problems found." in back
-    # All, then the one text that is new; going back runs nothing, so that no lane collects; other checks run all, and
-    # three answers once more, as a check may be at fault by accident.
+    # The known answers, then the one text that is new; going back runs nothing, so that no lane collects; other checks
+    # run all, and three answers once more, as a check may be at fault by accident.
     assert runs[:3] == [5, 1, 8]
     words = " ".join(fault.split())
     assert "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line" in words

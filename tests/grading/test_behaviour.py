@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,11 @@ from grader.grading.behaviour import (
 from grader.model import Check, GradedCheck, Outcome, Score, Speed, Verdict
 
 FAILED = Verdict.FAILED
+RAISED = "your `f` raised {}\n    double.py, line 2, in double\n        {}"
 
 
-def trace(detail: str, verdict: Verdict = FAILED) -> Trace:
-    return Trace.of(Outcome("small", verdict, "", detail))
+def trace(detail: str, verdict: Verdict = FAILED, category: str = "correctness", **more: Any) -> Trace:
+    return Trace.of(Outcome("small", verdict, "", detail, **more), category)
 
 
 @pytest.mark.parametrize(
@@ -38,83 +40,66 @@ def trace(detail: str, verdict: Verdict = FAILED) -> Trace:
         ("<object at 0x7f31> 3", "<object at 0x7f99> 3"),
         ("no file /somewhere/grade-1/work/a.txt 3", "no file /somewhere/grade-2/work/a.txt 3"),
         ("yours  3\ncounted: {'ops': 1}", "yours  3\ncounted: {'ops': 9}"),
+        (RAISED.format("ValueError: a", "raise ValueError(x)"), RAISED.format("ValueError: b", "raise ValueError(x)")),
     ],
 )
 def test_how_code_is_written_does_not_count(one: str, other: str) -> None:
-    """Lines, rounding, addresses, folders and counts make no difference."""
+    """Lines, rounding, addresses, folders, counts, and the words of an own error make no difference."""
     assert trace(one) == trace(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("yours  3", "yours  4"), ("yours  0.12", "yours  0.13"), ("yours  (1, 2)", "yours  (2, 1)")]
+    ("one", "other"),
+    [
+        ("yours  3", "yours  4"),
+        ("yours  0.12", "yours  0.13"),
+        ("yours  (1, 2)", "yours  (2, 1)"),
+        (RAISED.format("ValueError: a", "raise ValueError(x)"), RAISED.format("TypeError: a", "raise TypeError(x)")),
+        (RAISED.format("ValueError: a", "x.view(3)"), RAISED.format("ValueError: b", "x.view(3)")),
+    ],
 )
 def test_what_it_does_counts(one: str, other: str) -> None:
-    """Other values are another mistake, and so is another verdict with the same words."""
+    """Other values, another type of error and what PyTorch says are another mistake, and so is another verdict."""
     assert trace(one) != trace(other)
     assert trace(one) != trace(one, Verdict.CRASHED)
 
 
-def row(
-    check: str, verdict: Verdict, *called: str, cause: str = "values", detail: str = "yours  3", category: str = "shape"
-) -> GradedCheck:
-    outcome = Outcome(check, verdict, "", detail, cause=cause, called=called)
-    return GradedCheck(Check(check, "double", "t", category=category), outcome, Score(0, 10))
+def test_of_costs_the_size_is_left() -> None:
+    """Of a count its power of two, of operations not their names, of a time, which the machine decides, no number."""
 
+    def costs(detail: str, **more: Any) -> Trace:
+        return trace(detail, category="performance", **more)
 
-def test_of_a_count_its_power_of_two_is_left() -> None:
-    """A byte more is written in another way; twice as many are another mistake. In other checks each number counts."""
-    texts = [f"`f` makes more than 64 bytes\ncounted {count}, at most 64" for count in ("80", "100", "160")]
-    one, other, twice = (Trace.of(Outcome("a", FAILED, "", text), "performance") for text in texts)
-    assert one == other != twice
-    assert trace(texts[0]) != trace(texts[1])
-
-
-def test_of_operations_their_names_do_not_count() -> None:
-    """A loop is the same mistake, whichever operations it repeats."""
+    counts = [f"`f` makes more than 64 bytes\ncounted {count}, at most 64" for count in ("80", "100", "160")]
+    assert costs(counts[0]) == costs(counts[1]) != costs(counts[2])
+    assert trace(counts[0]) != trace(counts[1])  # in other checks each number counts
     loops = (Counter(gt=80, item=80), Counter(select=90, add=41, mul=29, sub=1))
-    texts = [f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops]
-    one, other = (Trace.of(Outcome("a", FAILED, "", text), "performance") for text in texts)
-    assert texts[0] != texts[1]
-    assert one == other
-
-
-def test_of_a_measured_time_no_number_is_left() -> None:
-    """How much too slow somebody is depends on the machine and its load."""
+    one, other = (f"small input  25 operations\nlarge input  240 operations ({most_frequent(ops)})" for ops in loops)
+    assert one != other
+    assert costs(one) == costs(other)
     speed = (Speed("", "", 2.0, 1.0, 3.0, 1.5, 1.0, 1.0, 9, 3),)
-    slow = [
-        Outcome("a", FAILED, "", f"takes {ratio} times as long\nby {ratio}", speed=speed) for ratio in ("2.5", "71")
-    ]
-    assert Trace.of(slow[0], "performance") == Trace.of(slow[1], "performance")
+    one, other = (f"takes {ratio} times as long\nby {ratio}" for ratio in ("2.5", "71"))
+    assert costs(one, speed=speed) == costs(other, speed=speed)
 
 
-def test_words_of_an_own_error_do_not_count() -> None:
-    """Its type does, and so does what PyTorch says."""
-    line = "\n    double.py, line 2, in double\n        {}"
-    own, other = (trace(f"your `f` raised ValueError: {text}{line.format('raise ValueError(x)')}") for text in "ab")
-    assert own == other
-    assert own != trace(f"your `f` raised TypeError: a{line.format('raise TypeError(x)')}")
-    assert trace(f"your `f` raised ValueError: a{line.format('x.view(3)')}") != other
+def row(check: str, verdict: Verdict, *called: str, cause: str = "values") -> GradedCheck:
+    outcome = Outcome(check, verdict, "", "yours  3", cause=cause, called=called)
+    return GradedCheck(Check(check, "double", "t", category="shape"), outcome, Score(0, 10))
 
 
-@pytest.mark.parametrize(
-    ("verdict", "cause", "seen"),
-    [
-        (FAILED, "dtype", True),
-        (Verdict.CRASHED, "raised", True),
-        (Verdict.SKIPPED, "shape", True),
-        (Verdict.SKIPPED, "raised", False),  # not written yet
-        (Verdict.SKIPPED, "name", False),
-        (Verdict.CRASHED, "signature", False),
-        (Verdict.TIMED_OUT, "raised", False),
-        (Verdict.OVER_LIMIT, "raised", False),
-        (Verdict.INCONCLUSIVE, "", False),
-    ],
+COMPARED = ((FAILED, "dtype"), (Verdict.CRASHED, "raised"), (Verdict.SKIPPED, "shape"))
+NOT_COMPARED = (
+    (Verdict.SKIPPED, "raised"),  # not written yet
+    *((Verdict.SKIPPED, "name"), (Verdict.CRASHED, "signature"), (Verdict.INCONCLUSIVE, "")),
+    *((Verdict.TIMED_OUT, "raised"), (Verdict.OVER_LIMIT, "raised")),
 )
-def test_what_can_be_compared(verdict: Verdict, cause: str, seen: bool) -> None:
+
+
+@pytest.mark.parametrize(("verdict", "cause"), COMPARED + NOT_COMPARED)
+def test_what_can_be_compared(verdict: Verdict, cause: str) -> None:
     """What is not there says nothing, nor does code that never came to an end."""
     rows = [row("a", verdict, "f", cause=cause)]
-    assert bool(traces_of(rows)) is seen
-    assert bool(failures_of(rows)) is seen
+    assert bool(traces_of(rows)) is bool(failures_of(rows)) is ((verdict, cause) in COMPARED)
 
 
 def test_checks_that_call_one_function_fail_together() -> None:

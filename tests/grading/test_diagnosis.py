@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import FORK, Grade, grade_one
+from support import FORK, grade_one
 
 from grader.grading.diagnosis import Known, diagnose, mistakes_in
 from grader.grading.store import open_store
-from grader.model import Check, Course, Exercise, GradedExercise, Submission
+from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import Part
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Lane, Run
@@ -44,22 +42,20 @@ def submission_of(exercise: Exercise, text: str) -> Submission:
 
 def diagnosed(
     lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
-) -> GradedExercise:
-    """A text, graded and diagnosed."""
+) -> str | None:
+    """What a text is told."""
     submission = submission_of(exercise, text)
     graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
     setup = replace(FORK, seed=seed)
-    return diagnose(graded, submission, setup, lane, known or Known(setup))  # type: ignore[arg-type]
+    return diagnose(graded, submission, setup, lane, known or Known(setup)).diagnosis  # type: ignore[arg-type]
 
 
-@contextmanager
-def wrong_ones(exercise: Exercise, folder: Path, *answers: str) -> Iterator[Exercise]:
+def with_wrong(exercise: Exercise, folder: Path, *answers: str) -> Exercise:
     """The exercise with other wrong answers."""
-    paths = []
-    for number, text in enumerate(answers):
-        paths.append(folder / f"wrong_{number}.py")
-        paths[-1].write_text(text)
-    yield replace(exercise, wrong=tuple(paths))
+    paths = [folder / f"wrong_{number}.py" for number in range(len(answers))]
+    for path, text in zip(paths, answers, strict=True):
+        path.write_text(text)
+    return replace(exercise, wrong=tuple(paths))
 
 
 @pytest.fixture
@@ -69,11 +65,8 @@ def double(tiny: Course) -> Exercise:
 
 
 def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane) -> None:
-    """However it is written, and whatever the inputs are; points stay as they are."""
-    told = diagnosed(fork_lane, double, TRIPLES, seed=5)
-    assert told.diagnosis == SENTENCE
-    # The dtype's points are held back, because no value is right.
-    assert [row.held_back for row in told.checks] == [0, 0, 0, 170]
+    """However it is written, and whatever the inputs are."""
+    assert diagnosed(fork_lane, double, TRIPLES, seed=5) == SENTENCE
 
 
 @pytest.mark.parametrize(
@@ -89,7 +82,7 @@ def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane) -> None:
 )
 def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: str) -> None:
     """Nearly a known mistake is none."""
-    assert diagnosed(fork_lane, double, text).diagnosis is None
+    assert diagnosed(fork_lane, double, text) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +98,7 @@ def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: st
 def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: Lane, text: str) -> None:
     """Full marks, stubs, what does not load and the like cost no time."""
     lane = Counted(fork_lane)
-    assert diagnosed(lane, double, text).diagnosis is None
+    assert diagnosed(lane, double, text) is None
     assert lane.ran == []
 
 
@@ -114,18 +107,18 @@ def test_costs_alone_tell_a_mistake(tiny: Course, fork_lane: Lane, tmp_path: Pat
     lane = Counted(fork_lane)
     loop = "def total(x):\n    t = 0 * x.sum()\n    for y in x:\n        t = t + y\n    return t\n"
     other = "def total(x):\n    return sum(x.flatten(), 0 * x.sum())\n"
-    with wrong_ones(tiny.exercises[1], tmp_path, f'"""A loop.\n\ncaught by: counts\n"""\n\n{loop}') as exercise:
-        assert diagnosed(lane, exercise, other).diagnosis == "A loop."
+    exercise = with_wrong(tiny.exercises[1], tmp_path, f'"""A loop.\n\ncaught by: counts\n"""\n\n{loop}')
+    assert diagnosed(lane, exercise, other) == "A loop."
     assert other.encode() not in lane.ran
 
 
 def test_two_that_behave_alike_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """Of three, none is."""
     answers = [f'"""Sentence {name}.\n\ncaught by: small\n"""\n\n{TRIPLES}' for name in "abc"]
-    with wrong_ones(double, tmp_path, *answers[:2]) as exercise:
-        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Sentence a. Or: Sentence b."
-    with wrong_ones(double, tmp_path, *answers) as exercise:
-        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis is None
+    exercise = with_wrong(double, tmp_path, *answers[:2])
+    assert diagnosed(fork_lane, exercise, TRIPLES) == "Sentence a. Or: Sentence b."
+    exercise = with_wrong(double, tmp_path, *answers)
+    assert diagnosed(fork_lane, exercise, TRIPLES) is None
 
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\n"
@@ -138,12 +131,12 @@ TWO = (
 
 def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """That which explains what is told in full comes first, whatever their files are called; the other names where."""
-    with wrong_ones(double, tmp_path, *reversed(TWO)) as exercise:
-        both = diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=5).diagnosis
-        assert both == "Fives. And: In `double_`: Sevens."
-        assert mistakes_in(both) == ["Fives.", "Sevens."]  # counted like those who made one of them
-        unknown = diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=5)
-        assert unknown.diagnosis == "In `double_`: Sevens."
+    exercise = with_wrong(double, tmp_path, *reversed(TWO))
+    both = diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=5)
+    assert both == "Fives. And: In `double_`: Sevens."
+    assert mistakes_in(both) == ["Fives.", "Sevens."]  # counted like those who made one of them
+    unknown = diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=5)
+    assert unknown == "In `double_`: Sevens."
 
 
 @pytest.mark.parametrize(
@@ -158,8 +151,8 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
 )
 def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
     """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there."""
-    with wrong_ones(double, tmp_path, *TWO) as exercise:
-        assert mistakes_in(diagnosed(fork_lane, exercise, WRONG + other).diagnosis) == ["Fives."]
+    exercise = with_wrong(double, tmp_path, *TWO)
+    assert mistakes_in(diagnosed(fork_lane, exercise, WRONG + other)) == ["Fives."]
 
 
 FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
@@ -172,15 +165,15 @@ BOTH_IN_ONE = FLOATS.replace("2", "5") + IN_PLACE
 
 def test_two_mistakes_in_one_function_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """If together they explain each of its failing checks, and each some that the other does not."""
-    with wrong_ones(double, tmp_path, *reversed(IN_ONE)) as exercise:
-        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives. And: You call `float`."
-        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")).diagnosis is None
+    exercise = with_wrong(double, tmp_path, *reversed(IN_ONE))
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE) == "Fives. And: You call `float`."
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")) is None
 
 
 def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """One of two that behave alike may not be it; the one beside it is."""
-    with wrong_ones(double, tmp_path, *IN_ONE, IN_ONE[1].replace("You call", "To call")) as exercise:
-        assert diagnosed(fork_lane, exercise, BOTH_IN_ONE).diagnosis == "Fives."
+    exercise = with_wrong(double, tmp_path, *IN_ONE, IN_ONE[1].replace("You call", "To call"))
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE) == "Fives."
 
 
 @pytest.mark.parametrize(
@@ -195,24 +188,24 @@ def test_without_a_value_what_is_named_must_be_there(
     double: Exercise, fork_lane: Lane, tmp_path: Path, code: str, told: str | None
 ) -> None:
     """A wrong dtype can come about in many ways: a sentence that names one is for whoever wrote that."""
-    with wrong_ones(double, tmp_path, IN_ONE[1]) as exercise:
-        text = f"import torch\n\n\ndef double(x):\n    return {code}\n\n\n{IN_PLACE}"
-        assert diagnosed(fork_lane, exercise, text).diagnosis == told
+    exercise = with_wrong(double, tmp_path, IN_ONE[1])
+    text = f"import torch\n\n\ndef double(x):\n    return {code}\n\n\n{IN_PLACE}"
+    assert diagnosed(fork_lane, exercise, text) == told
 
 
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """A file that is gone is reported by `grade verify`."""
-    with wrong_ones(double, tmp_path, f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}') as exercise:
-        exercise = replace(exercise, wrong=(tmp_path / "gone.py", *exercise.wrong))
-        assert diagnosed(fork_lane, exercise, TRIPLES).diagnosis == "Good."
+    exercise = with_wrong(double, tmp_path, "", f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}')
+    exercise.wrong[0].unlink()
+    assert diagnosed(fork_lane, exercise, TRIPLES) == "Good."
 
 
 def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
     lane = Counted(fork_lane)
     text = BOTH_IN_ONE.replace("7", "2")
-    with wrong_ones(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}') as exercise:
-        assert diagnosed(lane, exercise, text).diagnosis is None
+    exercise = with_wrong(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}')
+    assert diagnosed(lane, exercise, text) is None
     assert lane.ran == []
 
 
@@ -224,7 +217,7 @@ def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp
     assert any(source != TRIPLES.encode() for source in lane.ran)
     lane.ran.clear()
     with open_store(path) as store:
-        assert diagnosed(lane, double, TRIPLES, known=Known(FORK, store)).diagnosis == SENTENCE
+        assert diagnosed(lane, double, TRIPLES, known=Known(FORK, store)) == SENTENCE
         rows = store.execute("SELECT * FROM traces")
     assert set(lane.ran) == {TRIPLES.encode()}
     assert rows
@@ -236,21 +229,16 @@ def test_a_changed_wrong_answer_is_run_again(double: Exercise, fork_lane: Lane, 
     """What is known of the file as it was does not count."""
     lane, known = Counted(fork_lane), Known(FORK)
     first, second = (f'"""No.\n\ncaught by: small\n"""\n\n{TRIPLES.replace("y + x", text)}' for text in ("y", "y + x"))
-    with wrong_ones(double, tmp_path, first) as exercise:
-        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis is None
-    with wrong_ones(double, tmp_path, second) as exercise:
-        assert diagnosed(lane, exercise, TRIPLES, known=known).diagnosis == "No."
+    exercise = with_wrong(double, tmp_path, first)
+    assert diagnosed(lane, exercise, TRIPLES, known=known) is None
+    exercise = with_wrong(double, tmp_path, second)
+    assert diagnosed(lane, exercise, TRIPLES, known=known) == "No."
 
 
-def test_a_part_tells_nothing(double: Exercise, fork_lane: Lane) -> None:
-    """Where not all checks ran, what was left out might tell two mistakes apart."""
+def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lane: Lane) -> None:
+    """What was left out might tell two mistakes apart, and what the course gave is not the student's."""
     submission = submission_of(double, TRIPLES)
     graded = grade_one(double, submission, fork_lane)
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
-    assert diagnose(part, submission, FORK, fork_lane, Known(FORK)).diagnosis is None
-
-
-def test_an_untouched_starter_has_no_mistake(double: Exercise, fork_lane: Lane, grade_text: Grade) -> None:
-    """What the course gave is not the student's."""
-    graded = replace(grade_text(TRIPLES), state="not_started")
-    assert diagnose(graded, submission_of(double, TRIPLES), FORK, fork_lane, Known(FORK)).diagnosis is None
+    for each in (part, replace(graded, state="not_started")):
+        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).diagnosis is None

@@ -15,6 +15,7 @@ from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
 from grader.runner.confinement import SandboxPlan
+from grader.runner.lane import Lane
 from grader.runner.source import WorkerServer
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
@@ -42,10 +43,9 @@ def files_that_come_and_go(folder: Path) -> Iterator[None]:
         thread.join()
 
 
-def test_what_goes_takes_no_wall_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_takes_no_wall_along(fork_lane: Lane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder on the search path with a hidden one in it is shown file by file, and a file may be gone by then."""
-    with closing(WorkerServer(SandboxPlan())) as server:
-        quiet = server.wait_ready()
+    quiet = fork_lane.reached
     if quiet.level is Level.NONE:
         pytest.skip(f"this machine reaches none: {quiet.missing(Level.REDUCED)}")
     busy = tmp_path / "busy"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +34,12 @@ def groups() -> cgroup.Groups:
 
 @pytest.fixture(scope="module")
 def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
-    server = WorkerServer(SandboxPlan(most=Level.FULL))
-    reached = server.wait_ready()
-    made = ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)
-    try:
+    with closing(WorkerServer(SandboxPlan(most=Level.FULL))) as server:
+        reached = server.wait_ready()
         if reached.level is not Level.FULL:
             pytest.skip(f"this machine reaches {reached.level.word}: {reached.missing(Level.FULL)}")
-        yield made
-    finally:
-        made.close()
-        server.close()
+        with closing(ForkStarter(server.open_lane(0), tmp_path_factory.mktemp("workers"), groups)) as made:
+            yield made
 
 
 def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
@@ -108,34 +103,24 @@ def test_a_worker_is_in_its_group_before_it_is_asked(
     assert inside == [[str(worker.pid)]] * len(group.folders)
 
 
+def made_here(groups: cgroup.Groups) -> set[Path]:
+    return {path for folder in (groups.memory, groups.pids) for path in folder.glob(f"*-{os.getpid()}-*")}
+
+
 def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Groups) -> None:
     """They are lost as ever, and what was made for them is removed."""
-    pattern = f"*-{os.getpid()}-*"
-    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    before = made_here(groups)
     for _ in range(3):
         with pytest.raises(WorkerLost, match="before it was confined"):
             starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel can be told
-    left = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} - before
-    assert len({folder.name for folder in left}) <= 1
-
-
-def test_a_worker_that_ended_is_in_no_group(groups: cgroup.Groups, tmp_path: Path) -> None:
-    """The one who would put it there is told, and removes the group."""
-    done = subprocess.Popen([sys.executable, "-c", ""], cwd=tmp_path)
-    done.wait()
-    group = groups.make(64, 4)
-    with pytest.raises(ProcessLookupError):
-        group.take_in(done.pid)
-    assert group.remove(1)
-    assert not any(folder.exists() for folder in group.folders)
+    assert len({folder.name for folder in made_here(groups) - before}) <= 1
 
 
 def test_a_server_that_is_lost_leaves_no_group(
     groups: cgroup.Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it is gone when it is asked, or before it answers, what was made for the worker is removed."""
-    pattern = f"*-{os.getpid()}-*"
-    before = {*groups.memory.glob(pattern), *groups.pids.glob(pattern)}
+    before = made_here(groups)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     starter = ForkStarter(ours, tmp_path, groups)
     receive = messages.receive
@@ -148,5 +133,5 @@ def test_a_server_that_is_lost_leaves_no_group(
     for _ in range(2):
         with pytest.raises(WorkerLost, match="server is gone"):
             starter.start_worker(Limits())
-    assert {*groups.memory.glob(pattern), *groups.pids.glob(pattern)} <= before
+    assert made_here(groups) <= before
     ours.close()

@@ -23,53 +23,37 @@ from grader.runner.lane import Lane, Run
 from grader.runner.pool import open_lane
 from grader.runner.source import WorkerServer
 
-SLOW = "import time\ntime.sleep(1.5)\n" + RIGHT
+SLOW = "import time\ntime.sleep(1)\n" + RIGHT
 
 
-def servers() -> set[int]:
-    """Processes below this one that are worker servers."""
-    found, parents = set(), {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if b"server" in command:
-                found.add(int(entry.name))
-    mine = {os.getpid()}
-    for _ in range(8):
-        mine |= {pid for pid, parent in parents.items() if parent in mine}
-    # Workers are forks of the server and have its command line; the server's own parent is none of them.
-    return {pid for pid in found & mine if parents[pid] not in found}
+def server_of(source: Any) -> int:
+    """The process that workers are forked from, which is below the one that was started."""
+    pid = source._process.pid
+    while b"server" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+        pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    return int(pid)
 
 
 @pytest.mark.usefixtures("own_server")
 def test_what_was_running_is_repeated(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exercise in hand is graded with another server; a second loss is told `broken`, which costs no point."""
-    others = servers()
-
-    def lose() -> None:
-        for pid in servers() - others:
-            os.kill(pid, signal.SIGKILL)
-
     with open_lane(tiny.exercises, FORK) as lane:
+
+        def lose() -> None:
+            os.kill(server_of(lane._source), signal.SIGKILL)
+
         grade = grader_of(tiny, lane, tmp_path)
         right = verdicts(grade(RIGHT))
-        before = servers() - others
-        assert len(before) == 1
-        killer = threading.Timer(0.7, lose)
+        before = server_of(lane._source)
+        killer = threading.Timer(0.2, lose)
         killer.start()
         assert verdicts(grade(SLOW)) == right
         killer.join()
-        after = servers() - others
-        assert after
-        assert not after & before
+        assert server_of(lane._source) != before
         collect = Lane._collect
 
         def collect_and_lose(*arguments: Any) -> Run:
-            killer = threading.Timer(0.7, lose)
+            killer = threading.Timer(0.2, lose)
             killer.start()
             try:
                 return collect(*arguments)
@@ -84,14 +68,12 @@ def test_what_was_running_is_repeated(tiny: Course, tmp_path: Path, monkeypatch:
 
 def test_a_worker_that_ends_with_its_server_is_nobodys_fault(tmp_path: Path) -> None:
     """Its loss is `broken`, and not a crash of the code that ran in it."""
-    others = servers()
     with closing(WorkerServer(SandboxPlan(most=Level.NONE))) as source:
         source.wait_ready()
         starter = ForkStarter(source.open_lane(0), tmp_path)
         connection = Connection(starter, "work", {"work.py": b"import time\ndef nap(): time.sleep(60)\n"}, Limits())
         connection.names()
-        (server,) = servers() - others
-        killer = threading.Timer(0.3, os.kill, (server, signal.SIGKILL))
+        killer = threading.Timer(0.3, os.kill, (server_of(source), signal.SIGKILL))
         killer.start()
         with pytest.raises(WorkerLost) as caught:
             Student(connection).nap()

@@ -1,16 +1,19 @@
-"""Machines that give few namespaces: fewer workers at once, or a sentence that says which limit is too low."""
+"""Machines that give few namespaces or none: fewer workers at once, or a sentence that says what to do."""
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import socket
+import struct
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
-from support import COURSES, RIGHT
+from support import COURSES, RIGHT, run_grade
 
 from grader.runner.confinement import PROMISES
 from grader.sandbox import namespaces as room
@@ -72,27 +75,73 @@ server.close()
 """
 
 
-def with_namespaces(limit: int, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=COURSES / "tiny", capture_output=True, text=True, timeout=200, check=False)
+
+
+def with_namespaces(limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python where that many user namespaces can be made, in one of its own: nobody else feels the limit."""
     if os.getuid() != 0:
         pytest.skip("only root can give another user namespace all of its users")
-    command = [sys.executable, "-c", IN_A_SMALL_WORLD, str(limit), sys.executable, *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
+    return run_python(IN_A_SMALL_WORLD, str(limit), sys.executable, *arguments)
+
+
+UNSHARE = {"x86_64": 272, "aarch64": 97}
+LANDLOCK = 444
+
+
+def in_a_container(*arguments: str, also: tuple[int, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run the command where namespaces and other system calls are refused, as Docker's default profile does."""
+    numbers = (UNSHARE[platform.machine()], *also)
+    rows = [(0x20, 0, 0, 0)]
+    rows += [(0x15, len(numbers) - index, 0, number) for index, number in enumerate(numbers)]
+    rows += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001)]
+    program = b"".join(struct.pack("HBBI", *row) for row in rows)
+    return run_python(f"""
+import os, sys
+from grader.sandbox import kernel
+kernel.forbid_new_privileges()
+kernel.filter_system_calls({program!r})
+os.execv(sys.executable, [sys.executable, "-m", "grader", *{arguments!r}])
+""")
 
 
 @pytest.fixture
-def submissions(tmp_path: Path) -> Path:
+def batch(tmp_path: Path) -> tuple[str, ...]:
+    """The command that grades a class of two into `out`."""
     for author in ("ada", "bob"):
         folder = tmp_path / "in" / author
         folder.mkdir(parents=True)
         (folder / "double.py").write_text(RIGHT)
-    return tmp_path / "in"
+    return ("batch", str(tmp_path / "in"), "--out", str(tmp_path / "out"))
 
 
-def test_too_few_are_told_with_their_limit(submissions: Path, tmp_path: Path) -> None:
+def test_a_batch_refuses_less_than_full(batch: tuple[str, ...], tmp_path: Path) -> None:
+    """Without namespaces and Landlock a batch stops with reason and remedies, and runs nothing; a student's goes on."""
+    ran = in_a_container(*batch, also=(LANDLOCK,))
+    assert ran.returncode == 2
+    assert "this machine can confine student code at level none only, but full is required" in ran.stderr
+    assert "unshare: EPERM" in ran.stderr
+    assert "what to do: let processes make user namespaces" in ran.stderr
+    assert "boot a kernel of version 5.13 or later with Landlock" in ran.stderr
+    assert not list((tmp_path / "out").glob("reports/*"))
+    own = in_a_container("double", "--submission", str(tmp_path / "in" / "ada"), also=(LANDLOCK,))
+    assert "10 / 10 points" in own.stdout, own.stderr
+
+
+def test_less_can_be_asked_for_and_is_told(batch: tuple[str, ...], tmp_path: Path) -> None:
+    """`--confinement reduced` grades there, and every report says how student code was confined."""
+    ran = in_a_container(*batch, "--confinement", "reduced")
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads((tmp_path / "out" / "reports" / "ada.json").read_text())
+    assert report["environment"]["confinement"] == "reduced"
+    assert [row["score"]["earned"] for row in report["exercises"] if row["id"] == "double"] == [10]
+
+
+def test_too_few_are_told_with_their_limit(batch: tuple[str, ...], tmp_path: Path) -> None:
     """A batch stops with the limit and the number that is needed, without a traceback; nothing is graded."""
-    arguments = ("-m", "grader", "batch", str(submissions), "--out", str(tmp_path / "out"))
-    ran = with_namespaces(3, *arguments, cwd=COURSES / "tiny")
+    ran = with_namespaces(3, "-m", "grader", *batch)
     assert ran.returncode == 2, ran.stderr
     assert "Traceback" not in ran.stderr
     assert "full is required" in ran.stderr
@@ -102,22 +151,18 @@ def test_too_few_are_told_with_their_limit(submissions: Path, tmp_path: Path) ->
 
 def test_doctor_shows_every_probe_and_names_the_limit() -> None:
     """`grade doctor` says what holds on this machine, and does not promise what a batch could not keep."""
-    command = "-m", "grader", "doctor"
-    if os.getuid() == 0:
-        ran = with_namespaces(room.AT_ONCE, *command)
-    else:
-        ran = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+    root = os.getuid() == 0
+    ran = with_namespaces(room.AT_ONCE, "-m", "grader", "doctor") if root else run_grade("doctor", cwd=COURSES)
     assert ran.returncode == 0, ran.stderr
     assert [item.sentence for item in PROMISES if item.sentence not in ran.stdout] == []
     assert max(len(line) for line in ran.stdout.splitlines()) <= 80
-    assert ("Confinement: reduced" if os.getuid() == 0 else "Confinement: ") in ran.stdout
-    assert os.getuid() or f"user.max_user_namespaces is {room.AT_ONCE}" in " ".join(ran.stdout.split())
+    assert ("Confinement: reduced" if root else "Confinement: ") in ran.stdout
+    assert not root or f"user.max_user_namespaces is {room.AT_ONCE}" in " ".join(ran.stdout.split())
 
 
-def test_where_there_is_just_enough_a_batch_is_graded(submissions: Path, tmp_path: Path) -> None:
+def test_where_there_is_just_enough_a_batch_is_graded(batch: tuple[str, ...]) -> None:
     """With room for the workers of one check, all are graded as everywhere."""
-    arguments = ("-m", "grader", "batch", str(submissions), "--out", str(tmp_path / "out"))
-    ran = with_namespaces(room.AT_ONCE + 1, *arguments, cwd=COURSES / "tiny")
+    ran = with_namespaces(room.AT_ONCE + 1, "-m", "grader", *batch)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count("10 / 15") == 4, ran.stdout
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
 from support import Function
 
-OWN = """
+LIGHT = """
+import sys
+
 class Descent(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self):
@@ -16,59 +17,43 @@ class Descent(torch.optim.Optimizer):
             for p in group["params"]:
                 p -= group["lr"] * p.grad
 
-def descent(parameters):
-    return Descent(parameters, {"lr": 0.5})
-"""
-PYTORCHS = """
-def descent(parameters):
-    return torch.optim.SGD(parameters, lr=0.5)
-"""
-STEP = """
-import sys
-
-def descended():
+def descended(make):
     w = torch.ones(2, requires_grad=True)
-    optimizer = descent([w])
+    optimizer = make([w])
     w.sum().backward()
     optimizer.step()
     optimizer.zero_grad()
-    return w.tolist(), "torch._dynamo" in sys.modules
-"""
-META = """
-import sys
+    return w.tolist()
 
 def compared():
-    return (torch.zeros(3, device="meta") == 3).shape, "torch._dynamo" in sys.modules
-"""
-
-
-@pytest.mark.parametrize("optimizer", [OWN, PYTORCHS])
-def test_an_optimizer_needs_no_compiler(function: Function, optimizer: str) -> None:
-    """An optimizer is made and makes a step without the import of PyTorch's compiler, which takes two seconds."""
-    assert function(optimizer + STEP, "descended")() == ([0.5, 0.5], False)
-
-
-def test_the_meta_device_needs_no_compiler(function: Function) -> None:
-    """Operators on it run in Python, which the compiler passes over: they do not import it to be told so."""
-    assert function(META, "compared")() == ((3,), False)
-
-
-CLOSE = """
-import sys
-
-def close():
-    before = "torch.distributed.tensor" in sys.modules  # where a simulated device needed them, they are there
     torch.testing.assert_close(torch.ones(2), torch.ones(2))
     try:
         torch.testing.assert_close(torch.ones(2), torch.zeros(2))
     except AssertionError as error:
-        return "not close" in str(error), ("torch.distributed.tensor" in sys.modules) and not before
+        return "not close" in str(error)
+
+WAYS = {
+    "an optimizer": lambda: descended(lambda parameters: Descent(parameters, {"lr": 0.5})),
+    "PyTorch's": lambda: descended(lambda parameters: torch.optim.SGD(parameters, lr=0.5)),
+    "meta": lambda: (torch.zeros(3, device="meta") == 3).shape,  # operators on it run in Python
+    "a comparison": compared,  # asks whether it is given distributed tensors: there are none before
+}
+
+def light():
+    found = {}
+    for name, way in WAYS.items():
+        before = set(sys.modules)  # where a simulated device needed distributed tensors, they are there
+        found[name] = way(), [name for name in HEAVY if name in set(sys.modules) - before]
+    return found
+
+HEAVY = "torch._dynamo", "torch.distributed.tensor"
 """
 
 
-def test_a_comparison_needs_no_distributed_tensors(function: Function) -> None:
-    """`torch.testing.assert_close` imports them to ask whether it is given some: there are none before."""
-    assert function(CLOSE, "close")() == (True, False)
+def test_optimizers_the_meta_device_and_comparisons_are_light(function: Function) -> None:
+    """Neither needs the import of PyTorch's compiler, which takes two seconds, or of distributed tensors."""
+    given = {"an optimizer": [0.5, 0.5], "PyTorch's": [0.5, 0.5], "meta": (3,), "a comparison": True}
+    assert function(LIGHT, "light")() == {name: (result, []) for name, result in given.items()}
 
 
 COMPILED = """
