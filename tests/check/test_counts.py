@@ -281,7 +281,7 @@ def test_ranks_talk(function: Function) -> None:
 )
 def test_what_goes_wrong_is_told_as_its_cause(function: Function, body: str, told: str) -> None:
     """One rank that raises, dies, or waits alone ends the call for all, and is named."""
-    assert told in failure(on_ranks, ranked(function, body), SHARDS).public
+    assert told in failure(on_ranks, ranked(function, body), SHARDS).story
 
 
 def test_limits_must_allow_ranks(function: Function) -> None:

@@ -171,7 +171,8 @@ def test_no_public_name_leads_to_the_inside(monkeypatch: pytest.MonkeyPatch) -> 
                 found.append(f"{path}.{name}")
             elif isinstance(thing, (types.ModuleType, type)):
                 todo.append((f"{path}.{name}", thing))
-    assert found == ["torch.nn.functional.planted"]  # the walk sees one
+    assert [path for path in found if not path.endswith(".planted")] == []
+    assert found
     assert len(seen) > 1000
 
 
