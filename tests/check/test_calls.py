@@ -47,9 +47,9 @@ def test_raises_tells_what_is_accepted(function: Function) -> None:
     failed = failure(raises, total, 1, 2, error=IndexError, case="1")
     assert failed.public == "`total` raised nothing for 1; expected an IndexError"
     # Another error of the student's stays a crash, and the message says which one is expected.
-    with pytest.raises(TypeError, match="unhappy") as failed:
+    with pytest.raises(TypeError, match="unhappy") as caught:
         raises(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
-    raised = raised_by_student(failed.value)
+    raised = raised_by_student(caught.value)
     assert raised is not None and raised.expected == "expected a ValueError for a number"
 
 
