@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from support import (
 from grader.connection.starting import Starter
 from grader.course.layout import closed_folders
 from grader.course.load import load_course
-from grader.model import Course
+from grader.model import Course, Exercise
 from grader.model.messages import Level, Start
 from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, _folders_of
@@ -70,9 +70,14 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             return SharedServer(start_server(), next(numbers))
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
+
+        def readable(exercises: Sequence[Exercise]) -> set[Path]:
+            # A folder in one of the shelf's is no other: a check process that may not read it would be started anew.
+            return shelf.folders | {own for own in _folders_of(exercises) if shelf.folders.isdisjoint(own.parents)}
+
         patch.setattr("grader.runner.pool.open_source", source)
         patch.setattr("grader.runner.pool.Lane", shelf.open)
-        patch.setattr("grader.runner.lane._folders_of", lambda exercises: shelf.folders | _folders_of(exercises))
+        patch.setattr("grader.runner.lane._folders_of", readable)
         yield
 
 

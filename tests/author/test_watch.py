@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -41,16 +40,6 @@ def test_checks_are_read_anew(lane: Lane, home: Path) -> None:
         seen.append(([check.id for check in lane.collected.checks if not check.shown], problem))
     nothing = "E   ModuleNotFoundError: No module named 'torchh'"
     assert seen == [(["random", "other"], ""), ([], nothing), (["random", "dtype"], "")]
-
-
-def test_a_course_that_is_replaced_is_read(lane: Lane, home: Path) -> None:
-    """A check process keeps access to the folders that it was given; one that replaces them is another."""
-    for _ in range(2):
-        lane.collect_anew(load_course(home).exercises[:1])
-        assert not lane.collected.problems
-        shutil.copytree(home, home.with_name("new"))
-        shutil.rmtree(home)
-        home.with_name("new").rename(home)
 
 
 class Author:

@@ -26,11 +26,8 @@ def test_each_case_is_what_its_name_says() -> None:
     cases = edge_cases(rng(), 3, 4)
     assert tuple(cases) == KINDS
     assert {name for name, case in cases.items() if case.shape != (3, 4)} == {"no elements", "0 dims"}
-    assert [cases[name].dtype for name in ("bfloat16", "bool", "large integers")] == [
-        torch.bfloat16,
-        torch.bool,
-        torch.int64,
-    ]
+    dtypes = [cases[name].dtype for name in ("bfloat16", "bool", "large integers")]
+    assert dtypes == [torch.bfloat16, torch.bool, torch.int64]
     assert cases["large integers"].flatten()[:2].tolist() == [2**24 + 1, 2**53 + 1]
     assert (cases["negative zeros"].signbit() & (cases["negative zeros"] == 0)).any()
     assert cases["NaN"].isnan().any() and not cases["NaN"].isnan().all()
@@ -60,10 +57,6 @@ def test_cases_can_be_chosen() -> None:
         ("x += 1\n    return x", "`x` was changed"),
         ("return None", "the result is None (is a `return` missing?)"),
         ("x.resize_(4)\n    return x", "`x` was changed: its shape, strides or dtype differs now"),
-        (
-            "x.set_(x.untyped_storage()).add_(0)\n    return 1",
-            "`x` was changed: its shape, strides or dtype differs now",
-        ),
         ("if x.stride() == (4, 1): x.as_strided((7,), (1,)).add_(1)\n    return 1", "what lies around x in memory"),
         ("x.grad = None\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),
         ("x.requires_grad_()\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),
@@ -72,9 +65,8 @@ def test_cases_can_be_chosen() -> None:
 )
 def test_changed_arguments_fail(function: Function, body: str, text: str) -> None:
     """Numbers, layout, what lies around, `requires_grad` and `grad` of an argument stay."""
-    assert failure(keeps_arguments, function(f"def total(x):\n    {body}\n"), X.clone(), what="x").public.startswith(
-        text
-    )
+    failed = failure(keeps_arguments, function(f"def total(x):\n    {body}\n"), X.clone(), what="x")
+    assert failed.public.startswith(text)
 
 
 def test_kept_arguments_give_the_result(function: Function) -> None:

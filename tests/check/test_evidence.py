@@ -7,12 +7,13 @@ import gc
 import sys
 import types
 from contextlib import suppress
+from functools import partial
 from textwrap import dedent
 from typing import Any
 
 import pytest
 import torch
-from support import Function
+from support import Function, failure
 
 from grader.check.costs import no_loop, uses_at_most
 from grader.check.ratios import as_lean_as
@@ -112,8 +113,9 @@ HIDING = {
 @pytest.mark.parametrize("name", OPEN)
 def test_ordinary_code_hides_nothing(name: str) -> None:
     """What students of PyTorch write is not rejected."""
-    text = Text({"work.py": ("import torch\n" + dedent(OPEN[name])).encode()}, "work")
-    assert text.hidden() is None
+    # A file that is not imported is not read: it belongs to another exercise.
+    files = {"work.py": ("import torch\n" + dedent(OPEN[name])).encode(), "other.py": b"import gc\n"}
+    assert Text(files, "work").hidden() is None
 
 
 @pytest.mark.parametrize("name", HIDING)
@@ -124,22 +126,16 @@ def test_what_could_hide_is_rejected(name: str) -> None:
         assert Text(files, "work").hidden() is not None
 
 
-def test_a_file_that_is_not_imported_is_not_read() -> None:
-    """It belongs to another exercise."""
-    assert Text({"work.py": b"x = 1\n", "other.py": b"import gc\n"}, "work").hidden() is None
-
-
 def test_what_hides_is_named_with_its_line(function: Function) -> None:
     """The student reads what to remove, and where; a word may be allowed."""
     total = function("def total(x):\n    with torch._C.DisableTorchFunction(): return x\n")
     for judge in (lambda: reads_openly(total), lambda: uses_at_most(total, SMALL, ops=5)):
-        with pytest.raises(CheckFailed) as failed:
-            judge()
-        assert str(failed.value.public) == (
+        failed = failure(judge)
+        assert failed.public == (
             "`.DisableTorchFunction` could hide what your code does, so this check cannot judge it; "
             "do not use it\n    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
         )
-        assert failed.value.from_text
+        assert failed.from_text
     reads_openly(total, allow=("_C", "DisableTorchFunction"))
 
 
@@ -152,8 +148,9 @@ _RUNS = {id(vars(builtins)[name]) for name in ("exec", "eval", "compile", "globa
 
 
 @pytest.mark.filterwarnings("ignore")  # of names that are deprecated
-def test_no_public_name_leads_to_the_inside() -> None:
+def test_no_public_name_leads_to_the_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """From all modules that may be imported, names that the rule lets pass lead to no module that could hide code."""
+    monkeypatch.setattr(torch.nn.functional, "planted", gc, raising=False)
     todo: list[tuple[str, Any]] = [(name, __import__(name)) for name in sorted(_MODULES - {"__future__", "sys"})]
     seen: set[int] = set()
     found = []
@@ -174,16 +171,9 @@ def test_no_public_name_leads_to_the_inside() -> None:
                 found.append(f"{path}.{name}")
             elif isinstance(thing, (types.ModuleType, type)):
                 todo.append((f"{path}.{name}", thing))
-    assert found == []
+    assert [path for path in found if not path.endswith(".planted")] == []
+    assert found
     assert len(seen) > 1000
-
-
-@pytest.mark.filterwarnings("ignore")  # of names that are deprecated
-def test_the_walk_sees_what_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module that a module of PyTorch holds under a new name is found."""
-    monkeypatch.setattr(torch.nn.functional, "harmless", gc, raising=False)
-    with pytest.raises(AssertionError, match="harmless"):
-        test_no_public_name_leads_to_the_inside()
 
 
 # -- CPU time -----------------------------------------------------------------------------------------------------
@@ -199,24 +189,24 @@ def total(x):
 
 def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
     """With Python's own numbers no operator runs at all. Without a reference there is nothing to compare with."""
-    with pytest.raises(CheckFailed, match="takes far more time for a large input than the reference") as failed:
-        no_loop(judged(function, HIDDEN), SMALL, LARGE)
-    assert "ms of CPU time, and the reference takes" in failed.value.story
+    failed = failure(no_loop, judged(function, HIDDEN), SMALL, LARGE)
+    assert "takes far more time for a large input than the reference" in failed.public
+    assert "ms of CPU time, and the reference takes" in failed.story
     no_loop(function(HIDDEN, **SLOW), SMALL, LARGE)
 
 
 def test_useless_operations_hide_no_loop(function: Function) -> None:
     """Who runs as many operations where the input is small has far more than the reference."""
     padded = "def total(x):\n    for _ in range(3_100 - len(x)): x.sum()\n    return sum(v * v for v in x.unbind())\n"
-    with pytest.raises(CheckFailed, match="runs far more operations"):
-        no_loop(judged(function, padded), (torch.arange(300.0),), (torch.arange(3000.0),), slack=4_000)
+    failed = failure(no_loop, judged(function, padded), (torch.arange(300.0),), (torch.arange(3000.0),), slack=4_000)
+    assert "runs far more operations" in failed.public
 
 
 def test_a_large_input_must_be_done_as_well(function: Function) -> None:
     """Who skips the work where it is counted gives a wrong result there."""
     lazy = "def total(x):\n    return x.square().sum() if len(x) < 9999 else x[0]\n"
-    with pytest.raises(CheckFailed, match="the result of `total` for a large input is wrong"):
-        no_loop(judged(function, lazy), SMALL, LARGE)
+    failed = failure(no_loop, judged(function, lazy), SMALL, LARGE)
+    assert "the result of `total` for a large input is wrong" in failed.public
 
 
 @pytest.mark.parametrize(
@@ -232,37 +222,23 @@ def test_other_right_answers_pass(function: Function, text: str) -> None:
     no_loop(judged(function, text), SMALL, LARGE)
 
 
-class Noted:
-    """Inputs that note how often they are renewed."""
-
-    def __init__(self) -> None:
-        self.renewed = 0
-
-    def renew(self) -> None:
-        """See `Record.renew`."""
-        self.renewed += 1
-
-
 def test_a_doubt_changes_no_input(function: Function) -> None:
     """A check's later inputs are the same, however often a doubtful call is measured again."""
-    renewed = []
+    renewed: list[str] = []
     for text in (REFERENCE, HIDDEN):
-        total, inputs = judged(function, text), Noted()
-        connection_of(total).begin_check(Record(renew=inputs.renew))
+        total = judged(function, text)
+        connection_of(total).begin_check(Record(renew=partial(renewed.append, text)))
         with suppress(CheckFailed):
             no_loop(total, SMALL, LARGE)
-        renewed.append(inputs.renewed)
-    assert renewed[0] == renewed[1] > 0
+    assert renewed.count(REFERENCE) == renewed.count(HIDDEN) > 0
 
 
 # -- memory against the reference -------------------------------------------------------------------------------------
 
 
 LEAN = "def total(x):\n    return x.neg_().sum().neg()\n"
-LARGE_ONLY = (
-    "def total(x):\n    return torch.cat([x, x, x, x]).sum() / 4 if len(x) > 999_999 else x.neg_().sum().neg()\n"
-)
-FAT = "def total(x):\n    y = torch.cat([x, x, x, x])\n    return y.sum() / 4\n"
+FAT = "def total(x):\n    return torch.cat([x, x, x, x]).sum() / 4\n"
+LARGE_ONLY = FAT.rstrip() + " if len(x) > 999_999 else x.neg_().sum().neg()\n"
 HOW: dict[str, Any] = {"size": 4_000_000, "at_most": 1.5, "rtol": 1e-3, "atol": 1.0}
 
 from_outside = pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is read from /proc")
@@ -281,9 +257,9 @@ def test_lean_enough(function: Function) -> None:
 
 def test_too_much_by_count(function: Function) -> None:
     """Four copies where none is needed are counted."""
-    with pytest.raises(CheckFailed, match=r"needs more than 1\.5 times the memory of the reference") as failed:
-        as_lean_as(function(FAT), function(LEAN, owner="the reference's"), inputs, **HOW)
-    assert "your call needs 6,400,00" in failed.value.story
+    failed = failure(as_lean_as, function(FAT), function(LEAN, owner="the reference's"), inputs, **HOW)
+    assert "needs more than 1.5 times the memory of the reference" in failed.public
+    assert "your call needs 6,400,00" in failed.story
 
 
 @from_outside
@@ -296,14 +272,13 @@ def test_too_much_by_count(function: Function) -> None:
 )
 def test_too_much_seen_from_outside(function: Function, text: str) -> None:
     """Memory that the count does not show is seen on the process."""
-    with pytest.raises(CheckFailed, match="needs much more memory than the reference") as failed:
-        as_lean_as(function(text), function(LEAN, owner="the reference's"), inputs, **HOW)
-    assert "expected its process to grow by at most" in failed.value.story
+    failed = failure(as_lean_as, function(text), function(LEAN, owner="the reference's"), inputs, **HOW)
+    assert "needs much more memory than the reference" in failed.public
+    assert "expected its process to grow by at most" in failed.story
 
 
 def test_a_lean_answer_that_is_wrong_where_it_is_large(function: Function) -> None:
     """Who skips the work where it is measured gains nothing; who is wrong everywhere loses by checks of values."""
     skips = "def total(x):\n    return x.sum() if len(x) < 10_000 else x[0]\n"
-    with pytest.raises(CheckFailed, match="for a large input is wrong"):
-        as_lean_as(function(skips), function(LEAN), inputs, **HOW)
+    assert "for a large input is wrong" in failure(as_lean_as, function(skips), function(LEAN), inputs, **HOW).public
     as_lean_as(function("def total(x):\n    return x[0]\n"), function(LEAN), inputs, **HOW)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from support import Function, failure
 
-from grader.check import CheckFailed, does_not_call, uses_only
+from grader.check import does_not_call, uses_only
 from grader.check.rules import Rule
 
 A, B = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([3.0, 5.0])
@@ -77,7 +77,6 @@ WRONG = {
     "kept in a variable": "def outer(a, b):\n    f = torch.outer\n    return f(a, b)",
     "kept in a table": "table = {}\ntable['o'] = torch.outer\ndef outer(a, b): return table['o'](a, b)",
     "of all that is imported": "from torch import *\nkeep = outer\ndef outer(a, b): return keep(a, b)",
-    "as the whole answer": "from torch import outer",
     "as the whole answer, assigned": "outer = torch.outer",
     "in a helper": "def helper(a, b): return torch.outer(a, b)\ndef outer(a, b): return helper(a, b)",
     "in a default": "def outer(a, b, f=lambda a, b: torch.outer(a, b)): return f(a, b)",
@@ -103,9 +102,8 @@ def test_what_is_not_meant_is_not_refused(function: Function, way: str) -> None:
 @pytest.mark.parametrize("way", WRONG)
 def test_what_is_left_out_is_found(function: Function, way: str) -> None:
     """By whatever name or way a function is reached, and also where it does not run."""
-    with pytest.raises(CheckFailed) as caught:
-        does_not_call(function(WRONG[way], "outer"), torch.outer, "reshape", "matmul")
-    assert re.match("`outer` uses|`.*` (.* )?could hide what your code does", str(caught.value.public))
+    failed = failure(does_not_call, function(WRONG[way], "outer"), torch.outer, "reshape", "matmul")
+    assert re.match("`outer` uses|`.*` (.* )?could hide what your code does", failed.public)
 
 
 def test_the_line_is_failure(function: Function) -> None:
@@ -148,7 +146,6 @@ PUZZLE = """
 def test_all_that_is_named_may_be_used(function: Function) -> None:
     """With Python's own things and operators, helpers, and what describes a tensor; each function must be named."""
     outer = function(dedent(PUZZLE), "outer")
-    torch.testing.assert_close(outer(A, B), A[:, None] * B)
     rules: tuple[Rule, ...] = (torch.arange, "where")
     uses_only(outer, *rules)
     for left_out in rules:
@@ -197,13 +194,8 @@ def test_of_an_object_all_of_its_file_is_read(function: Function) -> None:
     layer = function(text, "Outer")()
     assert "line 3" in failure(does_not_call, layer, "einsum").story
     does_not_call(layer, "outer")
-
-
-def test_a_name_that_is_not_there_is_the_authors_fault(function: Function) -> None:
-    """It is reported with the nearest one."""
-    outer = function("def outer(a, b): return a", "outer")
-    with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):
-        does_not_call(outer, "rehsape")
+    with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):  # the author's fault
+        does_not_call(layer, "rehsape")
 
 
 def test_modules_and_types_are_no_uses(function: Function) -> None:

@@ -44,33 +44,24 @@ def test_asking_and_answering_is_left_out() -> None:
     assert [found.mine_s, found.other_s] == pytest.approx([0.0008, 0.0005])
 
 
-@pytest.mark.parametrize(("ratio", "pairs"), [(0.5, 1), (1.2, 2), (1.8, 3)])
-def test_a_passing_verdict(ratio: float, pairs: int) -> None:
-    """What is far below the limit takes one pair, what is clearly below two, what is close three."""
-    found = decide(2.0, steady(ratio), never)
-    assert (found.below, found.pairs) == (True, pairs)
-
-
-@pytest.mark.parametrize(("ratio", "pairs"), [(2.2, 3), (3.5, 2), (15.0, 2), (1000.0, 2)])
-def test_a_failing_verdict_is_confirmed(ratio: float, pairs: int) -> None:
-    """No single pair fails anybody, however slow the function looks in it."""
-    found = decide(2.0, steady(ratio), never)
-    assert (found.below, found.pairs) == (False, pairs)
-
-
 @pytest.mark.parametrize(
-    ("ratio", "below", "pairs"), [(1000.0, False, 1), (3.5, False, 1), (2.2, False, 2), (1.8, True, 3)]
+    ("ratio", "below", "pairs", "pairs_under_way"),
+    [
+        (0.5, True, 1, 1),
+        (1.2, True, 2, 2),
+        (1.8, True, 3, 3),
+        (2.2, False, 3, 2),
+        (3.5, False, 2, 1),
+        (15.0, False, 2, 1),
+        (1000.0, False, 2, 1),
+    ],
 )
-def test_under_way_a_failing_verdict_is_found_sooner(ratio: float, below: bool, pairs: int) -> None:
-    """Two votes are enough for one that is confirmed later; for one that passes, and so counts, as many as ever."""
-    found = decide(2.0, steady(ratio), never, final=False)
+def test_a_verdict_takes_as_many_pairs_as_it_needs(ratio: float, below: bool, pairs: int, pairs_under_way: int) -> None:
+    """One where it is far below the limit, and never one where it fails; fewer under way, if it is confirmed later."""
+    found = decide(2.0, steady(ratio), never)
     assert (found.below, found.pairs) == (below, pairs)
-
-
-def test_under_way_little_time_is_spent() -> None:
-    """Pairs that contradict each other are left undecided after a few."""
-    found = decide(2.0, taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS), never, final=False)
-    assert (found.below, found.pairs) == (None, 4)
+    found = decide(2.0, steady(ratio), never, final=False)
+    assert (found.below, found.pairs) == (below, pairs_under_way)
 
 
 def test_hopeless_pairs_are_short() -> None:
@@ -148,19 +139,17 @@ def test_one_disturbed_sample_is_not_hopeless() -> None:
 
 
 def test_what_cannot_be_told_is_not_decided() -> None:
-    """Pairs that contradict each other end without a verdict; so does a budget that is used up."""
-    torn = taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS)
-    found = decide(2.0, torn, never)
-    assert (found.below, found.pairs) == (None, MOST_PAIRS)
-    assert found.low < 2.0 < found.high
+    """Pairs that contradict each other end without a verdict, soon under way; so does a budget that is used up."""
+    for final, pairs in ((True, MOST_PAIRS), (False, 4)):
+        torn = taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS)
+        found = decide(2.0, torn, never, final=final)
+        assert (found.below, found.pairs) == (None, pairs)
+        assert found.low < 2.0 < found.high
     found = decide(2.0, steady(1.9), lambda: True)
     assert (found.below, found.pairs) == (None, 2)
-
-
-@pytest.mark.parametrize(("ratio", "below"), [(0.5, True), (1.2, True), (3.5, False), (50.0, False)])
-def test_a_clear_verdict_takes_the_time_it_needs(ratio: float, below: bool) -> None:
-    """Where a single pair used up all the time, a second one is taken."""
-    assert decide(2.0, steady(ratio), lambda: True).below is below
+    # Where a single pair used up all the time, a second one is taken, and is enough for what is clear.
+    for ratio, below in ((0.5, True), (1.2, True), (3.5, False), (50.0, False)):
+        assert decide(2.0, steady(ratio), lambda: True).below is below
 
 
 def test_a_stopped_call_is_a_lower_bound() -> None:
@@ -187,14 +176,10 @@ def sleeping(cpu: float, asleep: float, other: float = 0.0) -> NewPair:
     return samples
 
 
-def test_sleep_counts() -> None:
-    """Little CPU time and a long absence is work in other processes, or sleep: it fails, by votes of pairs."""
+def test_a_busy_machine_is_no_sleep() -> None:
+    """Sleep fails by votes; to be away a little, or as long as the other side, or in a single pair, fails nobody."""
     found = decide(2.0, sleeping(0.5, 10.0), never)
     assert (found.below, found.waits, found.pairs) == (False, True, 3)
-
-
-def test_a_busy_machine_is_no_sleep() -> None:
-    """To be away a little, or as long as the other side, or in a single pair, fails nobody."""
     assert decide(2.0, sleeping(0.5, 3.0), never).below is True
     assert decide(2.0, sleeping(0.5, 10.0, other=9.0), never).below is True
     assert decide(2.0, taking_turns(sleeping(0.5, 10.0), steady(0.5)), never).below is True
@@ -231,7 +216,7 @@ def test_pairs_are_closed() -> None:
 
 
 def test_a_verdict_holds_for_every_scatter() -> None:
-    """Two hundred comparisons at 0.8 and 1.25 times the limit, with odd pairs among them: none is wrong."""
+    """A hundred comparisons at 0.8 and 1.25 times the limit, with odd pairs among them: none is wrong."""
     chance = random.Random(7)
 
     def odd_now_and_then(ratio: float) -> NewPair:
@@ -242,6 +227,6 @@ def test_a_verdict_holds_for_every_scatter() -> None:
         return new_pair
 
     found: list[tuple[float, Ratio]] = [
-        (ratio, decide(1.0, odd_now_and_then(ratio), never)) for ratio in (0.8, 1.25) for _ in range(100)
+        (ratio, decide(1.0, odd_now_and_then(ratio), never)) for ratio in (0.8, 1.25) for _ in range(50)
     ]
     assert [ratio for ratio, one in found if one.below is not (ratio < 1)] == []

@@ -62,17 +62,14 @@ def check_cuda(student):
 """
 
 DOUBLE = "def double(x):\n    return 2 * x\n"
-MINE = (
-    "import torch\n"
-    + DOUBLE
-    + """
+MINE = f"""
+import torch
+{DOUBLE}
 def found():
     there = torch.accelerator.is_available()
     return [torch.accelerator.current_accelerator().type, torch.accelerator.device_count()] if there else []
-def waits(x):
-    return [v.item() for v in x]
+def waits(x): return [v.item() for v in x]
 """
-)
 
 
 @pytest.fixture

@@ -18,10 +18,6 @@ def helper(value):
             3
         ), file.name
 
-def plain(value):
-    assert value
-    return None
-
 def compound(value):
     for item in value:
         pass
@@ -50,9 +46,8 @@ def test_the_statement_is_told_whole(tmp_path: Path) -> None:
     path = tmp_path / "check_one.py"
     path.write_text(TEXT)
     assert ended(path, "helper", 4) == (4, "value == 3")
-    assert ended(path, "plain", 0) == (9, "value")
-    assert ended(path, "last", 6) == (17, "value == 7")
-    assert ended(path, "compound", 0) == (13, "for item in value:")
+    assert ended(path, "last", 6) == (13, "value == 7")
+    assert ended(path, "compound", 0) == (9, "for item in value:")
     assert (line_of(None, path), line_of(ValueError(), path)) == (0, 0)
 
 

@@ -63,6 +63,7 @@ def test_a_submission_may_be_a_package(course: Course, lane: Lane) -> None:
     assert tokens(course, lane, text, files)["first"].verdict == "passed"
 
 
+@pytest.mark.usefixtures("own_server")
 def test_a_course_that_is_replaced_is_read_from_its_new_folders(tmp_path: Path) -> None:
     """`git checkout` makes folders anew, to which rules of the kernel for the old ones do not extend."""
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))

@@ -18,7 +18,6 @@ from support import COURSES, FORK, RIGHT, WarmGrade, grader_of, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
-from grader.model.messages import Setup, Start
 from grader.runner.lane import Lane
 from grader.runner.pool import open_lane
 
@@ -169,20 +168,23 @@ def test_broken_is_exit_status_3(type_grade: WarmGrade, course: Course, tmp_path
     assert "5 points are undecided (broken): neither earned nor lost" in ran.stdout
 
 
-def test_spawned_workers_end_at_the_exercises_deadline(tmp_path: Path) -> None:
+def test_spawned_workers_end_at_the_exercises_deadline(tiny: Course, spawn_lane: Lane, tmp_path: Path) -> None:
     """An exercise that takes too long as a whole is ended; what was decided before stays, the lane goes on."""
     seconds = 4
     root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
     yaml = root / "exercises/01_basics/double/exercise.yaml"
     yaml.write_text(yaml.read_text() + f"limits: {{call_s: 100, exercise_s: {seconds}}}\n")
     course = load_course(root)
-    with open_lane(course.exercises, Setup(Start.SPAWN)) as lane:
-        grade = grader_of(course, lane, tmp_path)
+    spawn_lane.collect_anew(course.exercises)
+    try:
+        grade = grader_of(course, spawn_lane, tmp_path)
         graded = grade("import time\ndef double(x):\n    time.sleep(100)\n")
         assert verdicts(graded)["small"] == "timed_out"
         assert f"the exercise as a whole took longer than {seconds} seconds" in graded.checks[0].outcome.message
         # The next exercise, whose deadline a loaded machine does not reach.
         assert grade("def total(x):\n    return x.sum()\n", "total").score.earned == 500
+    finally:
+        spawn_lane.collect_anew(tiny.exercises)
 
 
 @pytest.mark.usefixtures("own_server")
@@ -196,35 +198,27 @@ def test_nothing_stays_behind(tiny: Course, tmp_path: Path) -> None:
         grade("import os, time\nif os.fork() == 0:\n    time.sleep(60)\n" + RIGHT)
         started = descendants(os.getpid()) - before
     assert not root.exists()
-    assert not alive(started)
+    assert not left_of(started, seconds=0)
+
+
+def running() -> dict[tuple[int, str], int]:
+    """The parent of every process that has not ended, which is named by its pid and start time."""
+    rows = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rpartition(")")[2].split()
+            if words[0] != "Z":
+                rows[int(path.parent.name), words[19]] = int(words[1])
+    return rows
 
 
 def descendants(pid: int) -> set[tuple[int, str]]:
-    """Pid and start time of every process that descends from this one now."""
-    rows = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        rows[int(path.parent.name)] = int(words[1]), words[19]
-    found, fresh = set(), {pid}
+    """Every process that descends from this one now."""
+    rows, found, fresh = running(), set[tuple[int, str]](), {pid}
     while fresh:
-        fresh = {child for child, (parent, _) in rows.items() if parent in fresh}
-        found |= {(child, rows[child][1]) for child in fresh}
-    return found
-
-
-def alive(processes: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Those of them that have not ended."""
-    found = set()
-    for pid, start in processes:
-        try:
-            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if words[19] == start and words[0] != "Z":
-            found.add((pid, start))
+        children = {row for row, parent in rows.items() if parent in fresh}
+        found |= children
+        fresh = {child for child, _ in children}
     return found
 
 
@@ -233,7 +227,7 @@ def left_of(
 ) -> set[tuple[int, str] | Path]:
     """Those processes and folders that are still there after a while."""
     until = time.monotonic() + seconds
-    while left := alive(processes) | {path for path in folders if path.exists()}:
+    while left := (processes & running().keys()) | {path for path in folders if path.exists()}:
         if time.monotonic() > until:
             break
         time.sleep(0.1)

@@ -24,40 +24,15 @@ C3  `minus(a, b)` returns a - b, of a's shape.
 C4  `turned(x)` returns the transpose of x, a view.
 """
 
-
-def table(x):
-    raise NotImplementedError  # TODO
-
-
-def window(x):
-    raise NotImplementedError  # TODO
-
-
-def minus(a, b):
-    raise NotImplementedError  # TODO
-
-
-def turned(x):
-    raise NotImplementedError  # TODO
-'''
+''' + "".join(
+    f"def {head}: raise NotImplementedError  # TODO\n" for head in ("table(x)", "window(x)", "minus(a, b)", "turned(x)")
+)
 _REFERENCE = """
 import torch
-
-
-def table(x):
-    return x - torch.diag(x.diagonal())
-
-
-def window(x):
-    return x[0]
-
-
-def minus(a, b):
-    return a - b.reshape(a.shape)
-
-
-def turned(x):
-    return x.t()
+def table(x): return x - torch.diag(x.diagonal())
+def window(x): return x[0]
+def minus(a, b): return a - b.reshape(a.shape)
+def turned(x): return x.t()
 """
 _CHECKS = '''
 import torch
@@ -94,22 +69,10 @@ def check_turned{0}(student):
 '''
 WRONG = """
 import torch
-
-
-def table(x):
-    return x
-
-
-def window(x):
-    return x[0].clone()
-
-
-def minus(a, b):
-    return a - b
-
-
-def turned(x):
-    return x.t().contiguous()
+def table(x): return x
+def window(x): return x[0].clone()
+def minus(a, b): return a - b
+def turned(x): return x.t().contiguous()
 """
 
 
@@ -129,55 +92,26 @@ def graded(grade: Grade) -> GradedExercise:
     return grade(WRONG)
 
 
-def picture(graded: GradedExercise, check: str) -> Picture | None:
-    return next(row.outcome.picture for row in graded.checks if row.check.id == check)
-
-
-def test_wrong_values_are_a_grid(graded: GradedExercise) -> None:
-    """Values have their cells, which of them are wrong, and the lines that the picture stands for."""
-    found = picture(graded, "table")
-    assert found is not None
-    marks = ((True, False), (False, True))
-    assert found.grid == Grid((("0", "2"), ("3", "0")), (("1", "2"), ("3", "4")), marks, 2)
-    message = next(row.outcome.message for row in graded.checks if row.check.id == "table")
-    assert found.said in message
-
-
-def test_a_copy_has_a_storage_of_its_own(graded: GradedExercise) -> None:
-    """Who should share memory is drawn beside whom they should share it with."""
-    found = picture(graded, "window")
-    assert found is not None
-    assert found.windows == (Window("x", (2, 2), (2, 1), 0, 4, 0), Window("window(x)", (2,), (1,), 0, 2, 1))
-
-
-def test_a_shape_by_broadcasting_is_explained(graded: GradedExercise) -> None:
-    """A wrong shape that the arguments give by broadcasting is drawn as that."""
-    found = picture(graded, "minus")
-    assert found is not None
-    rows = NamedShape("argument 1", (2, 1)), NamedShape("argument 2", (2,))
-    assert found.shapes == Shapes(rows, broadcast=True, expected=(2, 1))
-
-
-def test_wrong_strides_are_two_windows(graded: GradedExercise) -> None:
-    """The expected layout stands beside that of the answer."""
-    found = picture(graded, "turned")
-    assert found is not None
-    assert [(window.name, window.strides) for window in found.windows] == [("expected", (1, 2)), ("got", (2, 1))]
-
-
-def test_hidden_checks_have_no_picture(graded: GradedExercise) -> None:
-    """The same failures of hidden checks carry none, although they meet the same inputs."""
-    hidden = [row for row in graded.checks if not row.check.shown]
-    assert [row.outcome.verdict.value for row in hidden] == ["failed"] * 4
-    assert [row.outcome.picture for row in hidden] == [None] * 4
+def test_a_shown_check_has_the_picture_of_its_property(graded: GradedExercise) -> None:
+    """A grid of wrong values, a storage of its own, a shape that comes by broadcasting, and strides beside strides."""
+    rows = {row.check.id: row.outcome for row in graded.checks if row.check.shown}
+    table, window, minus, turned = (rows[id].picture for id in ("table", "window", "minus", "turned"))
+    assert table and window and minus and turned
+    assert table.grid == Grid((("0", "2"), ("3", "0")), (("1", "2"), ("3", "4")), ((True, False), (False, True)), 2)
+    assert table.said in rows["table"].message
+    assert window.windows == (Window("x", (2, 2), (2, 1), 0, 4, 0), Window("window(x)", (2,), (1,), 0, 2, 1))
+    arguments = NamedShape("argument 1", (2, 1)), NamedShape("argument 2", (2,))
+    assert minus.shapes == Shapes(arguments, broadcast=True, expected=(2, 1))
+    assert [(window.name, window.strides) for window in turned.windows] == [("expected", (1, 2)), ("got", (2, 1))]
 
 
 def test_a_report_has_the_facts(graded: GradedExercise) -> None:
-    """The JSON of a report has a picture's facts as data, and null where there is none; a page has it drawn, once."""
+    """Its JSON has them as data, and null for a hidden check that fails in the same way; a page has each drawn once."""
     environment = Environment("3", "2", "2", "os", "cpu", 1, 0, "fork", None, "0")
     report = Report("Drawn", None, "somebody", "", "", (graded,), environment)
     (told,) = json.loads(report_json(report))["exercises"]
-    assert [row["picture"] is not None for row in told["checks"]] == [True] * 4 + [False] * 4
+    rows = [(row["verdict"], row["shown"], row["picture"] is not None) for row in told["checks"]]
+    assert rows == [("failed", True, True)] * 4 + [("failed", False, False)] * 4
     assert told["checks"][0]["picture"]["grid"]["wrong"] == [[True, False], [False, True]]
     assert page(report).count("<svg") == 4
 

@@ -119,30 +119,30 @@ def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path)
     assert "print(double(torch.tensor(" in message(found, "plain")
 
 
-def test_lines_that_print_cannot_show_are_not_told(grade: Grade) -> None:
-    """A print shows no write to an argument; values that are wrong in plain Python too are shown."""
-    graded = grade("def double(x):\n    return x.mul_(3)\n\n\ndef double_(x):\n    return x.mul_(2)\n")
-    assert "`x` was changed" in message(graded, "kept")
-    assert "To see it" not in message(graded, "kept")
-    assert "print(double(torch.tensor([1.0, 1.0], dtype=torch.float32)))" in message(graded, "value")
-
-
 RIGHT_IN_PLACE = "\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 
-def test_lines_that_pass_by_themselves_are_not_told(grade: Grade) -> None:
-    """What is wrong only after more calls than the lines make is not shown by them."""
-    tires = "CALLS = []\n\n\ndef double(x):\n    CALLS.append(1)\n    return (2 if len(CALLS) < 5 else 3) * x"
-    graded = grade(tires + RIGHT_IN_PLACE)
-    assert "the result has the wrong values" in message(graded, "often")
-    assert "To see it" not in message(graded, "often")
+_TIRES = "CALLS = []\n\n\ndef double(x):\n    CALLS.append(1)\n    return (2 if len(CALLS) < 5 else 3) * x"
 
 
-def test_lines_on_which_a_right_answer_fails_are_not_told(grade: Grade) -> None:
-    """A check that reads what became of its argument fails for arguments that are made anew, whoever is right."""
-    graded = grade("def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 3 * x\n")
-    assert "the result has the wrong values" in message(graded, "changed")
-    assert "To see it" not in message(graded, "changed")
+@pytest.mark.parametrize(
+    ("text", "check", "told"),
+    [
+        pytest.param(f"def double(x):\n    return x.mul_(3){RIGHT_IN_PLACE}", "kept", "`x` was changed", id="a write"),
+        pytest.param(_TIRES + RIGHT_IN_PLACE, "often", "the result has the wrong values", id="only after more calls"),
+        pytest.param(
+            "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 3 * x\n",
+            "changed",
+            "the result has the wrong values",
+            id="a right answer fails on them as well, as what becomes of an argument is not printed",
+        ),
+    ],
+)
+def test_lines_that_do_not_show_it_are_not_told(grade: Grade, text: str, check: str, told: str) -> None:
+    """Neither what a print cannot show, nor what lines do not meet by themselves."""
+    graded = grade(text)
+    assert told in message(graded, check)
+    assert "To see it" not in message(graded, check)
 
 
 def test_an_argument_keeps_its_memory(grade: Grade) -> None:
@@ -164,10 +164,6 @@ def test_examples_that_show_nothing_are_not_told(grade: Grade) -> None:
     graded = grade("def double(x):\n    return 3 * x\n")
     told = {row.check.id: "Try this: " in row.outcome.message for row in graded.checks if not row.check.shown}
     assert told == {"words": True, "same": False, "number": True, "raises": False, "prints": False}
-
-
-def test_examples_are_tried_where_no_hidden_input_is_known(grade: Grade) -> None:
-    """The worker that tries an example has not seen an input: what it keeps cannot decide whether it is told."""
+    # The worker that tries an example has not seen an input: what it keeps cannot decide whether it is told.
     keeps = "SEEN = []\n\n\ndef double(x):\n    SEEN.append(1)\n    return 3 * x if len(SEEN) > 2 else 2 * x\n"
-    graded = grade(keeps)
-    assert "Try this" not in message(graded, "number")
+    assert "Try this" not in message(grade(keeps), "number")

@@ -96,12 +96,12 @@ def test_a_check_process_that_is_lost(course: Course, tmp_path: Path) -> None:
 def test_late_by_itself(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What sleeps past the deadline is not run again alone, but what had to wait for a core for so long is."""
     yaml = course.root / "exercises/01_basics/double/exercise.yaml"
-    yaml.write_text(yaml.read_text().replace("exercise_s: 60", "exercise_s: 3"))
+    yaml.write_text(yaml.read_text().replace("exercise_s: 60", "exercise_s: 2"))
     course = load_course(course.root)
     with open_lane(course.exercises, FORK) as lane:
         for share, late in ((1.0, False), (0.0, True)):
             monkeypatch.setattr(lanes, "_WAITED", share)
             found = grader_of(course, lane, tmp_path)(SLEEPS)
             assert verdicts(found)["small"] == "timed_out"
-            assert "the exercise as a whole took longer than 3 seconds" in message(found, "small")
+            assert "the exercise as a whole took longer than 2 seconds" in message(found, "small")
             assert lane.was_late is late

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 import torch
@@ -13,7 +16,6 @@ from grader.model.endings import WorkerLost
 from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
-TORCH = "import torch"
 
 
 def double(body: str, before: str = "") -> str:
@@ -71,7 +73,6 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
     [
         ("import os; os._exit(0)", "crashed", "ended Python before it answered (exit status 0)"),
         ("import ctypes; ctypes.string_at(0)", "crashed", "crashed Python itself (SIGSEGV)"),
-        ("import os; os.abort()", "crashed", "crashed Python itself (SIGABRT)"),
         ("import sys; sys.exit(0)", "crashed", "called exit() or sys.exit()"),
         ("raise KeyboardInterrupt", "crashed", "raised KeyboardInterrupt"),
         ("import os; os.kill(os.getpid(), 9)", "crashed", "SIGKILL"),
@@ -85,11 +86,7 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("return [0] * 10**12", "over_limit", "more memory than the exercise allows"),
         ("import torch; return torch.ones(10**11)", "over_limit", "more memory than the exercise allows"),
         ("while True: print('spam' * 1000)", "over_limit", "printed more than"),
-        ("return x * float('nan')", "failed", "NaN where a number is expected"),
-        ("return 2 * x[:2]", "failed", "has the wrong shape"),
-        ("return (2 * x).tolist()", "failed", "to be a tensor, got a list"),
         ("2 * x", "failed", "expected the result to be a tensor, got None (is a `return` missing?)"),
-        ("return None", "failed", "expected the result to be a tensor, got None\n"),
         ("def f(): pass\n    return None", "failed", "expected the result to be a tensor, got None\n"),
         ("return", "failed", "got None (is a `return` missing?)"),
         ("if x is None:\n        return 1\n    x + 1", "failed", "got None\n"),
@@ -97,7 +94,6 @@ def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list
         ("return lambda: 1", "failed", "to be a tensor, got a function"),
         ("return x.double", "failed", "to be a tensor, got a function (are its `()` missing?)"),
         ("return (2 * x).to_sparse()", "failed", "got a tensor that the grader cannot read (it is sparse"),
-        ("return x.to('meta')", "failed", "got a tensor that the grader cannot read"),
         ("a = []; a.append(a); return a", "crashed", "gave the grader something that it cannot take"),
     ],
 )
@@ -110,9 +106,13 @@ def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, to
 
 
 def test_command_line_of_its_own(grade_text: Grade) -> None:
-    """A module that reads arguments finds none, and none of ours."""
-    before = "import argparse\nimport sys\n\nargparse.ArgumentParser().parse_args()\nassert sys.argv == ['double.py']\n"
-    assert set(verdicts(grade_text(before + double("return 2 * x"))).values()) == {"passed"}
+    """A module that reads arguments finds none, and none of ours; nor has a warning that Python prints our folder."""
+    before = (
+        "import argparse, sys, warnings\nargparse.ArgumentParser().parse_args()\nassert sys.argv == ['double.py']\n"
+    )
+    graded = grade_text(f"{before}warnings.warn('look here')\n{double('return 2 * x')}")
+    assert set(verdicts(graded).values()) == {"passed"}
+    assert "double.py:4: UserWarning: look here" in graded.output.splitlines()
 
 
 def test_endless_loop_in_a_call(grade_text: Grade) -> None:
@@ -125,13 +125,6 @@ def test_endless_loop_in_a_call(grade_text: Grade) -> None:
     assert {row.outcome.cause for row in graded.checks} == {"raised", ""}
 
 
-def test_loop_that_does_not_answer(grade_text: Grade) -> None:
-    """Who does not hear where it is asked to stop is ended all the same, and no line is told."""
-    stubborn = "import signal; signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n    while True: pass"
-    told = message(grade_text(double(stubborn)), "small")
-    assert told.startswith("your `double` did not finish in 2 seconds\n")
-
-
 def test_endless_loop_at_import(grade_text: Grade) -> None:
     """One load time-out decides all checks; the line is named."""
     graded = grade_text("while True: pass\n")
@@ -140,19 +133,16 @@ def test_endless_loop_at_import(grade_text: Grade) -> None:
     assert {row.outcome.cause for row in graded.checks} == {"load"}
 
 
-def test_sleep_is_ended_by_wall_time(function: Function) -> None:
-    """A call that waits uses no CPU time and is ended all the same."""
-    sleeps = function("import time\ndef total(x):\n    time.sleep(1000)\n", call_s=0.2)
+@pytest.mark.parametrize(
+    "body", ["time.sleep(1000)", "signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n    while True: pass"]
+)
+def test_a_call_that_does_not_answer_is_ended(function: Function, body: str) -> None:
+    """Who waits uses no CPU time, and who does not hear where it is asked to stop is ended all the same."""
+    total = function(f"import signal, time\ndef total(x):\n    {body}\n", call_s=0.2)
     with pytest.raises(WorkerLost, match="your `total` did not finish in") as lost:
-        sleeps(torch.ones(2))
+        total(torch.ones(2))
     assert lost.value.verdict is Verdict.TIMED_OUT
-
-
-def test_wrong_dtype_keeps_the_values_points(grade_text: Grade) -> None:
-    """A wrong dtype costs the dtype check; the values are compared after a cast."""
-    graded = grade_text(double("return 2.0 * x.double()"))
-    assert verdicts(graded) == {"small": "passed", "in_place": "passed", "random": "passed", "dtype": "failed"}
-    assert "dtype int64, got float64" in message(graded, "dtype")
+    assert len(lost.value.frames) == ("sleep" in body)  # the line where it was, if it told one
 
 
 def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
@@ -160,8 +150,6 @@ def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
     graded = grade_text("def doubel(x):\n    return 2 * x\n")
     assert "has no `double`; did you mean `doubel`?" in message(graded, "small")
     assert set(verdicts(graded).values()) == {"error"}
-    graded = grade_text("def DOUBLE(x):\n    return 2 * x\n")
-    assert "has no `double`; did you mean `DOUBLE`?" in message(graded, "small")
     # A function that refuses its arguments is shown with its own signature.
     graded = grade_text(f"def double(x, y):\n    return 2 * x\n{IN_PLACE}")
     assert "your function is double(x, y); keep the starter's parameters" in message(graded, "small")
@@ -182,25 +170,6 @@ def test_own_modules_can_be_imported(tiny: Course, fork_lane: Lane, tmp_path: Pa
     grade = grader_of(tiny, fork_lane, tmp_path)
     graded = grade(f"import fractions\nfrom mine import FACTOR\ndef double(x):\n    return FACTOR * x\n{IN_PLACE}")
     assert graded.score.earned == 1000
-
-
-def test_hidden_inputs_cannot_be_shown(grade_text: Grade) -> None:
-    """What student code raises, prints or names after it saw a hidden input is not told to its author."""
-    spy = (
-        "TALE = 'CAN' + 'ARY'\n"
-        "def double(x):\n"
-        "    if x.dim() == 1 and x.is_floating_point(): return 2 * x\n"
-        "    print(TALE, x)\n"
-        "    Spy = type(TALE, (ValueError,), {})\n"
-        "    if x.is_floating_point(): raise Spy(TALE)\n"
-        "    return type(TALE, (), {})()\n" + IN_PLACE
-    )
-    graded = grade_text(spy)
-    assert verdicts(graded)["random"] == "crashed"
-    assert verdicts(graded)["dtype"] == "failed"
-    hidden = [row.outcome.message for row in graded.checks if not row.check.shown]
-    assert not any("CANARY" in text for text in hidden)
-    assert "CANARY" not in graded.output
 
 
 def test_free_text_of_a_worker_stays_out_of_hidden_messages(grade_text: Grade) -> None:
@@ -229,12 +198,8 @@ def test_hidden_check_quotes_contract_and_example(grade_text: Grade) -> None:
 
 def test_shown_check_can_be_reproduced(grade_text: Grade, tmp_path: Path) -> None:
     """The lines at the end of a failing shown check run as they stand and show the wrong value."""
-    import subprocess
-    import sys
-
     text = message(grade_text(double("return 3 * x")), "small")
-    lines = text.split("To see it in plain Python:\n")[1].split("\n")
-    code = "\n".join(line.removeprefix("    ") for line in lines)
+    code = dedent(text.split("To see it in plain Python:\n")[1])
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "tensor([3., 6., 9.])"
 
@@ -252,16 +217,10 @@ def test_an_operation_count_finds_a_loop(grade_text: Grade) -> None:
 
 
 def test_same_submission_same_score(grade_text: Grade) -> None:
-    """Ten gradings of one submission, which draws random numbers itself, give one report."""
+    """Gradings of one submission, which draws random numbers itself, give one report."""
     text = "import torch\n" + double("return 2 * x if torch.rand(()) > 0.3 else x")
-    graded = [grade_text(text) for _ in range(10)]
+    graded = [grade_text(text) for _ in range(5)]
     assert len({(row.score, tuple(verdicts(row).items())) for row in graded}) == 1
-
-
-def test_a_warning_names_the_file_as_the_student_does(grade_text: Grade) -> None:
-    """What Python prints of a warning has no folder of ours in it."""
-    text = "import warnings\nwarnings.warn('look here')\ndef double(x): return 2 * x\n"
-    assert "double.py:2: UserWarning: look here" in grade_text(text).output.splitlines()
 
 
 @pytest.mark.parametrize("at_load", [True, False])
@@ -275,13 +234,10 @@ def test_each_check_begins_with_the_gradients_of_the_loaded_module(grade_text: G
 
 def test_spawned_workers_give_the_same(tiny: Course, spawn_lane: Lane, tmp_path: Path) -> None:
     """Without fork, Unix sockets and memfd the verdicts and messages are the same."""
-    body = """
-    if x.tolist() == [1.0, 2.0, 3.0]: os._exit(3)
-    while x.dtype == torch.int64: pass
-    return 3 * x"""
-    text = double(body, "import os, torch").replace("    return x.mul_", "    print(__file__)\n    return x.mul_")
+    body = "if x.tolist() == [1.0, 2.0, 3.0]: os._exit(3)\n    return 3 * x"
+    text = double(body, "import os").replace("    return x.mul_", "    print(__file__)\n    return x.mul_")
     graded = grader_of(tiny, spawn_lane, tmp_path)(text)
-    assert verdicts(graded) == {"small": "crashed", "in_place": "passed", "random": "failed", "dtype": "timed_out"}
+    assert verdicts(graded) == {"small": "crashed", "in_place": "passed", "random": "failed", "dtype": "passed"}
     assert "exit status 3" in message(graded, "small")
     assert graded.output == "double.py\n", "no folder of ours in it"
 
@@ -290,12 +246,11 @@ def test_a_syntax_error_has_carets(grade_text: Grade) -> None:
     """Below the line stand carets, as Python prints them; NameError and AttributeError keep Python's question."""
     lines = message(grade_text("def double(x):\n    return (x +* 2)\n"), "small").split("\n")
     assert lines[1:4] == ["    double.py, line 2", "        return (x +* 2)", "                   ^"]
-    assert "name 'torhc' is not defined. Did you mean: 'torch'?" in message(
-        grade_text(double("return torhc", TORCH)), "small"
-    )
-    assert "has no attribute 'sqare'. Did you mean: 'square'?" in message(
-        grade_text(double("return x.sqare()")), "small"
-    )
+    for body, told in (
+        ("return torhc", "name 'torhc' is not defined. Did you mean: 'torch'?"),
+        ("return x.sqare()", "has no attribute 'sqare'. Did you mean: 'square'?"),
+    ):
+        assert told in message(grade_text(double(body, "import torch")), "small")
 
 
 def test_a_hidden_check_shows_the_line_and_the_text(grade_text: Grade) -> None:

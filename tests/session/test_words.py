@@ -6,7 +6,6 @@ length, count, ratio, line, or case.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -126,7 +125,7 @@ ANSWERS = {
     "line": "[line_1, line_2, line_3, line_4][n % 4]()",
     "status": "os._exit(n)",
     "signal": "os.kill(os.getpid(), [4, 6, 7, 8, 11][n % 5])",
-    "printed": "print(f'CANARY{n}')",
+    "printed": "print('CANARY', n)",
 }
 
 MODULE = """
@@ -173,6 +172,7 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grade]:
 
 def told(graded: GradedExercise) -> dict[str, tuple[object, ...]]:
     """What of each check a student may get, but its verdict."""
+    assert "CANARY" not in graded.output
     return {
         row.check.id: (row.check.title, row.outcome.message, dict(row.outcome.counters), row.speed, row.seconds)
         for row in graded.checks
@@ -255,14 +255,8 @@ def test_a_limit_from_the_input_is_not_told() -> None:
 
 def test_forms_do_not_nest_for_ever() -> None:
     """A text that matches an f-string within an f-string within an f-string is refused."""
-    nested = "a list"
-    depths = []
-    for depth in itertools.count():
-        depths.append(Words([FILE]).shown(nested) is not None)
-        if depth == 4:
-            break
-        nested = f"{nested} is on meta"
-    assert depths == [True, True, True, False, False]
+    found = [Words([FILE]).shown("a list" + " is on meta" * depth) is not None for depth in range(5)]
+    assert found == [True, True, True, False, False]
 
 
 def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
@@ -276,11 +270,6 @@ def test_a_report_tells_no_time_of_hidden_checks(grade: Grade) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "shown"),
     [
-        (
-            "index 5 is out of bounds for dimension 0 with size 2",
-            "x[5]",
-            "index N is out of bounds for dimension N with size N",
-        ),
         ("shape '[2, -1, 3]' is invalid for input of size 7", "", "shape 'N' is invalid for input of size N"),
         (
             "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
@@ -306,22 +295,16 @@ def test_texts_of_exceptions(text: str, line: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "lines"),
+    ("known", "line"),
     [
-        (
-            ": index N is out of bounds for dimension N with size N",
-            ["(N stands for numbers that a hidden check leaves out)"],
-        ),
-        (": '...' object is not callable", ["(... stands for a word that a hidden check leaves out)"]),
-        (
-            ": *() takes N positional arguments but N were given".replace("*", "..."),
-            ["(N and ... stand for numbers and words that a hidden check leaves out)"],
-        ),
-        (": name 'N' is not defined", []),
-        (": view size is not compatible. Use .reshape(...) instead.", []),
-        ("", []),
+        (": index N is out of bounds", "(N stands for numbers that a hidden check leaves out)"),
+        (": '...' object is not callable", "(... stands for a word that a hidden check leaves out)"),
+        (": ...() takes N arguments", "(N and ... stand for numbers and words that a hidden check leaves out)"),
+        (": name 'N' is not defined", ""),
+        (": view size is not compatible. Use .reshape(...) instead.", ""),
+        ("", ""),
     ],
 )
-def test_what_is_left_out_is_explained(known: str, lines: list[str]) -> None:
+def test_what_is_left_out_is_explained(known: str, line: str) -> None:
     """A line says what the marks in a text of an exception stand for."""
-    assert left_out(known) == lines
+    assert "".join(left_out(known)) == line
