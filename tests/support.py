@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from grader.author.judge import Proof
 from grader.author.verify import Prover
@@ -28,7 +28,7 @@ from grader.grading.store import open_store
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
 from grader.runner.pool import Pool, open_lane, open_pool
@@ -125,15 +125,19 @@ class SharedServer(Source):
     Args:
         server: gives the workers.
         first: the number that the source's first lane has there; its others have the next ones.
+        least: how well workers must be confined.
     """
 
-    def __init__(self, server: WorkerServer, first: int) -> None:
+    def __init__(self, server: WorkerServer, first: int, least: Level) -> None:
         self._server = server
         self._first = first
+        self._least = least
 
     def wait_ready(self) -> Reached:
         """Wait until workers can be started."""
-        return self._server.wait_ready()
+        reached = self._server.wait_ready()
+        reached.require(self._least)
+        return reached
 
     def supply(self, lane: int) -> Supply:
         """What a lane starts its workers with."""
@@ -275,6 +279,11 @@ class WarmGrade:
 
     def __call__(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a command as `run_grade` does."""
+        ran = self.result(*arguments, cwd=cwd)
+        return subprocess.CompletedProcess(arguments, ran.exit_code, ran.stdout, ran.stderr)
+
+    def result(self, *arguments: str, cwd: Path) -> Result:
+        """The same, with both outputs as they come, too."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
             patch.setattr("grader.runner.pool.open_lane", self._lane)
@@ -282,7 +291,7 @@ class WarmGrade:
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):
             raise ran.exception
-        return subprocess.CompletedProcess(arguments, ran.exit_code, ran.stdout, ran.stderr)
+        return ran
 
     @contextmanager
     def _pool(
