@@ -42,6 +42,9 @@ FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 """Full marks in the exercise `double` of the pretend course."""
 
+TOTAL = "def total(x):\n    return x.sum()\n"
+"""The same in the other one."""
+
 Function = Callable[..., Proxy]
 Grade = Callable[..., GradedExercise]
 
@@ -331,6 +334,20 @@ def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> 
     return subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=240, check=False
     )
+
+
+def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A folder with these files in it."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return folder
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    """What is in each of its files."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def files_in(submission: Submission) -> dict[str, Mapping[str, bytes]]:
