@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -334,6 +335,20 @@ def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> 
     return subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=240, check=False
     )
+
+
+def git(folder: Path, *words: str, at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """Run git as somebody, at a time."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    env = {**os.environ, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, env=env)
+
+
+def commit(folder: Path, files: Mapping[str, str | bytes], at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """Commit all files of a repository, after these were written."""
+    written(folder, files)
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "x", at=at)
 
 
 def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
