@@ -52,7 +52,6 @@ _PARTS = re.compile(r"\d+ (?=parts of staff's files)")
 RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PICTURE = re.compile(r"<!-- picture: (\S+) of (grade .+?) with (\S+) -->")
 LINK = re.compile(r"\[[^\]]+\]\(([^)#]+)(?:#([^)]+))?\)")
-LONGEST = 120
 
 
 # -- a console ------------------------------------------------------------------------------------------------------
@@ -208,8 +207,7 @@ def test_ports_are_those_of_the_example() -> None:
     """What the page of ports shows with a file's name stands in that file of the example course."""
     blocks = [(title, text) for _, title, text in BLOCK.findall(PORTING.read_text(encoding="utf-8")) if title]
     assert blocks
-    for title, text in blocks:
-        assert text in (ROOT / title).read_text(encoding="utf-8"), title
+    assert [title for title, text in blocks if text not in (ROOT / title).read_text(encoding="utf-8")] == []
 
 
 def test_guide_names_every_key() -> None:
@@ -257,9 +255,8 @@ def test_links_resolve() -> None:
     for page in PAGES:
         for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
             path = (page.parent / target).resolve()
-            if target.startswith("https:"):
-                continue
-            if not path.exists() or (anchor and anchor not in anchors(path)):
+            is_there = target.startswith("https:") or (path.exists() and (not anchor or anchor in anchors(path)))
+            if not is_there:
                 broken.append(f"{page.name}: {target}{'#' * bool(anchor)}{anchor}")
     assert broken == []
 
@@ -287,9 +284,8 @@ def test_lines_are_short() -> None:
     long = []
     for page in PAGES:
         prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-        long += [
-            f"{page.name}: {line}" for line in prose.split("\n") if len(line) > LONGEST and not line.startswith("|")
-        ]
+        lines = [line for line in prose.split("\n") if not line.startswith("|")]
+        long += [f"{page.name}: {line}" for line in lines if len(line) > 120]
     assert long == []
 
 

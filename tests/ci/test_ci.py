@@ -283,7 +283,7 @@ def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str])
 
 def test_details_of_hidden_checks_are_for_staff(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A report that a student may get says nothing of them; in that for staff, the previous test reads inputs."""
-    (tmp_path / "double.py").write_text(INPUTS)
-    words = ("ci", "double", "--submission", ".", "--course", str(COURSES / "tiny"), "--json", "report.json")
-    type_grade(*words, "--confinement", "none", cwd=tmp_path)
+    written(tmp_path, {"double.py": INPUTS})
+    words = ("ci", "double", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
+    type_grade(*words, cwd=tmp_path)
     assert details(json.loads((tmp_path / "report.json").read_text())) == [""]

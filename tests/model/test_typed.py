@@ -55,9 +55,3 @@ def test_what_is_not_json_is_refused(text: str) -> None:
     """With one sentence."""
     with pytest.raises(FormatError, match="row 3: "):
         from_json(Check, text, "row 3")
-
-
-def test_what_has_no_type_is_not_written() -> None:
-    """An object of a class that declares no fields is a mistake of ours."""
-    with pytest.raises(TypeError, match="cannot be written"):
-        to_json({"check": object()})
