@@ -63,11 +63,11 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan()))))
 
         def source(start: Start, plan: SandboxPlan) -> Source:
-            usual = start is Start.FORK and (plan.least, plan.most) == (Level.NONE, Level.FULL)
+            usual = start is Start.FORK and plan.most is Level.FULL
             # A server ends with the thread that started it.
             if not usual or threading.current_thread() is not threading.main_thread():
                 return open_source(start, plan)
-            return SharedServer(start_server(), next(numbers))
+            return SharedServer(start_server(), next(numbers), plan.least)
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
 

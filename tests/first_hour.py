@@ -59,9 +59,10 @@ class Hour:
     def says(self, text: str) -> None:
         self._page.append(text + "\n")
 
-    def type(self, command: str) -> None:
-        """A command as it is typed, and what the terminal shows when it is done."""
-        self._show(command, self._run(command))
+    def type(self, *commands: str) -> None:
+        """Commands as they are typed, and what the terminal shows when each is done."""
+        for command in commands:
+            self._show(command, self._run(command))
 
     def edits(self, name: str, text: str, changes: dict[str, str], shown: str | None = None) -> None:
         """Change a file of the course; the lines that were put in are shown, or what is given."""
@@ -165,19 +166,13 @@ def _environment(folder: Path) -> None:
 
 def _play(hour: Hour) -> None:
     hour.says("## Installing\n\nIn a checkout of the project, in a new virtual environment:")
-    hour.type("pip install --quiet ./tensorgrade")
-    hour.type("grade start tensors")
-    hour.type("cd tensors")
-    hour.type("grade next")
+    hour.type("pip install --quiet ./tensorgrade", "grade start tensors", "cd tensors", "grade next")
     hour.says("## The first exercise\n\nBefore anything is changed:")
-    hour.type("grade")
-    hour.type("grade from_python_and_bak")
+    hour.type("grade", "grade from_python_and_bak")
     name, line = "from_python_and_back", "    return torch.Tensor(readings)"
     float_line = "    return torch.tensor(readings, dtype=torch.float32)"
     hour.edits(name, "A first try, in `to_tensor`:", {line: float_line})
-    hour.type("grade")
-    hour.type("grade try")
-    hour.type("grade hint")
+    hour.type("grade", "grade try", "grade hint")
     hour.edits(name, "A bracket is lost on the way:", {float_line: "    return torch.tensor(readings"})
     hour.type("grade")
     hour.solves(name, "The bracket is put back, and the dtype left to the numbers.")
@@ -198,13 +193,9 @@ def _play(hour: Hour) -> None:
     name = "predict_strides"
     with hour.watches("grade watch predict_strides") as goes_on:
         body = "(shape: tuple[int, ...]) -> tuple[int, ...]:\n"
-        todo, first = (
-            f"{body}    raise NotImplementedError  # TODO",
-            (
-                f"{body}    strides, step = [], 1\n    for size in reversed(shape):\n"
-                "        strides.append(step)\n        step *= size\n    return tuple(strides)"
-            ),
-        )
+        todo = f"{body}    raise NotImplementedError  # TODO"
+        first = f"{body}    strides, step = [], 1\n    for size in reversed(shape):\n        strides.append(step)\n"
+        first += "        step *= size\n    return tuple(strides)"
         shown = first.split(":\n", 1)[1]
         hour.edits(name, "A first half is saved, with the order left as it comes:", {todo: first}, shown)
         goes_on("")
@@ -246,15 +237,12 @@ def _play(hour: Hour) -> None:
         "`swap` is given NumPy's word, `packed` stays as it is, and a `print` is left in:",
         {"    raise NotImplementedError  # TODO": swap, "    return t.T  # TODO": "    return t.mT"},
     )
-    hour.type("grade transpose_without_moving")
-    hour.type("grade transpose_without_moving C3")
+    hour.type("grade transpose_without_moving", "grade transpose_without_moving C3")
     hour.solves(name, "All three are fixed.")
-    hour.type("grade transpose_without_moving")
-    hour.type("grade break transpose_without_moving --seed 1")
+    hour.type("grade transpose_without_moving", "grade break transpose_without_moving --seed 1")
     hour.type("grade break transpose_without_moving --give-up")
     hour.says("## After an hour")
-    hour.type("grade list")
-    hour.type("grade show read_the_storage --reference")
+    hour.type("grade list", "grade show read_the_storage --reference")
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from grader.author.judge import Proof
 from grader.author.verify import Prover
@@ -28,7 +29,7 @@ from grader.grading.store import open_store
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
-from grader.model.messages import Setup, Start
+from grader.model.messages import Level, Setup, Start
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
 from grader.runner.pool import Pool, open_lane, open_pool
@@ -41,6 +42,9 @@ FORK, SPAWN = Setup(Start.FORK), Setup(Start.SPAWN)
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 """Full marks in the exercise `double` of the pretend course."""
+
+TOTAL = "def total(x):\n    return x.sum()\n"
+"""The same in the other one."""
 
 Function = Callable[..., Proxy]
 Grade = Callable[..., GradedExercise]
@@ -125,15 +129,19 @@ class SharedServer(Source):
     Args:
         server: gives the workers.
         first: the number that the source's first lane has there; its others have the next ones.
+        least: how well workers must be confined.
     """
 
-    def __init__(self, server: WorkerServer, first: int) -> None:
+    def __init__(self, server: WorkerServer, first: int, least: Level) -> None:
         self._server = server
         self._first = first
+        self._least = least
 
     def wait_ready(self) -> Reached:
         """Wait until workers can be started."""
-        return self._server.wait_ready()
+        reached = self._server.wait_ready()
+        reached.require(self._least)
+        return reached
 
     def supply(self, lane: int) -> Supply:
         """What a lane starts its workers with."""
@@ -275,6 +283,11 @@ class WarmGrade:
 
     def __call__(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a command as `run_grade` does."""
+        ran = self.result(*arguments, cwd=cwd)
+        return subprocess.CompletedProcess(arguments, ran.exit_code, ran.stdout, ran.stderr)
+
+    def result(self, *arguments: str, cwd: Path) -> Result:
+        """The same, with both outputs as they come, too."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
             patch.setattr("grader.runner.pool.open_lane", self._lane)
@@ -282,7 +295,7 @@ class WarmGrade:
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):
             raise ran.exception
-        return subprocess.CompletedProcess(arguments, ran.exit_code, ran.stdout, ran.stderr)
+        return ran
 
     @contextmanager
     def _pool(
@@ -322,6 +335,34 @@ def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> 
     return subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=240, check=False
     )
+
+
+def git(folder: Path, *words: str, at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """Run git as somebody, at a time."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    env = {**os.environ, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, env=env)
+
+
+def commit(folder: Path, files: Mapping[str, str | bytes], at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """Commit all files of a repository, after these were written."""
+    written(folder, files)
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "x", at=at)
+
+
+def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A folder with these files in it."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return folder
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    """What is in each of its files."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def files_in(submission: Submission) -> dict[str, Mapping[str, bytes]]:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -45,16 +46,22 @@ def nodes_of(path: Path) -> tuple[ast.AST, ...]:
 
 
 @functools.cache
-def imports_of(path: Path) -> set[str]:
+def names_of(path: Path) -> set[str]:
+    """All that a file imports: modules, and `module.name` of what it takes from one."""
     found = set()
     for node in nodes_of(path):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            if node.module.count(".") < 2:
-                found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module == "grader"}
-    return {name for name in found if name.split(".")[0] == "grader" and name != "grader"}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            found |= {above + alias.name for alias in node.names}
+    return found
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of ours that a file imports, or imports from."""
+    modules = {node.module or "" for node in nodes_of(path) if isinstance(node, ast.ImportFrom)}
+    whole = {alias.name for node in nodes_of(path) if isinstance(node, ast.Import) for alias in node.names}
+    rooms = {name for name in names_of(path) if name.rpartition(".")[0] == "grader"}
+    return {name for name in modules | whole | rooms if name.startswith("grader.")}
 
 
 def room_of(path: Path) -> str:
@@ -81,19 +88,7 @@ def test_no_import_circles() -> None:
         named = [node for node in module.body if isinstance(node, ast.ImportFrom) and node.module]
         inner = {f"{node.module}.{alias.name}" for node in named for alias in node.names}
         graph[name] = inner | {node.module for node in named if node.module and node.module not in PACKAGES}
-    done: set[str] = set()
-
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        assert name not in trail, " -> ".join((*trail, name))
-        if name in done:
-            return
-        for other in graph.get(name, ()):
-            if other in graph:
-                visit(other, (*trail, name))
-        done.add(name)
-
-    for name in graph:
-        visit(name, ())
+    TopologicalSorter(graph).prepare()  # raises a CycleError that has the circle
 
 
 def test_files_and_functions_stay_small() -> None:
@@ -119,11 +114,9 @@ def test_one_module_knows_the_paths_of_a_course() -> None:
         room = room_of(path)
         if str(path.relative_to(PACKAGE)) == "course/layout.py" or room == "accelerator":
             continue
-        for call in (node for node in nodes_of(path) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
-            texts = [str(part.value) for part in ast.walk(call) if isinstance(part, ast.Constant)]
-            known += [f"{path.name}: {text}" for text in texts if text.startswith(words)]
         for node in nodes_of(path):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+            is_path = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+            if is_path or (isinstance(node, ast.Call) and ast.unparse(node.func) == "Path"):
                 texts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
                 known += [f"{path.name}: {text}" for text in texts if text.startswith(words)]
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
@@ -143,12 +136,7 @@ def test_the_wheel_carries_what_is_no_module() -> None:
 
 def test_the_sandbox_stands_by_itself() -> None:
     """What starts and confines processes needs the standard library and py-landlock; one file needs PyTorch."""
-    used = set()
-    for path in (path for path in FILES if room_of(path) == "sandbox"):
-        for node in nodes_of(path):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            used |= {name.split(".")[0] for name in names}
+    used = {name.split(".")[0] for path in FILES if room_of(path) == "sandbox" for name in names_of(path)}
     assert used - sys.stdlib_module_names - {"grader"} == {"py_landlock", "torch"}
 
 
@@ -181,17 +169,11 @@ def test_light_modules_stay_light(modules: list[str], forbidden: list[str]) -> N
 
 def test_nothing_is_sent_anywhere() -> None:
     """Only the cluster's modules connect to other machines, and the sandbox's try to, as a proof that it fails."""
-    clients = ("ssl", "http", "urllib", "requests", "ftplib", "smtplib", "asyncio", "distributed", "webbrowser")
-    users = set()
+    clients = {"ssl", "http", "urllib", "requests", "ftplib", "smtplib", "asyncio", "distributed", "webbrowser"}
+    harmless, users = ("urllib.parse", "urllib.request.url2pathname"), set()
     for path in FILES:
+        names = [name for name in names_of(path) if not name.startswith(harmless)]
         text = path.read_text(encoding="utf-8")
-        for node in nodes_of(path):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names += [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [name for name in names if not name.startswith(("urllib.parse", "urllib.request.url2pathname"))]
-            if any(name.split(".")[0] in clients for name in names):
-                users.add(room_of(path))
-        if "create_connection" in text or "AF_INET" in text:
+        if {name.split(".")[0] for name in names} & clients or "create_connection" in text or "AF_INET" in text:
             users.add(room_of(path))
     assert users == {"cluster", "sandbox"}

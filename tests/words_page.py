@@ -45,21 +45,14 @@ def _word(name: str, word: Any) -> Iterator[str]:
     doc = inspect.getdoc(word) or ""
     text, *sections = _SECTION.split(doc)
     signature = f"class {name}" if inspect.isclass(word) else f"{name}{_signature(word)}"
-    yield f"### `{name}`"
-    yield ""
-    yield "```python"
-    yield signature
-    yield "```"
+    yield from (f"### `{name}`", "", "```python", signature, "```")
     for part in text.strip().split("\n\n"):
         yield ""
         yield from _filled(part)
     if inspect.isclass(word):
         yield from _methods(word)
     for kind, rows in zip(sections[::2], sections[1::2], strict=True):
-        yield ""
-        if kind == "Raises":
-            yield "Raises:"
-            yield ""
+        yield from ["", "Raises:", ""] if kind == "Raises" else [""]
         for row in _ROW.split(rows.split("\n\n")[0].strip("\n"))[1:]:
             argument, _, told = " ".join(row.split()).partition(": ")
             yield from _filled(f"- `{argument}`: {told}", "  ")
@@ -87,6 +80,5 @@ def _signature(word: Any) -> str:
 
 
 def _filled(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        " ".join(text.split()), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    one = " ".join(text.split())
+    return textwrap.wrap(one, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

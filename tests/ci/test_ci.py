@@ -17,18 +17,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES, InLane, WarmGrade, WarmPool, run_grade
+from support import COURSES, RIGHT, TOTAL, WarmGrade, WarmPool, run_grade, written
 
 from grader.ci.job import Platform, grade_checkout, is_passed
 from grader.cli import main
-from grader.cli.grade import exit_status
 from grader.grading import lanes as lanes_module
 from grader.grading import schedule
-from grader.grading.plan import Finished, RunPlan
-from grader.grading.schedule import grade_submission, report_of
+from grader.grading.plan import RunPlan
 from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import GraderError
 from grader.model.messages import Setup, Start
 from grader.report.export.items import Options
 from grader.report.schema import read_report, report_json
@@ -48,9 +46,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def test_a_job(tmp_path: Path) -> None:
     """One run writes each file, annotates the student's line, sets outputs, and fails by its policy."""
-    work = tmp_path / "student"
-    work.mkdir()
-    (work / "Double (1).py").write_text(WRONG)  # as in a batch, what was downloaded twice is no zero
+    written(tmp_path, {"student/Double (1).py": WRONG})  # as in a batch, what was downloaded twice is no zero
     formats = [f"--format={name}={name}.out" for name in ("junit", "gradescope", "prairielearn", "classroom")]
     ran = run_grade(
         *("ci", "double", "--submission", "student", "--course", str(COURSES / "tiny"), "--json", "report.json"),
@@ -74,8 +70,7 @@ def test_a_job(tmp_path: Path) -> None:
 
 def test_a_job_whose_time_is_over(tmp_path: Path) -> None:
     """SIGTERM ends it as a whole: the log, the outputs and the files have what was decided until then."""
-    (tmp_path / "double.py").write_text(WRONG.replace("raise ValueError('::error::x')", "return x.mul_(2)"))
-    (tmp_path / "total.py").write_text("import time\n\n\ndef total(x):\n    time.sleep(60)\n")
+    written(tmp_path, {"double.py": RIGHT, "total.py": "import time\n\n\ndef total(x):\n    time.sleep(60)\n"})
     words = ("ci", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
     env = {**os.environ, **environment(tmp_path)}
     with subprocess.Popen(
@@ -96,9 +91,7 @@ def test_a_job_whose_time_is_over(tmp_path: Path) -> None:
 
 def test_a_public_job_on_gitlab(type_grade: WarmGrade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its log folds through a pipe; nothing that it writes has points; a report that was committed is gone."""
-    (tmp_path / "double.py").write_text(WRONG)
-    for name in ("report.json", "gradescope.json"):
-        (tmp_path / name).write_text("mine")
+    written(tmp_path, {"double.py": WRONG, "report.json": "mine", "gradescope.json": "mine"})
     (tmp_path / "quality.json").symlink_to("mine.json")
     words = ("ci", "double", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
     formats = ("gradescope=gradescope.json", "junit=junit.xml", "codequality=quality.json", "markdown=page.md")
@@ -132,36 +125,6 @@ def test_what_was_committed_is_gone_though_nothing_is_graded(type_grade: WarmGra
     assert (ran.returncode, list(tmp_path.iterdir())) == (2, [])
 
 
-def test_a_report_so_far(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
-    """What is still to run is undecided, and what is known of the rest stays; all of it is read back the same."""
-    (tmp_path / "double.py").write_text(WRONG)
-    (tmp_path / "total.py").write_text("def total(x):\n    return x.sum()\n")
-    submission = read_submission(tmp_path, tiny.exercises, "ada")
-    plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
-    seen: list[Finished] = []
-    whole = grade_submission(plan, submission, InLane(fork_lane), on_finished=seen.append)
-    done = {one.work.exercise.id: one for one in seen}
-    before = report_of(plan, submission, {})
-    between = report_of(plan, submission, {"double": done["double"]})
-    after = report_of(plan, submission, done)
-    assert before.score == Score(0, 1500, 1500)
-    assert between.score == Score(830, 1500, 500)
-    assert replace(after, graded_at="") == replace(whole, graded_at="")
-    (tmp_path / "r.json").write_bytes(report_json(between))
-    read = read_report(tmp_path / "r.json")
-    assert read.score.exact == between.score
-    checks = between.exercises[0].checks
-    assert [row.verdict for row in read.exercises[0].checks] == [row.outcome.verdict for row in checks]
-    assert next(row for row in read.exercises[0].checks if row.id == "in_place").line == 6
-    assert exit_status(between) == 1
-    assert (is_passed(read, 83), is_passed(read, 84)) == (True, False)
-    words = ["export", str(tmp_path / "r.json"), "--format", "junit=-", "--format", "markdown=-"]
-    ran = CliRunner().invoke(main, words)
-    assert ran.output.startswith("<?xml")
-    assert "not_reached" in ran.output
-    assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
-
-
 class ThreadedPool(WarmPool):
     """A pool that works while its caller waits."""
 
@@ -178,12 +141,12 @@ def test_what_was_earned_is_kept_after_each_check(
     """Whenever a platform ends the job, what was earned is written, and what is still to run is undecided."""
     # Each check takes longer than the wait until the next look.
     slow = WRONG.replace("    return", "    time.sleep(0.3)\n    return")
-    (tmp_path / "double.py").write_text(f"import time\n\n\n{slow}")
+    written(tmp_path, {"double.py": f"import time\n\n\n{slow}", "total.py": TOTAL})
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     monkeypatch.setattr(schedule, "_LOOK_S", 0.02)
     monkeypatch.setattr(lanes_module, "open_pool", lambda *args: nullcontext(ThreadedPool(lambda: fork_lane)))
     seen: list[Report] = []
-    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
+    plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
     whole = grade_checkout(plan, submission, seen.append, lambda graded: None)
     counts = [len(report.exercises[0].checks) for report in seen]
     assert counts == sorted(counts)
@@ -194,52 +157,46 @@ def test_what_was_earned_is_kept_after_each_check(
     assert (lost[0], lost[-1]) == (0, 170)
     assert lost == sorted(lost)
     assert replace(seen[-1], graded_at="") == replace(whole, graded_at="")
+    assert seen[0].score == Score(0, 1500, 1500)
+    (tmp_path / "r.json").write_bytes(report_json(whole))
+    read = read_report(tmp_path / "r.json")
+    assert (is_passed(read, 88), is_passed(read, 89)) == (True, False)  # 13.3 of 15
     (tmp_path / "r.json").write_bytes(report_json(seen[1]))
-    ran = CliRunner().invoke(main, ["export", str(tmp_path / "r.json"), "--format", "gradescope=-"])
+    assert read_report(tmp_path / "r.json").score.exact == seen[1].score
+    formats = (f"--format={name}=-" for name in ("junit", "gradescope", "markdown"))
+    ran = CliRunner().invoke(main, ["export", str(tmp_path / "r.json"), *formats])
+    assert ran.output.startswith("<?xml")
+    assert "not_reached" in ran.output
     assert "grading ended before these checks" in ran.output
+    assert ran.output.endswith("- `01-2 Sum without a loop`: `Not graded`\n")
 
 
-def test_a_file_that_cannot_be_written_ends_the_grading(tiny: Course, tmp_path: Path) -> None:
-    """Before anything is run."""
+def test_an_error_ends_the_grading(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that cannot be written does, before anything is run; no files hide an error, so the platform tells it."""
 
-    def write(report: Report) -> None:
-        raise CourseError("the disk is full")
+    def fail(*args: object) -> None:
+        raise GraderError("no lane can be opened, or the disk is full")
 
-    plan = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK))
-    with pytest.raises(CourseError, match="the disk is full"):
-        grade_checkout(plan, read_submission(tmp_path, [], "ada"), write, lambda graded: None)
-
-
-def test_an_error_leaves_no_files_that_hide_it(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They would say that grading ended, and not why; the platform's own program then says so."""
-
-    def open_nothing(*args: object) -> None:
-        raise GraderError("no lane can be opened")
-
-    monkeypatch.setattr(lanes_module, "open_pool", open_nothing)
+    monkeypatch.setattr(lanes_module, "open_pool", fail)
     (tmp_path / "double.py").write_text(WRONG)
     plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     with pytest.raises(GraderError, match="no lane can be opened"):
         grade_checkout(plan, submission, lambda report: None, lambda graded: None, lambda: undone.append(True))
     assert undone == [True]
+    monkeypatch.undo()
+    with pytest.raises(GraderError, match="the disk is full"):
+        grade_checkout(plan, submission, fail, lambda graded: None)
 
 
-@pytest.mark.parametrize(
-    ("event", "public"),
-    [
-        ('{"repository": {"private": true}}', False),
-        ('{"repository": {"private": false}}', True),
-        ("{}", True),
-        ("[", True),
-        ("", True),
-    ],
-)
-def test_points_are_not_told_in_public(tmp_path: Path, event: str, public: bool) -> None:
+def test_points_are_not_told_in_public(tmp_path: Path) -> None:
     """Where GitHub does not say that a repository is private, it counts as public."""
-    environ = environment(tmp_path)
-    Path(environ["GITHUB_EVENT_PATH"]).write_text(event)
-    assert Platform.of(environ).is_public is public
+    events = ('{"repository": {"private": true}}', '{"repository": {"private": false}}', "{}", "[", "")
+    environ, is_public = environment(tmp_path), []
+    for event in events:
+        Path(environ["GITHUB_EVENT_PATH"]).write_text(event)
+        is_public.append(Platform.of(environ).is_public)
+    assert is_public == [False, True, True, True, True]
 
 
 def test_other_systems(tmp_path: Path) -> None:
@@ -285,9 +242,7 @@ SECRET = "5e" * 32
 
 def inputs_of(type_grade: WarmGrade, folder: Path, *words: str) -> str:
     """What a submission sees of a hidden check, by the report of a command that grades it for staff."""
-    work = folder / "student"
-    work.mkdir(exist_ok=True)
-    (work / "double.py").write_text(INPUTS)
+    work = written(folder / "student", {"double.py": INPUTS})
     home = str(COURSES / "tiny")
     how = ["--course", home] if words[0] == "ci" else []
     typed = [*words, "--submission", str(work), "--json", str(folder / "report.json"), "--confinement", "none", *how]
@@ -328,7 +283,7 @@ def test_what_is_not_a_secret_is_refused(tmp_path: Path, words: tuple[str, str])
 
 def test_details_of_hidden_checks_are_for_staff(type_grade: WarmGrade, tmp_path: Path) -> None:
     """A report that a student may get says nothing of them; in that for staff, the previous test reads inputs."""
-    (tmp_path / "double.py").write_text(INPUTS)
-    words = ("ci", "double", "--submission", ".", "--course", str(COURSES / "tiny"), "--json", "report.json")
-    type_grade(*words, "--confinement", "none", cwd=tmp_path)
+    written(tmp_path, {"double.py": INPUTS})
+    words = ("ci", "double", "--course", str(COURSES / "tiny"), "--json", "report.json", "--confinement", "none")
+    type_grade(*words, cwd=tmp_path)
     assert details(json.loads((tmp_path / "report.json").read_text())) == [""]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
+from support import written
 
 from grader.cli import main
 
@@ -37,9 +38,7 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
         "package.json": "{}",
         "bad.json": "{",
     }
-    for name, text in made.items():
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_text(text)
+    written(tmp_path / "in", made)
     out = tmp_path / "gradebook.csv"
     ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
@@ -62,7 +61,6 @@ def test_what_cannot_be_gathered_is_refused(tmp_path: Path) -> None:
     """No reports, and reports of two courses, also where one author is in both."""
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has no report" in ran.output) == (2, True)
-    (tmp_path / "a.json").write_text(report("ada", {"a": 1}))
-    (tmp_path / "b.json").write_text(report("ada", {"a": 2}, course="d"))
+    written(tmp_path, {"a.json": report("ada", {"a": 1}), "b.json": report("ada", {"a": 2}, course="d")})
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has reports of several courses (c, d)" in ran.output) == (2, True)

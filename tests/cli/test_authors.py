@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import WarmGrade
-
-TOTAL = "def total(x):\n    return x.sum()\n"
+from support import TOTAL, WarmGrade, read, written
 
 
 @pytest.fixture
@@ -38,8 +36,7 @@ def test_one_broken_exercise_stops_no_command(type_grade: WarmGrade, spoiled: Pa
 
 def test_one_broken_exercise_stops_no_batch(type_grade: WarmGrade, spoiled: Path, tmp_path: Path) -> None:
     """Of a class the others are graded, the broken one is named, and the status is 3."""
-    (tmp_path / "class/ada").mkdir(parents=True)
-    (tmp_path / "class/ada/total.py").write_text(TOTAL)
+    written(tmp_path, {"class/ada/total.py": TOTAL})
     ran = type_grade("batch", "../class", "--out", "../out", "--confinement", "none", cwd=spoiled)
     assert ran.returncode == 3
     assert "5 / 5  ada" in ran.stdout
@@ -60,8 +57,8 @@ def test_new_leaves_nothing_half_written(type_grade: WarmGrade, home: Path, monk
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("grader.course.scaffold.write_whole", full)
-    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    before = read(home)
     ran = type_grade("new", "02_more/third", cwd=home)
     assert (ran.returncode, "No space left on device" in ran.stderr) == (2, True)
-    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+    assert read(home) == before
     assert not (home / "solutions/02_more").exists()

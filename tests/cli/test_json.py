@@ -33,8 +33,7 @@ def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
-    examined = Examination({"processors": 2}, reached, ["the network is open"])
-    data = doctor_data(examined)
+    data = doctor_data(Examination({"processors": 2}, reached, ["the network is open"]))
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
         "confinement": "reduced",

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import COURSES, WarmGrade
+from support import COURSES, TOTAL, WarmGrade, written
 
 RIGHT = "from helper import twice\n\n\ndef double(x):\n    return twice(x)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 PLACE = "exercises/01_basics/double"
@@ -18,9 +18,7 @@ PLACE = "exercises/01_basics/double"
 def home(home: Path) -> Path:
     """A student's copy of the pretend course, with one exercise solved in two files."""
     shutil.rmtree(home / "solutions")
-    (home / PLACE / "double.py").write_text(RIGHT)
-    (home / PLACE / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
-    return home
+    return written(home, {f"{PLACE}/double.py": RIGHT, f"{PLACE}/helper.py": "def twice(x):\n    return 2 * x\n"})
 
 
 def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
@@ -34,27 +32,21 @@ def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_
     receipt = (home / "week1.receipt.txt").read_text()
     assert f"\n{digest}  week1.zip\n" in receipt
     assert f"# {hashlib.sha256(RIGHT.encode()).hexdigest()}  {PLACE}/double.py\n" in receipt
-    other = tmp_path / "elsewhere"
-    other.mkdir()
+    other = written(tmp_path / "elsewhere", {"notes.txt": ""})
     again = type_grade("pack", "--handin", "week1", "--out", str(other), "--quiet", cwd=home / PLACE)
     assert again.stdout == f"{other / 'week1.zip'}\n"
     assert (other / "week1.zip").read_bytes() == data
 
-    submissions = tmp_path / "in"
-    (submissions / "bo").mkdir(parents=True)
-    (submissions / "bo" / "week1.zip").write_bytes(data)
-    (submissions / "ada.zip").write_bytes(data)
-    (submissions / "cy.zip").write_bytes(data[:-40])
-    graded = type_grade("batch", str(submissions), "--out", str(tmp_path / "out"), "--handin", "week1",
-                       "--confinement", "none", cwd=COURSES / "tiny")  # fmt: skip
+    submissions = written(tmp_path / "in", {"bo/week1.zip": data, "ada.zip": data, "cy.zip": data[:-40]})
+    words = ("batch", str(submissions), "--handin", "week1", "--confinement", "none", "--out")
+    graded = type_grade(*words, str(tmp_path / "out"), cwd=COURSES / "tiny")
     assert graded.returncode == 0, graded.stdout + graded.stderr
     with (tmp_path / "out/gradebook.csv").open(encoding="utf-8", newline="") as file:
         assert {row["author"]: row["earned"] for row in csv.DictReader(file)} == {"ada": "10", "bo": "10", "cy": "0"}
     assert "cy.zip cannot be read as a zip" in (tmp_path / "out/reports/cy.json").read_text()
-    (submissions / "ada").mkdir()
-    (submissions / "ada" / "double.py").write_text(RIGHT.replace("twice(x)", "x"))
-    again = type_grade("batch", str(submissions), "--out", str(tmp_path / "out2"), "--handin", "week1",
-                      "--confinement", "none", "--only", "double", "--author", "ada", cwd=COURSES / "tiny")  # fmt: skip
+    written(submissions, {"ada/double.py": RIGHT.replace("twice(x)", "x")})
+    one = ("--only", "double", "--author", "ada")
+    again = type_grade(*words, str(tmp_path / "out2"), *one, cwd=COURSES / "tiny")
     assert again.returncode == 0, again.stdout + again.stderr
     assert "several versions: double.py counts, not ada.zip/" in (tmp_path / "out2/reports/ada.json").read_text()
 
@@ -69,10 +61,8 @@ def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_
 )
 def test_what_had_better_not_be_handed_in(type_grade: WarmGrade, home: Path, text: str | None, told: str) -> None:
     """A missing, broken or untouched file is told, and nothing is packed but by force."""
-    (home / "course.yaml").write_text(
-        (home / "course.yaml").read_text().replace("[double]\nlimits", "[double, total]\nlimits")
-    )
-    (home / "exercises/01_basics/total/total.py").write_text("def total(x):\n    return x.sum()\n")
+    course = (home / "course.yaml").read_text().replace("[double]\nlimits", "[double, total]\nlimits")
+    written(home, {"course.yaml": course, "exercises/01_basics/total/total.py": TOTAL})
     path = home / PLACE / "double.py"
     if text is None:
         path.unlink()

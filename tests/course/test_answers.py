@@ -100,9 +100,8 @@ def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp
     """Texts are replaced, definitions of the same names too; new definitions and imports are added."""
     file = tmp_path / "wrong.yaml"
     file.write_text(ENTRIES)
-    assert answers(tmp_path / "wrong", file) == tuple(
-        file / name for name in ("triples", "copies", "twice", "same", "unknown")
-    )
+    names = ("triples", "copies", "twice", "same", "unknown")
+    assert answers(tmp_path / "wrong", file) == tuple(file / name for name in names)
     triples = read_answer(exercise, file / "triples")
     assert triples.source.decode() == REFERENCE.replace("FACTOR = 2", "FACTOR = 3")
     assert (triples.sentence, triples.caught_by, triples.breaks) == ("You triple.", "small", ("C2",))

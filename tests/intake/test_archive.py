@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 import pytest
-from support import COURSES, files_in, problems_in
+from support import COURSES, files_in, problems_in, written
 
 from grader.course.load import load_course
 from grader.intake.collect import collect
@@ -20,16 +20,13 @@ COURSE = load_course(COURSES / "tiny")
 PLACE = "exercises/01_basics/double/double.py"
 
 
-def zipped(
-    files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED, modes: Mapping[str, int] | None = None
-) -> bytes:
+def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED, link: str = "") -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", method) as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         for name, data in files.items():
             info = zipfile.ZipInfo(name)
-            info.compress_type = method
-            info.external_attr = (modes or {}).get(name, 0o100644) << 16
-            archive.writestr(info, data)
+            info.external_attr = (0o120777 if name == link else 0o100644) << 16
+            archive.writestr(info, data, method)
     return target.getvalue()
 
 
@@ -85,7 +82,7 @@ def test_nothing_leads_out_of_a_zip(tmp_path: Path) -> None:
     names = ("../out.py", str(outside), f"x/../../{outside.name}", "C:\\out.py", "double.py")
     path = tmp_path / "in" / "ada.zip"
     path.parent.mkdir()
-    path.write_bytes(zipped(dict.fromkeys(names, b"/etc/passwd"), modes={"double.py": 0o120777}))
+    path.write_bytes(zipped(dict.fromkeys(names, b"/etc/passwd"), link="double.py"))
     assert read(path) == {}
     assert [item.name for item in tmp_path.rglob("*.py")] == []
 
@@ -101,6 +98,7 @@ def test_zip_that_cannot_be_read_says_so(tmp_path: Path, data: bytes) -> None:
 
 
 TOO_MUCH = "too much was handed in, more than 500 files or 64 MiB: "
+VENV = "a virtual environment, whose files are not read"
 GOOD = {PLACE: b"x = 1\n"}
 
 
@@ -113,12 +111,8 @@ GOOD = {PLACE: b"x = 1\n"}
         ({f"old/{i:03}.py": b"x" for i in range(600)}, "old/499.py", f"{TOO_MUCH}101 files not read"),
         ({f"{i}.txt": b"" for i in range(600)}, "", ""),
         ({f"old/{i}.ipynb": bytes(8 << 20) for i in range(9)}, "old/8.ipynb", f"{TOO_MUCH}1 file not read"),
-        (
-            {"env/pyvenv.cfg": b"", "env/lib/python3/site-packages/x/double.py": b"", "env/bin/y.py": b""},
-            "env/pyvenv.cfg",
-            "a virtual environment, whose files are not read",
-        ),
-        ({"pyvenv.cfg": b"", "Scripts/y.py": b""}, "pyvenv.cfg", "a virtual environment, whose files are not read"),
+        ({"env/pyvenv.cfg": b"", "env/lib/python3/site-packages/x/double.py": b""}, "env/pyvenv.cfg", VENV),
+        ({"pyvenv.cfg": b"", "Scripts/y.py": b""}, "pyvenv.cfg", VENV),
         ({"e/site-packages/double.py": b""}, "e/site-packages", "installed packages, which are not read"),
     ],
 )
@@ -132,14 +126,11 @@ def test_a_large_part_costs_no_other(tmp_path: Path, files: dict[str, bytes], ro
         path.write_bytes(tarred({**GOOD, **files}))
     else:
         above = ""
-        for name, data in {**files, **GOOD}.items():
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            (path / name).write_bytes(data)
+        written(path, {**files, **GOOD})
     found, unmatched = collected(path)
     assert found.exercises["double"].files["double.py"] == b"x = 1\n"
-    told = {
-        one.file: one.why for one in unmatched if not one.why.startswith(("it has neither", "it cannot be read as"))
-    }
+    usual = ("it has neither", "it cannot be read as")
+    told = {one.file: one.why for one in unmatched if not one.why.startswith(usual)}
     assert list(told) == ([f"{above}{row}"] if row else [])
     assert all(text.startswith(why) for text in told.values())
 

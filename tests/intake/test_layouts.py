@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support import files_in
+from support import files_in, written
 
 from grader.intake.collect import collect
 from grader.intake.handed import Intake
@@ -137,14 +137,6 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
 }
 
 
-def lay(folder: Path, files: Mapping[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
 def found(intake: Intake, course: Course) -> dict[str, str]:
     own = {}
     for handed in intake.handed:
@@ -158,7 +150,7 @@ def found(intake: Intake, course: Course) -> dict[str, str]:
 def test_shapes(tiny: Course, tmp_path: Path, shape: str, zipped: bool) -> None:
     """Each is told apart, as a folder and as the zip that was downloaded, with whatever folders around it."""
     told, files, asked = SHAPES[shape]
-    path = lay(tmp_path / "in", files)
+    path = written(tmp_path / "in", files)
     if zipped and (shape == "clones" or shape.endswith("one author")):
         return  # a zip has no name of an author, and nothing hidden is unpacked
     if zipped:
@@ -172,10 +164,8 @@ def test_shapes(tiny: Course, tmp_path: Path, shape: str, zipped: bool) -> None:
 
 def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:
     """A file without an author, a text that was typed in, a link: each with why; OUT and another OUT are nobody."""
-    folder = lay(
-        tmp_path / "in",
-        {"ada/double.py": "", "bo/double.py": "", "double.py": "", "notes.txt": "", "out/x": "", f"old/{OUT_MARK}": ""},
-    )
+    names = ("ada/double.py", "bo/double.py", "double.py", "notes.txt", "out/x", f"old/{OUT_MARK}")
+    folder = written(tmp_path / "in", dict.fromkeys(names, ""))
     (folder / "cy").symlink_to(folder / "ada")
     with taken_in(folder, tiny.exercises, out=folder / "out") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
@@ -188,7 +178,7 @@ def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:
 
 def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
     """Nothing of it can be graded, and its author is not forgotten."""
-    lay(tmp_path, {"ada_1_2_double.py": "", "bo_3_text.html": "", "cy_LATE_4_5_total.py": ""})
+    written(tmp_path, {"ada_1_2_double.py": "", "bo_3_text.html": "", "cy_LATE_4_5_total.py": ""})
     with taken_in(tmp_path, tiny.exercises) as intake:
         assert found(intake, tiny) == {"1": "double", "3": "", "4": "total"}
         assert [(row.file, row.author) for row in intake.unmatched] == [("3_text.html", "3")]
@@ -197,14 +187,11 @@ def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
 
 def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
     """A folder of folders is read as what somebody says it is; a wrong word is answered with the nearest."""
-    lay(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})
+    written(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})
     with taken_in(tmp_path, tiny.exercises, "clones") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
-    with (
-        pytest.raises(SubmissionError, match=r"there is no layout 'canvass'; did you mean canvas\?"),
-        taken_in(tmp_path, tiny.exercises, "canvass"),
-    ):
-        pass
+    with pytest.raises(SubmissionError, match=r"there is no layout 'canvass'; did you mean canvas\?"):
+        taken_in(tmp_path, tiny.exercises, "canvass").__enter__()
     assert [layout.name for layout in LAYOUTS] == ["gradescope", "moodle", "canvas", "nbgrader", "clones", "plain"]
 
 
@@ -219,7 +206,7 @@ def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[str, str], told: str) -> None:
     """An empty folder and damaged metadata are errors that say where, and what to do."""
-    with pytest.raises(SubmissionError) as error, taken_in(lay(tmp_path, files), tiny.exercises):
+    with pytest.raises(SubmissionError) as error, taken_in(written(tmp_path, files), tiny.exercises):
         pass
     assert told in str(error.value)
 
@@ -227,10 +214,8 @@ def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[s
 def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> None:
     """In a group and alone: both rows stand, and staff read of it."""
     alone = "submission_5:\n  :submitters:\n  - :email: bo@x.org\n"
-    lay(
-        tmp_path,
-        {"submission_metadata.yml": METADATA + alone, "submission_1/double.py": "", "submission_5/double.py": ""},
-    )
+    files = {"submission_metadata.yml": METADATA + alone, "submission_1/double.py": "", "submission_5/double.py": ""}
+    written(tmp_path, files)
     with taken_in(tmp_path, tiny.exercises) as intake:
         why = [row.why for row in intake.unmatched if row.author == "bo@x.org"]
         assert why == ["a row each of several submissions counts: ada@x.org+bo@x.org, bo@x.org"]
@@ -238,15 +223,10 @@ def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> No
 
 def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
     """Gradescope and nbgrader say it, each in its own way; Canvas says only what was late."""
-    (tmp_path / "g" / "submission_1").mkdir(parents=True)
-    (tmp_path / "g" / "submission_1" / "double.py").write_text("ada")
-    (tmp_path / "g" / "submission_metadata.yml").write_text(METADATA)
-    for author, at in {"ada": "2026-01-01 10:00:00.5 America/New_York", "bo": "2026-01-01 10:00", "cy": "soon"}.items():
-        (tmp_path / "n" / author / "hw").mkdir(parents=True)
-        (tmp_path / "n" / author / "hw" / "timestamp.txt").write_text(at)
-    (tmp_path / "c").mkdir()
-    for name in ("ada_LATE_1_2_double.py", "bo_3_4_double.py"):
-        (tmp_path / "c" / name).write_text("x")
+    written(tmp_path / "g", {"submission_1/double.py": "ada", "submission_metadata.yml": METADATA})
+    ends = {"ada": "2026-01-01 10:00:00.5 America/New_York", "bo": "2026-01-01 10:00", "cy": "soon"}
+    written(tmp_path / "n", {f"{author}/hw/timestamp.txt": at for author, at in ends.items()})
+    written(tmp_path / "c", {"ada_LATE_1_2_double.py": "x", "bo_3_4_double.py": "x"})
     times: dict[str, tuple[str, bool]] = {}
     for folder in "gnc":
         with taken_in(tmp_path / folder, tiny.exercises) as intake:

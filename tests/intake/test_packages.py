@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support import files_in
+from support import files_in, written
 
 from grader.intake.collect import collect, read_submission
 from grader.intake.handed import Handed, Part
@@ -27,10 +27,7 @@ ALONG = {"double.py", "beside.py", "tools/__init__.py", "tools/deep/__init__.py"
 
 
 def laid_out(folder: Path) -> Path:
-    for name, data in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    written(folder, FILES)
     (folder / "tools" / "linked").symlink_to("/etc")
     (folder / "tools" / "link.py").symlink_to("/etc/passwd")
     return folder
@@ -48,10 +45,7 @@ def test_packages_come_along(tiny: Course, tmp_path: Path) -> None:
 def test_a_packed_package_is_read_back(tiny: Course, tmp_path: Path) -> None:
     """What `grade pack` writes has all of it, at places where it is found again."""
     submission = read_submission(laid_out(tmp_path / "work"), tiny.exercises[:1], "ada")
-    for name, data in packed_files(submission, tiny.exercises[:1]).items():
-        path = tmp_path / "zip" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    handed = Handed("ada", ("ada",), (Part(tmp_path / "zip"),))
-    (again,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
-    assert (files_in(again), unmatched) == (files_in(submission), [])
+    again = written(tmp_path / "zip", packed_files(submission, tiny.exercises[:1]))
+    handed = Handed("ada", ("ada",), (Part(again),))
+    (same,), unmatched = collect(handed, tiny.exercises, tiny.exercises[:1])
+    assert (files_in(same), unmatched) == (files_in(submission), [])

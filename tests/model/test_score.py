@@ -33,11 +33,7 @@ def test_parts_are_tenths(points: int, shares: list[int], shown: int) -> None:
     if all(points * 10 * share >= sum(shares) for share in shares):
         assert all(part % 10 == 0 and part > 0 for part in parts)
         assert divide(100 * points, [*shares[:shown], sum(shares[shown:])])[: len(shares[:shown])] == parts[:shown]
-
-
-def test_twenty_two_shares() -> None:
-    """Ten points for twenty-two equal shares are fours and fives, and never 0.46."""
-    assert set(divide(1000, [1] * 22)) == {40, 50}
+    assert set(divide(1000, [1] * 22)) == {40, 50}  # never 0.46
     assert divide(100, [1] * 40)[:2] == [3, 2]
 
 
@@ -52,11 +48,6 @@ def test_verdicts_and_points() -> None:
     undecided = {row.outcome.verdict for row in rows if row.score.undecided}
     assert earned == {Verdict.PASSED}
     assert undecided == {Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN}
-
-
-def test_points_as_text() -> None:
-    """Points are written as a person writes them."""
-    assert [points_text(value) for value in (0, 700, 750, 725, 1000)] == ["0", "7", "7.5", "7.25", "10"]
 
 
 CHECKS = (
@@ -94,12 +85,9 @@ def test_without_a_right_value_nothing_counts() -> None:
     assert held(["kept", "own"]) == ([0, 0, 200, 200, 0], [0] * 5, None)
     assert held(["kept", "own"], values=["C1"]) == ([0] * 5, [0, 0, 200, 200, 0], None)
     assert held(["own", "random[0]"], values=["random"]) == ([0, 200, 0, 200, 0], [0] * 5, None)
-    assert held(["own", "sum"], values=["random"]) == ([0] * 5, [200, 0, 0, 200, 0], None)
-
-
-def test_a_rule_with_a_cap_shows_no_value() -> None:
-    """Its checks are of category correctness as long as nobody says otherwise, but a constant passes them."""
+    # A check of a rule with a cap is of category correctness, too, but a constant passes it.
     assert held(["kept", "own"], caps={"C3": 300}) == ([0] * 5, [0, 0, 200, 200, 0], None)
+    assert held(["own", "sum"], values=["random"]) == ([0] * 5, [200, 0, 0, 200, 0], None)
 
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if not verdict.decided])
@@ -139,8 +127,9 @@ def test_a_value_check_that_crashes_caps() -> None:
     assert held(["sum", "kept"], Verdict.SKIPPED, ["C1"], {"random": 100}) == ([200, 0, 200, 0, 0], [0] * 5, None)
 
 
-def test_why_points_are_held_back() -> None:
-    """One sentence, which names the rule that caps the exercise, or says that no value was right."""
+def test_points_as_text() -> None:
+    """As a person writes them; one sentence names the rule that caps the exercise, or says that no value was right."""
+    assert [points_text(value) for value in (0, 700, 750, 725, 1000)] == ["0", "7", "7.5", "7.25", "10"]
     assert held_text(0, None) == ""
     assert held_text(150, None) == "No points yet: 1.5 earned on other rules do not count, because no value was right."
     assert "rule C6" in held_text(150, "C6")

@@ -57,11 +57,7 @@ LEAKS = {
     "the starter's code": (f"{FOLDER}/double.py", f"def double(x):\n{SOLUTION}", 2),
     "a hint": (f"{FOLDER}/exercise.yaml", f"hints:\n- |\n  Write\n{SOLUTION}", 4),
     "a hint in quotes": (f"{FOLDER}/exercise.yaml", 'hints:\n- "Write \\x72eturn x.mul(2)\\\n  \\n.to(x.dtype)"\n', 2),
-    "a hidden check as a shown one": (
-        f"{FOLDER}/check_double.py",
-        f"import torch\n\ndef check_it(student):\n{CHECK}",
-        4,
-    ),
+    "a hidden check as a shown one": (f"{FOLDER}/check_double.py", f"import torch\n\ndef check_it(a):\n{CHECK}", 4),
     "a hidden input in a page": ("exercises/01_basics/README.md", f"`{CHECK.strip()[:70]}`\n", 1),
     "a hidden input alone": ("exercises/01_basics/README.md", "Try\n`[[4.0, 7.5],\n[-3.25, 9]]`\n", 2),
     "a hidden input in a shown check": (f"{FOLDER}/check_double.py", "X = [[4.0, 7.5], [-3.25, 9]]\n", 1),
@@ -78,8 +74,7 @@ def test_leak_in_a_text_is_found(copy: Files, secrets: tuple[Secret, ...], place
     path, text, line = LEAKS[place]
     copy[path] = text.encode()
     told = found(copy, secrets)
-    assert told.startswith(f"{path}:{line}: "), told
-    assert told.count("\n") == 0, "one leak, one line"
+    assert (told.startswith(f"{path}:{line}: "), told.count("\n")) == (True, 0), told
 
 
 def test_canary_in_bytes_and_in_a_name(copy: Files, secrets: tuple[Secret, ...]) -> None:
