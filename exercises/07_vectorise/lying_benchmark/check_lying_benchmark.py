@@ -15,7 +15,8 @@ def check_seconds(student, probe):
     for key, asked in {"loop": 6.0, "sum": 2.0, "speedup": 3.0}.items():
         require(key in found, f'the result has no "{key}"')
         same_values(found[key], asked, f'result["{key}"]')
-    reads_openly(student.compare_sums)  # hidden checks cannot judge code that hides what it does
+    # Hidden checks cannot judge code that hides what it does.
+    reads_openly(student.compare_sums, ("Timer", "timeit", "globals"))
 
 
 @check("C2", share=2)
