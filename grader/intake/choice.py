@@ -161,15 +161,15 @@ def _submission(
     root: Path | None,
 ) -> Submission:
     """The submission of the candidates at one place of their order."""
-    found: dict[str, ExerciseFiles] = {}
+    exercises: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
         own = ordered[exercise.id]
         if attempt < len(own):
-            found[exercise.id] = _files_of(exercise, own[attempt], own, contents, root, late=handed.late)
+            exercises[exercise.id] = _files_of(exercise, own[attempt], own, contents, root, late=handed.late)
         elif attempt == 0:
             problem, unread = _problem(exercise, contents, wanted)
-            found[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
-    return Submission(handed.key, found, digest_of(found), root, handed.authors)
+            exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
+    return Submission(handed.key, exercises, digest_of(exercises), root, handed.authors)
 
 
 def _files_of(
