@@ -25,7 +25,7 @@ quick: install-dev compiled
 	$(BIN)/python -m pytest -q -n 2 tests/test_floors.py tests/model tests/grading/test_schedule.py tests/course tests/connection \
 		tests/report tests/check/test_words.py tests/wire/test_values.py
 
-# The whole corpus, and a proof of the course that it attacks; `make test` runs a quarter of the corpus.
+# The whole corpus, and a proof of the course that it attacks; `make test` runs a fifth of the corpus.
 attacks: install-dev compiled
 	cd tests/courses/wall && $(abspath $(BIN))/grade verify --seeds 1
 	$(BIN)/python tests/attack_runner.py --twice

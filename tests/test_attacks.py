@@ -1,6 +1,6 @@
 """An attack gets what its file says, honest authors beside it notice nothing, and nothing is left of it.
 
-A quarter of the corpus is run here, another one for each state of the engine. `make attacks` runs all of it.
+A fifth of the corpus is run here, another one for each state of the engine. `make attacks` runs all of it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import grader
 ATTACKS = read_corpus()
 
 
-def quarter_of(attacks: Sequence[Attack]) -> list[Attack]:
+def fifth_of(attacks: Sequence[Attack]) -> list[Attack]:
     """The same ones for the same engine, and others as soon as a line of it is changed."""
     engine = hashlib.sha256()
     for path in sorted(Path(grader.__file__).parent.rglob("*.py")):
         engine.update(path.read_bytes())
-    return [a for a in attacks if hashlib.sha256(engine.digest() + a.name.encode()).digest()[0] % 4 == 0]
+    return [a for a in attacks if hashlib.sha256(engine.digest() + a.name.encode()).digest()[0] % 5 == 0]
 
 
-TRIED = quarter_of(ATTACKS)
+TRIED = fifth_of(ATTACKS)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's")
 
