@@ -41,7 +41,8 @@ class CheckFailed(AssertionError):
         self.public = public
         self.from_text = from_text
         self.story = story or public
-        self.about = about
+        # Of a text no value is wrong: lines to try in plain Python would show nothing.
+        self.about = about or ("performance" if from_text else "")
         self.by_value = False
         self.picture = picture
         super().__init__(self.story)
