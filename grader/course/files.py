@@ -320,7 +320,9 @@ def _sentence(item: Any, kind: type[BaseModel]) -> str:
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), known)}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
-    said = item["msg"].removeprefix("Value error, ").replace("Tuple", "List").replace("tuple", "list")  # as in YAML
+    said = item["msg"].removeprefix("Value error, ")
+    if said == item["msg"]:  # pydantic's own words; what Python calls a tuple is a list in YAML
+        said = said.replace("Tuple", "List").replace("tuple", "list")
     return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
 
 

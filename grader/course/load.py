@@ -23,13 +23,6 @@ from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
 _MOST_DATA_MB = 16
-_OF_EXERCISE = (
-    *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints", "counters", "retyped"),
-    *("values", "void", "par"),
-)
-_OF_HANDIN = ("id", "title", "exercises", "weight", "extra", "drop", "late_days")
-"""What is taken from the files as it is."""
-
 _NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"
 _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*)*)", re.MULTILINE)
 """A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
@@ -97,7 +90,19 @@ def _load_exercise(
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
     entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
     return Exercise(
-        **{name: getattr(file, name) for name in _OF_EXERCISE},
+        number=file.number,
+        title=file.title,
+        kind=file.kind,
+        difficulty=file.difficulty,
+        topics=file.topics,
+        needs=file.needs,
+        minutes=file.minutes,
+        hints=file.hints,
+        counters=file.counters,
+        retyped=file.retyped,
+        values=file.values,
+        void=file.void,
+        par=file.par,
         id=places.id,
         module=places.module,
         points=round(file.points * 100),
@@ -201,7 +206,13 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
     if entry.drop >= counted:
         problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
     return HandIn(
-        **{name: getattr(entry, name) for name in _OF_HANDIN},
+        id=entry.id,
+        title=entry.title,
+        exercises=entry.exercises,
+        weight=entry.weight,
+        extra=entry.extra,
+        drop=entry.drop,
+        late_days=entry.late_days,
         due=moment(entry.due, "due") if entry.due else None,
         column=entry.column or entry.title,
         extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},

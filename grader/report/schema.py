@@ -91,9 +91,20 @@ class CheckEntry:
         """The entry for a graded check."""
         outcome = row.outcome
         return cls(
-            **_named(row.check, "id title contract category shown"),
-            **_named(outcome, "verdict message counters device cause picture"),
-            **_named(row, "seconds speed set_by"),
+            id=row.check.id,
+            title=row.check.title,
+            contract=row.check.contract,
+            category=row.check.category,
+            shown=row.check.shown,
+            verdict=outcome.verdict,
+            message=outcome.message,
+            counters=outcome.counters,
+            device=outcome.device,
+            cause=outcome.cause,
+            picture=outcome.picture,
+            seconds=row.seconds,
+            speed=tuple(row.speed),
+            set_by=row.set_by,
             earned=in_points(row.score.earned),
             possible=in_points(row.score.possible),
             held_back=in_points(row.held_back),
@@ -139,8 +150,18 @@ class ExerciseEntry:
         """The entry for a graded exercise."""
         exercise = graded.exercise
         return cls(
-            **_named(exercise, "id number title module hints"),
-            **_named(graded, "state handed_in notes held_by set_by diagnosis output"),
+            id=exercise.id,
+            number=exercise.number,
+            title=exercise.title,
+            module=exercise.module,
+            hints=exercise.hints,
+            state=graded.state,
+            handed_in=graded.handed_in,
+            notes=graded.notes,
+            held_by=graded.held_by,
+            set_by=graded.set_by,
+            diagnosis=graded.diagnosis,
+            output=graded.output,
             file=graded.place.file if graded.place else None,
             score=ScoreEntry.of(graded.score),
             withheld=PartEntry(checks=exercise.withheld.checks, points=in_points(graded.withheld_points)),
@@ -216,7 +237,11 @@ class ReportFile:
         """
         return cls(
             version=VERSION,
-            **_named(report, "course handin author digest graded_at"),
+            course=report.course,
+            handin=report.handin,
+            author=report.author,
+            digest=report.digest,
+            graded_at=report.graded_at,
             authors=report.authors or (report.author,),
             score=ScoreEntry.of(report.score),
             policy=FinalEntry.of(report.policy) if report.policy else None,
@@ -273,11 +298,6 @@ def _impossible(report: ReportFile) -> Iterator[str]:
             yield f"{name}: {points_text(score.earned)} of {points_text(score.possible)} points cannot be earned"
     if report.score.exact != sum(parts, Score(0, 0)):
         yield "score: it is not the sum of the exercises' scores"
-
-
-def _named(record: object, names: str) -> dict[str, Any]:
-    """The fields of these names, which the report calls the same."""
-    return {name: getattr(record, name) for name in names.split()}
 
 
 def _exact(points: float) -> int:
