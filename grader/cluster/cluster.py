@@ -65,6 +65,7 @@ class Cluster:
         self._note = note
         self._client: Client | None = None
         self._slots: dict[str, int] = {}
+        self._events: set[tuple[float, str]] = set()
 
     @property
     def slots(self) -> int:
@@ -106,7 +107,10 @@ class Cluster:
 
     def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
         """A worker said how much it can grade at once, and if nothing, why."""
-        said = event[1]
+        when, said = event
+        if (when, said["address"]) in self._events:
+            return
+        self._events.add((when, said["address"]))
         self._slots[said["address"]] = said["slots"]
         if said["why"]:
             self._note(f"{said['host']} ({said['address']}) is refused: {said['why']}")
@@ -140,6 +144,8 @@ class Cluster:
         until = time.monotonic() + _ANSWER_S
         while (silent := client.nthreads().keys() - self._slots.keys()) and time.monotonic() < until:
             time.sleep(0.05)
+            for event in client.get_events(self._name):  # of which a subscription on a busy machine misses the first
+                self._heard(event)
         for worker in silent:
             self._note(f"{worker} is refused: {problem}")
         if not any(self._slots.values()):
