@@ -21,8 +21,7 @@ from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
 from grader.model import Limits
 from grader.model.messages import Level
-from grader.runner.confinement import SandboxPlan
-from grader.runner.source import WorkerServer
+from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}

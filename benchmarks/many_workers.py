@@ -24,8 +24,7 @@ from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
-from grader.runner.confinement import SandboxPlan
-from grader.runner.source import WorkerServer
+from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup
 
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}

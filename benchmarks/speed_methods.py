@@ -41,8 +41,7 @@ def record(path: Path, minutes: float) -> None:
     torch.set_num_threads(1)
 
     from grader.connection.starting import ForkStarter
-    from grader.runner.confinement import SandboxPlan
-    from grader.runner.source import WorkerServer
+    from grader.runner.source import SandboxPlan, WorkerServer
 
     server = WorkerServer(SandboxPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:

@@ -147,8 +147,7 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
     torch.set_num_threads(1)
 
     from grader.connection.starting import ForkStarter
-    from grader.runner.confinement import SandboxPlan
-    from grader.runner.source import WorkerServer
+    from grader.runner.source import SandboxPlan, WorkerServer
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     until = time.monotonic() + 60 * minutes

@@ -33,10 +33,9 @@ from grader.course.layout import closed_folders
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.messages import Level, Start
-from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, _folders_of
 from grader.runner.pool import open_lane
-from grader.runner.source import Source, WorkerServer, open_source
+from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

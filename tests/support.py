@@ -30,10 +30,9 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
-from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.lane import Lane, Watch
 from grader.runner.pool import Pool, open_lane, open_pool
-from grader.runner.source import Source, Supply, WorkerServer, open_source
+from grader.runner.source import Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSES = ROOT / "tests" / "courses"

@@ -32,7 +32,7 @@ PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py
 HOST = LAYERS[LAYERS.index("course") :]
 """The packages that are imported where grading is started, besides those of plain data."""
 
-HOST_WIRE = {"grader.wire.bounds", "grader.wire.frames", "grader.wire.transport"}
+HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
 
 LARGEST_FILE = 500

@@ -25,10 +25,9 @@ from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public import say
-from grader.wire.bounds import ProtocolError, Unsupported, expect, is_index
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame
+from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
 from grader.wire.memory import Table, padded
 
 _MOST_REASON = 300

@@ -20,9 +20,8 @@ from grader.sandbox import clock
 from grader.sandbox.messages import Ended
 from grader.sandbox.process import sweep
 from grader.sandbox.view import WORK
-from grader.wire.bounds import ChannelClosed, ProtocolError, TooMuch
-from grader.wire.frames import Channel, Frame
-from grader.wire.transport import Patience, until
+from grader.wire.frames import Channel, Frame, ProtocolError, TooMuch
+from grader.wire.transport import ChannelClosed, Patience, until
 
 GRACE_S = 2.0
 _LONGEST_WAIT_S = 1.0

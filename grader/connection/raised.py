@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from grader.model import Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.public import Public, carets, say
-from grader.wire.bounds import ProtocolError, expect, is_index
+from grader.wire.frames import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"takes .*argument|missing .*argument|unexpected keyword|multiple values for")

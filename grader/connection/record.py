@@ -14,8 +14,8 @@ import torch
 
 from grader.model import Speed
 from grader.model.endings import WorkerLost
-from grader.wire.bounds import Budget, Unsupported
 from grader.wire.decode import Change, copies
+from grader.wire.frames import Budget, Unsupported
 from grader.wire.memory import parts, place_of
 
 MAX_RECEIVED = 512 << 20

@@ -26,9 +26,8 @@ from grader.sandbox import cgroup
 from grader.sandbox.limits import WorkerLimits
 from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send, to_tree
 from grader.sandbox.process import workers_environment
-from grader.wire.bounds import Caps, ChannelClosed
-from grader.wire.frames import Channel
-from grader.wire.transport import SocketTransport, pipes_of, until
+from grader.wire.frames import Caps, Channel
+from grader.wire.transport import ChannelClosed, SocketTransport, pipes_of, until
 
 _WARM_UP_S = 120.0
 _SAID_BYTES = 4000

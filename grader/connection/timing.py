@@ -31,9 +31,8 @@ from grader.model import Device
 from grader.model.endings import WorkerLost
 from grader.model.public import say
 from grader.sandbox import clock
-from grader.wire.bounds import ProtocolError, Unsupported, expect
 from grader.wire.encode import Encoder
-from grader.wire.frames import Frame, parts_of
+from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.transport import make_to_map
 

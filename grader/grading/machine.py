@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from grader.grading.store import describe_machine
 from grader.model.messages import Level, Setup, Start
-from grader.runner.confinement import Reached, SandboxPlan
-from grader.runner.source import open_source
+from grader.runner.source import Reached, SandboxPlan, open_source
 
 MEANING = {
     Level.FULL: "student code sees the interpreter and nothing else, and leaves nothing behind",

@@ -1,4 +1,4 @@
-"""How a check can end, besides passing, as exceptions; `session.decide` makes the verdict.
+"""How a check can end, besides passing, as exceptions; `session.judge` makes the verdict.
 
 BaseException
 ├── Exception

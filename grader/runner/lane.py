@@ -35,14 +35,12 @@ from grader.model.messages import (
     from_frame,
     to_frame,
 )
-from grader.runner.confinement import Reached
-from grader.runner.source import START_S, Source
+from grader.runner.source import START_S, Reached, Source
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
 from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
-from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
-from grader.wire.transport import SocketTransport, pipes_of, until
+from grader.wire.transport import ChannelClosed, SocketTransport, pipes_of, until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""

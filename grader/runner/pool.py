@@ -20,9 +20,8 @@ from typing import TypeVar
 from grader.model import Device, Exercise
 from grader.model.errors import StartError
 from grader.model.messages import Setup, Start
-from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Watch
-from grader.runner.source import Source, open_source
+from grader.runner.source import SandboxPlan, Source, open_source
 
 Result = TypeVar("Result")
 _STARTS = 3

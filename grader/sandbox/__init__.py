@@ -7,7 +7,7 @@ process, which is process 1 in there. The server forks a worker straight into a 
 privilege before it receives anything (`levels`). Ending a set ends everything in it.
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
-the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.confinement` names the level.
+the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.source` names the level.
 
 It needs the standard library and py-landlock.
 """

@@ -1,6 +1,6 @@
 """What can workers do here? Probes try it in throw-away workers, started like all others, with targets of the host's.
 
-Each probe gives "" if its promise (see `grader.runner.confinement`) holds, else what was possible, or did not work.
+Each probe gives "" if its promise (see `grader.runner.source`) holds, else what was possible, or did not work.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ _NAMES = [name for name in vars(_Probes) if not name.startswith("_")]
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """What each probe found, by name; see `grader.runner.confinement`.
+    """What each probe found, by name; see `grader.runner.source`.
 
     Args:
         sandbox: how workers are confined.

@@ -5,8 +5,7 @@ host             the channel to the host
 plugin           the pytest plugin: collects and runs checks, and gives them their fixtures
 checks           checks as they were collected, and what each run gets anew: values of their files, a stream of inputs
 connections      the connections to the student and to the references, by accelerator; what the student printed
-judge            runs a check, and once more where that leaves something open
-decide           what a check raised -> its outcome, with its verdict and messages
+judge            what a check raised -> its outcome, with its verdict and messages; a second run if need be
 crashed          student code raised an exception: its verdict and messages, also of a hidden check
 words            which words and which texts of exceptions a hidden check may show
 reproduce        lines that repeat a failing call in plain Python, and whether they show the failure

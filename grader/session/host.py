@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from grader.model import Outcome
 from grader.model.messages import Collected, Done, Message, Spawned, from_frame, to_frame
-from grader.wire.bounds import ChannelClosed
 from grader.wire.frames import Channel
+from grader.wire.transport import ChannelClosed
 
 
 class Host:

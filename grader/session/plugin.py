@@ -32,9 +32,8 @@ from grader.model.endings import CheckTimeout
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
 from grader.session.checks import CheckFile, CollectedCheck, InputStream
 from grader.session.connections import Connections
-from grader.session.decide import Comparison, decide
 from grader.session.host import Host
-from grader.session.judge import Judge, Run, Verdicts
+from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
 from grader.session.reproduce import Tries, remade
 from grader.session.tracing import traced
 

@@ -2,8 +2,7 @@
 
 The stream, which needs no torch:
 
-bounds      what one message may hold, and the errors
-frames      one message on a stream: a header, a tree of JSON, and raw memory
+frames      one message on a stream: a header, a tree of JSON, and raw memory; what it may hold, and the errors
 transport   how bytes travel: a socket that can carry descriptors of shared memory, or a pair of pipes
 
 Values:

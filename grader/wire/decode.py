@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.bounds import KEYED, Caps, ProtocolError, expect, weighed
 from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy, items_of
 from grader.wire.facts import Facts, accelerator_here, any_known, from_row, note_facts
+from grader.wire.frames import KEYED, Caps, ProtocolError, expect, weighed
 from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
 from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect, weighed
 from grader.wire.facts import LONGEST, Facts, accelerator_here, any_known, cpu_view, device_of, to_row
+from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, weighed
 from grader.wire.memory import Block, Table, place_of
 from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from grader.wire.bounds import expect
+from grader.wire.frames import expect
 
 LONGEST = 100
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 
-from grader.wire.bounds import Caps, ProtocolError
+from grader.wire.frames import Caps, ProtocolError
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.bounds import ProtocolError, expect, is_index
+from grader.wire.frames import ProtocolError, expect, is_index
 from grader.wire.memory import LIMIT, MOST_DIMS
 
 PLAIN: set[type] = {type(None), bool, int, float, str}

@@ -15,8 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from grader.wire.bounds import ChannelClosed
-
 _AT_ONCE = 1 << 16
 """Bytes that are read at once: most messages have fewer, so that one is read with one system call."""
 _PARTS_AT_ONCE = 64
@@ -26,6 +24,10 @@ _TURN_S = 0.5
 
 Patience = Callable[[], float]
 """Seconds that a wait may last before the patience is called again; raises when no time is left."""
+
+
+class ChannelClosed(Exception):
+    """The other process is gone."""
 
 
 def until(moment: float) -> Patience:

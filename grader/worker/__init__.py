@@ -1,8 +1,8 @@
 """The untrusted process: the worker server, and the workers that run student code.
 
 __main__, server   the server: imports torch and NumPy and nothing of the course, forks workers
-start              how a worker starts, forked or as a fresh interpreter, until it is confined and serves
-serve              loads a submission and answers requests: call this function, run this probe
+serve              a worker: starts, forked or as a fresh interpreter, is confined, loads a submission, answers
+                   requests: call this function, run this probe
 surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
 own_probes         the probes that are ready-made; a call on several ranks
 counting           what one call costs, by hooks of PyTorch

@@ -25,7 +25,7 @@ def main() -> None:
         # Its workers are ended. Python would now take torch apart, and the host would wait for it.
         os._exit(0)
     else:
-        from grader.worker.start import spawned
+        from grader.worker.serve import spawned
 
         gc.enable()
         spawned()

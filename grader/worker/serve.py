@@ -1,4 +1,8 @@
-"""A worker's life: load the submission, answer requests, end. Student code runs here and nowhere else.
+"""A worker's life: start, be confined, load the submission, answer requests, end. Student code runs here alone.
+
+It is forked by the worker server, or a fresh interpreter, for systems where fork is missing, or unsafe once torch is
+imported. The channel of a fresh interpreter is its standard input and output, and its output goes where standard error
+goes. It warms up first and says so, so that one can be ready ahead of need.
 
 Each request says what to do (`do`) and has one reply: its value, or what student code raised.
 """
@@ -14,6 +18,7 @@ import inspect
 import linecache
 import os
 import signal
+import socket
 import sys
 import traceback
 import types
@@ -28,14 +33,72 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.bounds import ChannelClosed, Unsupported
+from grader.sandbox import cgroup, kernel
+from grader.sandbox.levels import Sandbox
+from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import accelerator_here
-from grader.wire.frames import Channel, Frame, packed
+from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.memory import Table, padded, starts_of
-from grader.worker import own_probes
+from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
+from grader.worker import own_probes, surroundings
 from grader.worker.surroundings import fill_memory, seed, show_device
+
+
+def spawned() -> None:
+    """Serve over the standard streams until they close."""
+    # The channel moves out of the way: what student code prints must not be read as frames.
+    channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
+    sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
+    surroundings.preload()
+    channel.send(0, {})
+    sandbox.give_up_rights()
+    wanted = from_tree(channel.receive().tree)
+    assert isinstance(wanted, StartWorker)
+    _live(channel, sandbox, wanted)
+
+
+def forked(orders: socket.socket, sandbox: Sandbox) -> None:
+    """Wait for what this worker is for, then be it; does not come back.
+
+    Args:
+        orders: on which that arrives, once.
+        sandbox: what confines it.
+    """
+    if sys.platform == "linux":
+        # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
+        kernel.take_small_pages()
+    # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
+    # no worker holds a lane's socket or another worker's.
+    sandbox.give_up_rights()
+    kernel.close_all_but(orders.fileno())
+    message, descriptors = receive(orders)
+    if not isinstance(message, StartWorker):  # the server is gone
+        os._exit(0)
+    channel_fd, output_fd, *doors = descriptors
+    cgroup.enter(doors)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    channel = socket.socket(fileno=os.dup2(channel_fd, 3) if channel_fd != 3 else 3)
+    kernel.close_all_but(3)
+    # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
+    orders.detach()
+    _live(Channel(SocketTransport(channel), trusts=True), sandbox, message)
+
+
+def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker) -> None:
+    """Be confined, serve until the channel closes, and end."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    folder = sandbox.confine(wanted.limits, wanted.folder)
+    channel.send(0, {})  # the last layer holds: no submission is sent before
+    serve(channel, folder)
+    # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
+    os._exit(0)
+
 
 NO_MEMORY = 71
 """Exit status of a worker that has no memory left for a request."""

@@ -28,7 +28,7 @@ from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.messages import from_text, receive, send
 from grader.sandbox.trials import try_out
 from grader.worker import counting, surroundings
-from grader.worker.start import forked
+from grader.worker.serve import forked
 
 _SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")

@@ -29,7 +29,7 @@ from grader.connection.connection import connection_of
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
 from grader.model.endings import NotUsable
-from grader.wire.bounds import Unsupported
+from grader.wire.frames import Unsupported
 
 X = torch.tensor([1.0, 2.0])
 

@@ -17,7 +17,7 @@ from grader.cli.doctor import doctor_data
 from grader.grading.machine import Examination
 from grader.model import Course
 from grader.model.messages import Level
-from grader.runner.confinement import PROMISES, Reached
+from grader.runner.source import PROMISES, Reached
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:

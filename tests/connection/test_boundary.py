@@ -20,7 +20,7 @@ from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.wire.bounds import Unsupported
+from grader.wire.frames import Unsupported
 
 MODULE = """
 import gc, types, weakref

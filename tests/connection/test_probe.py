@@ -13,7 +13,7 @@ from grader.check import gradients, seeded
 from grader.connection.connection import connection_of
 from grader.connection.student import Probe, Student
 from grader.model.endings import CheckFailed
-from grader.wire.bounds import Unsupported
+from grader.wire.frames import Unsupported
 
 
 def test_two_probe_files_of_one_name(function: Function, tmp_path: Path) -> None:

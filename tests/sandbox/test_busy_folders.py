@@ -14,9 +14,8 @@ from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
-from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane
-from grader.runner.source import WorkerServer
+from grader.runner.source import SandboxPlan, WorkerServer
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 

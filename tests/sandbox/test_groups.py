@@ -19,8 +19,7 @@ from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
-from grader.runner.confinement import SandboxPlan
-from grader.runner.source import WorkerServer
+from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup, messages
 
 

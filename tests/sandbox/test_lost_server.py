@@ -18,10 +18,9 @@ from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
-from grader.runner.confinement import SandboxPlan
 from grader.runner.lane import Lane, Run
 from grader.runner.pool import open_lane
-from grader.runner.source import WorkerServer
+from grader.runner.source import SandboxPlan, WorkerServer
 
 SLOW = "import time\ntime.sleep(1)\n" + RIGHT
 

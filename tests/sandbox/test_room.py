@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, RIGHT, run_grade
 
-from grader.runner.confinement import PROMISES
+from grader.runner.source import PROMISES
 from grader.sandbox import namespaces as room
 from grader.sandbox.levels import Full
 
@@ -45,7 +45,7 @@ MANY_WORKERS = """
 import os, tempfile
 from pathlib import Path
 from grader.runner.source import WorkerServer
-from grader.runner.confinement import SandboxPlan
+from grader.runner.source import SandboxPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.connection.starting import ForkStarter

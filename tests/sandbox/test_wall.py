@@ -23,8 +23,7 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
 from grader.model.messages import Level
-from grader.runner.confinement import PROMISES, SandboxPlan, findings, reached
-from grader.runner.source import FreshInterpreters, WorkerServer
+from grader.runner.source import PROMISES, FreshInterpreters, SandboxPlan, WorkerServer, findings, reached
 from grader.sandbox import cgroup, landlock, seccomp
 
 WALLS = (Level.REDUCED, Level.FULL)

@@ -12,8 +12,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grader.wire.bounds import Caps
-from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel
+from grader.wire.frames import HEADER, MAGIC, MAPPED, Caps, Channel
 from grader.wire.transport import Patience, PatientPipes, PipeTransport, SocketTransport, until
 
 Ends = tuple[Channel, Channel]

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from wire.pair import StandIn, bits
 
-from grader.wire.bounds import Caps, ProtocolError, Unsupported, expect, is_index
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
+from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
 from grader.wire.memory import Block, Table, extent, padded, place_of
 from grader.wire.plain import DTYPES
 

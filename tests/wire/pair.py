@@ -9,11 +9,10 @@ import numpy as np
 import torch
 
 from grader.connection.record import Record
-from grader.wire.bounds import Caps, Unsupported
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import accelerator_here
-from grader.wire.frames import parse_tree, write_tree
+from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
 from grader.wire.memory import Table, padded
 
 

@@ -15,8 +15,8 @@ from wire.pair import Pair
 
 from grader.check.values import same_values
 from grader.model.endings import CheckFailed
-from grader.wire.bounds import Caps, ProtocolError
 from grader.wire.decode import Decoder
+from grader.wire.frames import Caps, ProtocolError
 from grader.wire.memory import Table
 
 FIRST = len(Ours().table.rows)

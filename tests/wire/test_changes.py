@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, arrays
 from wire.pair import Pair, bits, quietly, same
 
-from grader.wire.bounds import ProtocolError
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
+from grader.wire.frames import ProtocolError
 from grader.wire.memory import Table
 
 

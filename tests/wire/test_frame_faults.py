@@ -10,9 +10,8 @@ import threading
 import pytest
 from wire.ends import KINDS, announce, descriptors, hostile, in_background, little_memory_and_time, opened, patience
 
-from grader.wire.bounds import ChannelClosed, ProtocolError
-from grader.wire.frames import HEADER, MAGIC
-from grader.wire.transport import PipeTransport
+from grader.wire.frames import HEADER, MAGIC, ProtocolError
+from grader.wire.transport import ChannelClosed, PipeTransport
 
 
 @pytest.mark.parametrize(

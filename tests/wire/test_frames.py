@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from wire.ends import KINDS, in_background, opened, patience
 
-from grader.wire.bounds import Caps, Unsupported
-from grader.wire.frames import HEADER, MAGIC
+from grader.wire.frames import HEADER, MAGIC, Caps, Unsupported
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 65_536, 65_537, 5_000_000])

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from wire.hostile import CAPS, EXTREMES, REPLIES, Ours, at, honest_reply, places, survive
 
-from grader.wire.bounds import ChannelClosed, ProtocolError
-from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel
+from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, ProtocolError
 from grader.wire.plain import DTYPES
-from grader.wire.transport import SocketTransport
+from grader.wire.transport import ChannelClosed, SocketTransport
 
 EXAMPLES = int(os.environ.get("WIRE_FUZZ_EXAMPLES", "600"))
 """More of them: `WIRE_FUZZ_EXAMPLES=20000 pytest tests/wire/test_fuzz.py --timeout=0`."""

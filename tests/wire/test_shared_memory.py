@@ -12,8 +12,7 @@ from array import array
 import pytest
 from wire.ends import announce, descriptors, hostile, little_memory_and_time, memory, opened, patience
 
-from grader.wire.bounds import ProtocolError
-from grader.wire.frames import HEADER, MAGIC, MAPPED
+from grader.wire.frames import HEADER, MAGIC, MAPPED, ProtocolError
 from grader.wire.transport import make_to_map
 
 GOOD = json.dumps({"a": 1}).encode()

@@ -10,8 +10,8 @@ import pytest
 import torch
 from wire.pair import Pair, bits, linked, quietly
 
-from grader.wire.bounds import Unsupported
 from grader.wire.decode import copies
+from grader.wire.frames import Unsupported
 from grader.wire.memory import _Memory
 
 SHARING: dict[str, Callable[[], tuple[Any, ...]]] = {

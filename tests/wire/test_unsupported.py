@@ -11,7 +11,7 @@ import pytest
 import torch
 from wire.pair import Pair, StandIn
 
-from grader.wire.bounds import Caps, ProtocolError, Unsupported
+from grader.wire.frames import Caps, ProtocolError, Unsupported
 
 
 class MyTensor(torch.Tensor):
