@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, print_json
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted
+from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
     from grader.author.port.draft import Draft

@@ -13,9 +13,9 @@ import click
 
 from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, needing, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted, listed
+from grader.report.console import INTERRUPTED, Pace, Rate, Say, needing, print_error
 from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:

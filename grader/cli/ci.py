@@ -19,9 +19,9 @@ from click.core import ParameterSource
 from grader.ci.platforms import PLATFORMS
 from grader.cli import options
 from grader.cli.grade import exit_status
-from grader.cli.printing import Say
 from grader.model.files import write_named, zip_bytes
 from grader.model.score import points_text
+from grader.report.console import Say
 
 if TYPE_CHECKING:
     from grader.ci.job import Checkout

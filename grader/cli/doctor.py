@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, print_json, terminal_width
 from grader.model.errors import CourseError
+from grader.report.console import Say, print_json, terminal_width
 from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:

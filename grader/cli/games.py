@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, terminal_width
 from grader.model import Picture
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.picture import NamedShape, Shapes, Window
+from grader.report.console import Say, drawing, terminal_width
 from grader.report.pictures import lines_of
 from grader.report.safe import prose
 

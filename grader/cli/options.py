@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from grader.cli.printing import print_error
 from grader.model import Broken, Course, Exercise, HandIn
 from grader.model.errors import CourseError
+from grader.report.console import print_error
 
 if TYPE_CHECKING:
     from grader.model.messages import Setup

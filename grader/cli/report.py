@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, needing, print_error, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
+from grader.report.console import Pace, Say, needing, print_error, terminal_width
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:

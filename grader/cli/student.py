@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, print_json, terminal_width
 from grader.model.errors import CourseError
+from grader.report.console import Say, drawing, print_json, terminal_width
 from grader.report.safe import for_terminal
 
 NOT_PACKED = 1
@@ -199,14 +199,11 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say.meanwhile("Watching ...")
-    from grader.student.watch import Screen, Watch
+    from grader.student.watch import Watch
 
     course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
-    # A screen reader would read the whole screen again, so nothing is cleared for it.
-    clear = (lambda: None) if plain else click.clear
-    screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)
-    Watch(course, exercise, workers.setup(seed or 0), screen).run(poll=poll)
+    Watch(course, exercise, workers.setup(seed or 0), say, drawing(plain=plain)).run(poll=poll)
 
 
 @click.command("pack")

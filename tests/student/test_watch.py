@@ -19,7 +19,8 @@ from support import COURSES, FORK, RIGHT
 
 from grader.course.saves import saves
 from grader.model import Course
-from grader.student.watch import Screen, Watch
+from grader.report.console import Say
+from grader.student.watch import Watch
 
 DOUBLE = "exercises/01_basics/double/double.py"
 LONGEST_S = 60.0
@@ -89,10 +90,10 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(80, 1), (40, 2)])
-def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
+def test_keys_are_told_in_words(tiny: Course, monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
     """Also on a narrow terminal, where they take more lines, each of which fits."""
-    screen = Screen(lambda *lines: None, lambda what, seconds: None, lambda: width)
-    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, screen)._legend()]
+    monkeypatch.setenv("COLUMNS", str(width))
+    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, Say())._legend()]
     assert len(told) == lines
     assert max(map(len, told)) <= width
     assert "  ".join(told).split("  ")[2:4] == ["s show the task", "l list"]
@@ -125,7 +126,7 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
 
 @posix
 def test_keys(tmp_path: Path) -> None:
-    """Each key does what the line says; `q` leaves at once, also in the middle of an endless loop."""
+    """Each key does what the line says; `q` leaves once what runs has ended."""
     with watching(tmp_path) as watched:
         watched.until("q quit")
         for key, words in (
