@@ -32,9 +32,7 @@ _ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
 _OTHER_SIGN = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", **_ARITHMETIC}
 _OTHER_SIGN |= {f"{sign}=": f"{other}=" for sign, other in _ARITHMETIC.items()}
 _SIGN = re.compile(r"[^\s\w()#\\]+")
-_OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
 _OTHER_DIM = {"0": "-1", "1": "0", "2": "1", "-1": "0", "-2": "-1"}
-_OTHER_ELEMENT = {"0": "-1", "-1": "0", "1": "0"}
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,6 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
             plain = isinstance(value, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
             copied = f"{text.of(value)}.clone()" if plain else f"({text.of(value)}).clone()"
             yield text.with_(*text.span(value), copied, "it returns a copy")
-        case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
-            yield text.with_(*text.span(function), other, f"`{other}` stands where you had `{name}`")
         case ast.Call():
             yield from _calls(node, text)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
@@ -121,9 +117,6 @@ def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
                 is_changed = f"`{other}` stands where you had `{sign}`"
                 what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
                 yield text.with_(start, end, between.replace(sign, other), what)
-        case ast.Subscript(slice=ast.expr() as index):
-            if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
-                yield text.with_(*text.span(index), element, "it takes another element")
 
 
 def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
