@@ -46,7 +46,7 @@ def _row(name: str, value: str) -> Iterator[str]:
 
 
 def _course_rows() -> Iterator[tuple[str, str]]:
-    """The student's course: where it is, whether it is complete, how much is done; and their editor."""
+    """The student's course: where it is, whether it is complete, how much is done."""
     from grader.course.layout import is_given, kept_progress
     from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
     from grader.student.pages import rows_of
@@ -71,7 +71,6 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     done = sum(row.state == "done" for row in rows)
     saved = kept_progress(course).relative_to(course.root).as_posix()
     yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
-    yield "editor", options.editor() or "not set: set VISUAL or EDITOR, and  grade open  uses it"
 
 
 def doctor_lines(examined: Examination) -> Iterator[str]:

@@ -5,7 +5,6 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -192,11 +191,6 @@ def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
 next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
-
-
-def editor() -> str:
-    """The command of the user's editor, or ""."""
-    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
 def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:

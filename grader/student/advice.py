@@ -17,7 +17,6 @@ from grader.course.golf import golf_line
 from grader.course.layout import is_entry
 from grader.course.topics import read_topics
 from grader.model import Check, Course, Exercise, Picture, Report
-from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
@@ -142,30 +141,14 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     yield "Then write an exercise of your own:  grade new --course DIR"
 
 
-def hints(
-    course: Course, exercise: Exercise, width: int, *, again: bool = False, everything: bool = False
-) -> Iterator[str]:
-    """The lines of the next hint of an exercise; progress saves which were seen.
-
-    Args:
-        course: the course.
-        exercise: the exercise.
-        width: columns of the terminal.
-        again: those that were seen, instead.
-        everything: all of them, instead.
-
-    Raises:
-        CourseError: the student has seen no hint yet.
-    """
+def hints(course: Course, exercise: Exercise, width: int, *, everything: bool = False) -> Iterator[str]:
+    """The lines of the next hint of an exercise, or of all; progress saves which were seen."""
     progress = folder.read_progress(course)
     total, standing = len(exercise.hints), progress.of(exercise.id)
     seen = min(standing.hints, total)
-    if again and not seen:
-        raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
-    numbers = range(first, last + 1)
+    numbers = range(1, total + 1) if everything else range(seen + 1, min(seen + 1, total) + 1)
     if not numbers:
-        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
+        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --all"
         return
     for number in numbers:
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)

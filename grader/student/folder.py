@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, NonNegativeInt
+from pydantic import Field, FiniteFloat, NonNegativeInt
 
 from grader.course import layout
-from grader.course.answers import starter_digest
 from grader.course.load import load_course
 from grader.course.topics import given_text
 from grader.intake.collect import read_submission
@@ -42,8 +40,6 @@ _OLD = ".old"
 _SENTENCES = {
     "new": "{path} is new",
     "corrected": "{path} is corrected",
-    "removed": "{path} is removed: the course no longer has it",
-    "own": "{path} stays: the course no longer has it, but you changed it",
     "beside": "You and the course both changed {path}. The new version is beside it: {name}.new",
     "changed": CHANGED,
 }
@@ -60,9 +56,8 @@ class Change:
 
     Attributes:
         path: from the folder's root.
-        kind: new, corrected, removed (from the course, and here), own (changed by the student, and no longer of the
-            course), beside (changed by both: the new version is beside it) or changed (a check that only the student
-            changed).
+        kind: new, corrected, beside (changed by both: the new version is beside it) or changed (a check that only the
+            student changed).
     """
 
     path: Path
@@ -91,17 +86,14 @@ def start(source: Path, folder: Path) -> Course:
 
 
 def _refuse_used(folder: Path) -> None:
-    if (folder / layout.GIVEN).is_file():
-        where = "the course is here already" if folder.resolve() == Path.cwd() else f"{folder} has the course already"
+    if layout.is_given(folder):
+        where = f"{folder.resolve()} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
     with failing_as(f"{folder} cannot be read", "choose another folder"):
-        there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    if seen := [name for name in there if not name.startswith(".")]:
-        what = f"{folder} is not empty (it has {seen[0]}{', ...' if seen[1:] else ''})"
+        there = os.listdir(folder) if os.path.lexists(folder) else []
+    if any(not name.startswith(".") for name in there):
         where = f"choose a new folder, such as {folder / 'tensors'}"
-        raise CourseError(f"{what}, and grade start overwrites nothing; {where}")
+        raise CourseError(f"{folder} is not empty, and grade start overwrites nothing; {where}")
 
 
 def update(source: Path, folder: Path) -> list[Change]:
@@ -117,12 +109,10 @@ def update(source: Path, folder: Path) -> list[Change]:
     changes = []
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        for path in dict.fromkeys((*texts, *given)):
-            kind = _kind(folder / path, texts.get(path), given.get(path))
+        for path, text in texts.items():
+            kind = _kind(folder / path, text, given.get(path))
             if kind in ("new", "corrected", "beside"):
-                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", texts[path])
-            elif kind == "removed":
-                (folder / path).unlink()
+                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", text)
             changes += [Change(path, kind)] if kind else []
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
@@ -143,14 +133,11 @@ def update_sentences(changes: Sequence[Change]) -> Iterator[str]:
         yield "Your own files are unchanged."
 
 
-def _kind(path: Path, new: bytes | None, given: str | None) -> str:
+def _kind(path: Path, new: bytes, given: str | None) -> str:
     """What to do with one file, as in `Change`; "" for nothing."""
     if not os.path.lexists(path):
-        return "new" if new is not None else ""
-    here = _digest_of(path)
-    if new is None:
-        return "removed" if here == given else "own"
-    wanted = _digest(new)
+        return "new"
+    here, wanted = _digest_of(path), _digest(new)
     if here == wanted:
         return ""
     if here == given:
@@ -194,10 +181,9 @@ def given_digests(folder: Path) -> dict[Path, str]:
     """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
-        digests = {Path(name): str(digest) for name, digest in files.items()}
+        return {Path(name): str(digest) for name, digest in files.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
@@ -242,7 +228,7 @@ def save_starters(course: Course) -> None:
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so; tries are counted from zero again.
+    """Restore a starter, and say so.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -255,8 +241,6 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
     if path.is_file() and path.read_bytes() == text:
         raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")
     yield from _restored(path, text, shown)
-    progress = read_progress(course)
-    write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
 
 
 def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
@@ -274,11 +258,7 @@ def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
-    if not path.is_file():
-        return None
-    text, is_bundled = path.read_bytes(), layout.staff_root(course.root) != course.root
-    # A copy that somebody changed does not count.
-    return text if is_bundled or exercise.starter_digest in ("", starter_digest(text)) else None
+    return path.read_bytes() if path.is_file() else None
 
 
 def free_name(path: Path) -> Path:
@@ -297,24 +277,20 @@ def typed(path: Path) -> str:
 # -- progress
 
 
-def _hundredths(points: object) -> object:
-    return round(100 * points) if isinstance(points, int | float) and math.isfinite(points) else points
-
-
 @dataclass(frozen=True)
 class Standing:
     """A student's state in one exercise.
 
     Attributes:
         state: of the last run, as in a report.
-        earned: hundredths of a point, likewise; in the file it is in points.
+        earned: points, likewise.
         solved: whether some run had full marks.
         tries: runs that lost points, since the last that did not.
         hints: how many were shown.
     """
 
     state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
-    earned: Annotated[int, BeforeValidator(_hundredths)] = 0
+    earned: FiniteFloat = 0.0
     solved: bool = False
     tries: NonNegativeInt = 0
     hints: NonNegativeInt = 0
@@ -360,7 +336,9 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
         # Only some checks ran: that is a try, but it does not show the state of the exercise.
         return replace(before, tries=tries)
     done = graded.state == "done"
-    return Standing(graded.state, graded.score.earned, before.solved or done, 0 if done else tries, before.hints)
+    return Standing(
+        graded.state, in_points(graded.score.earned), before.solved or done, 0 if done else tries, before.hints
+    )
 
 
 def read_progress(course: Course) -> Progress:
@@ -380,8 +358,7 @@ def read_progress(course: Course) -> Progress:
 def write_progress(course: Course, progress: Progress) -> str:
     """Save it, in one step; a sentence if that is not possible, else ""."""
     path = layout.kept_progress(course)
-    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.exercises.items()}
-    saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
+    saved = {"version": _VERSION, "last": progress.last, "exercises": progress.exercises}
     try:
         ready_folder(course.root)
         write_whole(path, to_json(saved, indent=1) + b"\n")

@@ -122,7 +122,7 @@ class Watch:
         self._say(*hints(self._course, self._exercise, terminal_width()))
 
     def _show(self) -> None:
-        self._say(*show_lines(self._course, self._exercise, terminal_width(), self._drawing))
+        self._say(*show_lines(self._exercise, terminal_width(), self._drawing))
 
     def _list(self) -> None:
         self._say(*list_lines(self._course, self._rows(), terminal_width()))

@@ -116,7 +116,7 @@ def test_a_fault_is_looked_for_and_given_up(
 def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     """After full marks a template is written; what is caught and missed is counted, and no wrong answer is named."""
     assert "once you have full marks" in run("catch", "double").output
-    write_progress(course, Progress({"double": Standing("done", 1000, solved=True)}))
+    write_progress(course, Progress({"double": Standing("done", 10, solved=True)}))
     assert "is a check for you to write" in run("catch", "double").output
     own = course.root / "my_checks/check_double.py"
     assert "Your own check: Double it" in own.read_text()

@@ -39,19 +39,19 @@ def test_tries_are_counted_until_success(course: Course) -> None:
     assert progress.exercises == {}
     for _ in range(2):
         progress = progress.after(report(course, 300))
-    assert progress.of("double") == Standing("started", 300, solved=False, tries=2)
+    assert progress.of("double") == Standing("started", 3, solved=False, tries=2)
     progress = progress.after(report(course, 1000, "done"))
-    assert progress.of("double") == Standing("done", 1000, solved=True, tries=0)
+    assert progress.of("double") == Standing("done", 10, solved=True, tries=0)
     progress = progress.after(report(course, 300))
-    assert progress.of("double") == Standing("started", 300, solved=True, tries=1)
+    assert progress.of("double") == Standing("started", 3, solved=True, tries=1)
     assert progress.last == "double"
 
 
 def test_run_of_some_checks_tells_nothing_of_the_exercise(course: Course) -> None:
     """It may be a try, and changes neither state nor points."""
-    progress = Progress({"double": Standing("done", 1000, solved=True)})
+    progress = Progress({"double": Standing("done", 10, solved=True)})
     passed = report(course, 900, left_out=1)
-    assert progress.after(passed).of("double") == Standing("done", 1000, solved=True)
+    assert progress.after(passed).of("double") == Standing("done", 10, solved=True)
     assert progress.after(report(course, 0, left_out=1)).of("double").tries == 1
 
 
@@ -91,7 +91,7 @@ def test_hints_are_offered(course: Course) -> None:
 
 def test_progress_is_written_in_one_step(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written is read, git passes over it, and whoever is interrupted while writing has the old file."""
-    good = Progress({"double": Standing("done", 1000, solved=True, tries=1, hints=2)}, "double")
+    good = Progress({"double": Standing("done", 10, solved=True, tries=1, hints=2)}, "double")
     assert write_progress(course, good) == ""
     assert (course.root / ".grade/.gitignore").read_text() == "*\n"
     monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))
