@@ -138,9 +138,8 @@ def open_command(name: str | None) -> None:
 
 @click.command("try")
 @options.next_exercise
-@options.seed
 @options.workers()
-def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
+def try_command(name: str | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
@@ -148,7 +147,7 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.student.own import run, try_of
 
     course, exercise = options.exercise_here(name)
-    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    row, lines = try_of(course, exercise, workers.setup(), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
@@ -180,10 +179,9 @@ def reset_command(name: str, checks: bool) -> None:
 @click.command("watch")
 @options.next_exercise
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
-@options.seed
 @options.plain
 @options.workers("none")
-def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, workers: options.Workers) -> None:
+def watch_command(name: str | None, poll: bool, plain: bool, workers: options.Workers) -> None:
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say.meanwhile("Watching ...")
@@ -191,7 +189,7 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
 
     course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
-    Watch(course, exercise, workers.setup(seed or 0), say, drawing(plain=plain)).run(poll=poll)
+    Watch(course, exercise, workers.setup(), say, drawing(plain=plain)).run(poll=poll)
 
 
 @click.command("pack")

@@ -19,7 +19,7 @@ _POLL_MS = 100
 
 @contextmanager
 def saves(
-    folder: Path, tell: Callable[[set[Path]], None], *, poll: bool, kinds: tuple[str, ...] = (".py",)
+    folder: Path, tell: Callable[[set[Path]], None], *, poll: bool = False, kinds: tuple[str, ...] = (".py",)
 ) -> Iterator[None]:
     """Meanwhile report files below a folder that were written, renamed or removed.
 

@@ -183,7 +183,7 @@ def test_completion(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(home)
     for words, offered, not_offered in (
         ("grade d", {"double", "doctor"}, {"total"}),
-        ("grade double ", {"C1", "C2", "C3", "total"}, {"list"}),
+        ("grade double ", {"total"}, {"list"}),
         ("grade show ", {"double", "01-2", "01_basics"}, {"C1", "list"}),
         ("grade list --state ", {"not-started", "known"}, {"double"}),
     ):

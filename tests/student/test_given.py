@@ -81,7 +81,7 @@ def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) 
         (used / name).mkdir(parents=True)
     for there in ("notes.txt", "course.yaml"):
         (used / there).write_text("mine")
-        with pytest.raises(CourseError, match="is not empty.*choose a new folder"):
+        with pytest.raises(CourseError, match=r"is not empty.*choose a new folder"):
             start(source, used)
         (used / there).unlink()
     assert {path.name for path in used.iterdir()} == {".git", ".venv"}
@@ -89,7 +89,7 @@ def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) 
     with pytest.raises(CourseError, match="has the course already"):
         start(source, home)
     (tmp_path / "file").write_text("")
-    with pytest.raises(CourseError, match="cannot be read .Not a directory.*choose another folder"):
+    with pytest.raises(CourseError, match=r"cannot be read .Not a directory.*choose another folder"):
         start(source, tmp_path / "file")
     with pytest.raises(CourseError, match=r"cannot be written to .Not a directory"):
         start(source, tmp_path / "file" / "below")
