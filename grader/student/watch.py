@@ -1,19 +1,18 @@
 """`grade watch`: one exercise, graded each time its file is saved, until the student goes on or leaves.
 
-Two threads put saved files and keys into one queue; everything else happens here, one event after another.
+Saved files and keys are done one after another.
 """
 
 from __future__ import annotations
 
 import os
-import queue
 import re
+import select
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ from grader.student.own import own_files
 from grader.student.pages import Row, list_lines, rows_of, show_lines
 
 _BAR = 26
-_LOOK_S = 0.1
 
 
 class Watch:
@@ -60,11 +58,11 @@ class Watch:
         self._setup = setup
         self._say = say
         self._drawing = drawing
-        self._events: queue.Queue[str | set[Path]] = queue.Queue()
         self._lanes: Lanes  # opened in `run`, as is what is known
         self._known: Known
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
+        self._asked = False
 
     def run(self, *, poll: bool = False) -> None:
         """Grade the exercise, then again each time a file is saved.
@@ -72,29 +70,37 @@ class Watch:
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
         """
-        with ExitStack() as stack:
-            stack.enter_context(saves(self._course.root, self._events.put, poll=poll))
-            typing = stack.enter_context(keys(self._events.put))
-            self._known = Known(self._setup, stack.enter_context(open_store(kept_results(self._course))))
+        with (
+            keyboard() as typed,
+            open_store(kept_results(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
-            self._lanes = stack.enter_context(open_lanes(self._course.exercises, self._setup, watch=self._say.running))
-            event: str | set[Path] = {self._exercise.starter}
-            while event != "q":
-                if self._on(event) and typing:
-                    self._say(*self._legend())
-                event = self._events.get()
+            open_lanes(self._course.exercises, self._setup, watch=self._say.running) as self._lanes,
+        ):
+            self._known = Known(self._setup, store)
+            saved = saves(self._course.root, poll=poll)
+            next(saved)  # from here on, no save is missed
+            self._on({self._exercise.starter})
+            for paths in saved:
+                for event in (paths, *typed()):
+                    if event == "q":
+                        return
+                    self._on(event)
 
     # -- what comes in
 
-    def _on(self, event: str | set[Path]) -> bool:
-        """Do what a key says, or grade what was saved; whether it was one of these."""
+    def _on(self, event: str | set[Path]) -> None:
+        """Do what a key says, or grade what was saved."""
         action = _KEYS.get(event, ("", None))[1] if isinstance(event, str) else self._of_saved(event)
-        try:
-            if action is not None:
+        if event and self._asked and action is not Watch._reset:
+            self._asked = False
+            self._say("Nothing was restored.")
+        if action is not None:
+            try:
                 action(self)
-        except GraderError as error:  # such as a hint that does not exist: the watch goes on
-            self._say.prose(str(error))
-        return action is not None
+            except GraderError as error:  # such as a hint that does not exist: the watch goes on
+                self._say.prose(str(error))
+            if sys.stdin.isatty():
+                self._say(*self._legend())
 
     def _of_saved(self, paths: set[Path]) -> Action | None:
         resolved = {path.resolve() for path in paths}
@@ -138,13 +144,12 @@ class Watch:
 
     def _reset(self) -> None:
         path = self._exercise.starter
-        if path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise):
+        has_work = path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
+        self._asked = has_work and not self._asked
+        if self._asked:
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
             self._say.prose(text)
-            if (event := self._events.get()) != "r":
-                self._say("Nothing was restored.")
-                self._events.put(event)
-                return
+            return
         self._say.prose(*reset(self._course, self._exercise))
         # Saved by us: the same content is not graded again.
         self._grade()
@@ -217,7 +222,7 @@ _KEYS: dict[str, tuple[str, Action]] = {
     "l": ("list", Watch._list),
     "a": ("check all", Watch._all),
     "r": ("reset", Watch._reset),
-    "q": ("quit", lambda watch: None),  # ends the loop of `run`
+    "q": ("quit", lambda watch: None),
 }
 """Each key, with what it does in words."""
 
@@ -226,56 +231,14 @@ _KEYS: dict[str, tuple[str, Action]] = {
 
 
 @contextmanager
-def keys(tell: Callable[[str], None]) -> Iterator[bool]:
-    """Meanwhile pass each key on, in a thread of its own; gives whether there is a keyboard.
+def keyboard() -> Iterator[Callable[[], str]]:
+    """Gives a function that returns the keys which were typed since it was called last.
 
-    Args:
-        tell: receives each key.
+    Meanwhile the terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before. After
+    Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
     """
-    if not sys.stdin.isatty():
-        yield False
-        return
-    stop = threading.Event()
-    read = _windows if sys.platform == "win32" else _posix
-    with _unbuffered():
-        thread = threading.Thread(target=read, args=(tell, stop), name="keys", daemon=True)
-        thread.start()
-        try:
-            yield True
-        finally:
-            stop.set()
-            thread.join(1.0)
-
-
-def _posix(tell: Callable[[str], None], stop: threading.Event) -> None:
-    import select
-
-    fd = sys.stdin.fileno()
-    while not stop.is_set():
-        if select.select([fd], [], [], _LOOK_S)[0]:
-            typed = os.read(fd, 64).decode("utf-8", "ignore")
-            if not typed:  # the terminal is gone
-                return
-            if not typed.startswith("\x1b"):  # an arrow is several characters, and no letter of it was typed
-                for key in typed.lower():
-                    tell(key)
-
-
-def _windows(tell: Callable[[str], None], stop: threading.Event) -> None:
-    keyboard: Any = __import__("msvcrt")
-    while not stop.wait(_LOOK_S):
-        while keyboard.kbhit():
-            tell(keyboard.getwch().lower())
-
-
-@contextmanager
-def _unbuffered() -> Iterator[None]:
-    """The terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before.
-
-    After Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.
-    """
-    if sys.platform == "win32":
-        yield
+    if not sys.stdin.isatty() or sys.platform == "win32":
+        yield _windows if sys.stdin.isatty() else str
         return
     import termios
     import tty
@@ -285,7 +248,20 @@ def _unbuffered() -> Iterator[None]:
     handler = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(fd))
     tty.setcbreak(fd)
     try:
-        yield
+        yield lambda: _posix(fd)
     finally:
         signal.signal(signal.SIGCONT, handler)
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+def _posix(fd: int) -> str:
+    typed = os.read(fd, 64).decode("utf-8", "ignore") if select.select([fd], [], [], 0)[0] else ""
+    return "" if typed.startswith("\x1b") else typed.lower()  # an arrow is several characters, and no letter of it
+
+
+def _windows() -> str:
+    console: Any = __import__("msvcrt")
+    keys = ""
+    while console.kbhit():
+        keys += console.getwch()
+    return keys.lower()

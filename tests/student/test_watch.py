@@ -161,13 +161,13 @@ def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
     """A file that is written, and one that is renamed into place; what is no Python file is not."""
     told: set[Path] = set()
     wanted = {tmp_path / "one.py", tmp_path / "two.py"}
-    with saves(tmp_path, told.update, poll=poll):
-        time.sleep(0.5)  # until it looks; nothing tells when
-        (tmp_path / "notes.txt").write_text("no Python")
-        (tmp_path / "one.py").write_text("1")
-        (tmp_path / "two.tmp").write_text("2")
-        os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
-        end = time.monotonic() + LONGEST_S
-        while not wanted <= told and time.monotonic() < end:
-            time.sleep(0.02)
+    saved = saves(tmp_path, poll=poll)
+    assert next(saved) == set()
+    (tmp_path / "notes.txt").write_text("no Python")
+    (tmp_path / "one.py").write_text("1")
+    (tmp_path / "two.tmp").write_text("2")
+    os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
+    end = time.monotonic() + LONGEST_S
+    while not wanted <= told and time.monotonic() < end:
+        told |= next(saved)
     assert told == wanted
