@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ def new_command(
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
+    from grader.student.folder import typed
 
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
@@ -54,11 +54,12 @@ def new_command(
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
-    say(*(f"wrote {_from_here(path)}" for path in written))
+    say(*(f"wrote {typed(path)}" for path in written))
     if draft:
-        say(*_left_to_do(draft, written))
+        shown, hidden, beside = draft.counts
+        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
     if name:
-        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        what = "do what is marked TODO" if draft else "replace the example and what is marked TODO"
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
@@ -81,25 +82,6 @@ def _files(draft: Draft, places: Places) -> dict[Path, str]:
         places.probes[0 if draft.probe_is_shown else 1]: draft.probe,
     }
     return {path: text for path, text in texts.items() if text}
-
-
-def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
-    from grader.author.port.draft import todos_of
-
-    shown, hidden, beside = draft.counts
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
-    places: dict[tuple[Path, str], list[int]] = {}
-    for path in (path for path in written if path.suffix == ".py"):
-        for line, todo in todos_of(path.read_text(encoding="utf-8")):
-            places.setdefault((path, todo), []).append(line)
-    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
-    for (path, todo), lines in places.items():
-        yield f"  {_from_here(path)}:{','.join(map(str, lines))}: {todo}"
-
-
-def _from_here(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 @click.command("verify")

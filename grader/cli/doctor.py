@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 _NAME = 18
 """Columns of the names of facts."""
 
-_NOTES = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
-"""What a fact, by its name or its value, means to a student."""
-
 
 @click.command("doctor")
 @options.start
@@ -45,7 +42,7 @@ def _row(name: str, value: str) -> Iterator[str]:
 def _course_rows() -> Iterator[tuple[str, str]]:
     """The student's course: where it is, whether it is complete, how much is done."""
     from grader.course.layout import is_given, kept_progress
-    from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
+    from grader.student.folder import given_digests, read_progress
     from grader.student.pages import rows_of
 
     try:
@@ -60,9 +57,6 @@ def _course_rows() -> Iterator[tuple[str, str]]:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
         else:
             yield "files", "complete"
-        for exercise in course.exercises:
-            for path in changed_checks(course, exercise):
-                yield "", CHANGED.format(name=path.name, exercise=exercise.id)
     progress = read_progress(course)
     rows = rows_of(course, progress)
     done = sum(row.state == "done" for row in rows)
@@ -75,8 +69,7 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
     from grader.grading.machine import MEANING
 
     for name, value in examined.facts.items():
-        note = _NOTES.get(name) or _NOTES.get(str(value))
-        yield from _row(name, f"{value}: {note}" if note else str(value))
+        yield from _row(name, str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     yield ""
     if examined.reached.findings:

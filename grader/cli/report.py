@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from grader.report.overview import Overview
 
 _FEW = 5
-_STEPS = (
-    "write its sentence in place of TODO, and name the file after the mistake",
-    "remove names of people that are left",
-    "run  grade verify {exercise}  to prove that the checks catch it",
-    "run the batch again: reports of answers that behave like it then say so",
-)
-"""What to do with the draft of a wrong answer."""
-
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
 
@@ -127,8 +119,8 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_named(path, text, "--draft")
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
-    yield "Now"
-    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
+    yield "Write its sentence in place of TODO, name the file after the mistake, remove names of people that are left."
+    yield f"Then run  grade verify {group.exercise.id}  and the batch again: reports of such answers then say it."
 
 
 @click.command("similar")

@@ -50,7 +50,7 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         texts += (folder.CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
-    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
+    texts += (*advice(course, report, after), *filter(None, [problem or before.problem]))
     if folder.is_behind(course.root):
         texts.append("The course has corrections. To get them and keep your work:  grade update")
     for text in texts:
@@ -79,15 +79,8 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
         yield from prose(text, width, "", "  ")
 
 
-def advice(course: Course, report: Report, progress: folder.Progress, *, saved: bool = True) -> Iterator[str]:
-    """Advice after a run, in sentences.
-
-    Args:
-        course: the course.
-        report: of the run.
-        progress: after it.
-        saved: whether later commands know the progress: they show the reference to those who have solved the exercise.
-    """
+def advice(course: Course, report: Report, progress: folder.Progress) -> Iterator[str]:
+    """Advice after a run, in sentences; `progress` is that after it."""
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:
         # The exercise that the report says to fix next.
@@ -96,7 +89,7 @@ def advice(course: Course, report: Report, progress: folder.Progress, *, saved: 
         if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
-        yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
+        yield from _after_full_marks(report.exercises[0].exercise)
         rows = rows_of(course, progress)
         following = next_row(course, rows, progress)
         if following is None:
@@ -108,8 +101,8 @@ def advice(course: Course, report: Report, progress: folder.Progress, *, saved: 
         yield "To have it graded each time you save it:  grade watch"
 
 
-def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    if exercise.reference is not None and saved:
+def _after_full_marks(exercise: Exercise) -> Iterator[str]:
+    if exercise.reference is not None:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     if golf := golf_line(exercise):

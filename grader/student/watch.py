@@ -28,11 +28,11 @@ from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
-from grader.model.score import counted, points_text
+from grader.model.score import counted
 from grader.report.console import Say, terminal_width
 from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import filled
-from grader.report.terminal import exercise_lines, mistake_lines
+from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
 from grader.student.advice import after_run, ending, hints
 from grader.student.folder import read_progress, reset, starter_of, typed
 from grader.student.own import own_files
@@ -136,10 +136,7 @@ class Watch:
     def _all(self) -> None:
         exercises = self._course.exercises
         report = grade_submission(self._plan(exercises, alone=False), own_files(self._course, exercises), self._lanes)
-        for graded in report.exercises:
-            if graded.checks:
-                score = f"{points_text(graded.score.earned)} / {points_text(graded.score.possible)}"
-                self._say(f"  {graded.exercise.number} {graded.exercise.title}: {score}")
+        self._say(*summary_lines(report, terminal_width()))
         self._say(*after_run(self._course, report, terminal_width()), self._bar())
 
     def _reset(self) -> None:

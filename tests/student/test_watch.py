@@ -141,7 +141,7 @@ def test_keys(tmp_path: Path) -> None:
         watched.save(RIGHT)
         watched.until("10 / 10 points")
         watched.press("a")
-        watched.until("01-1 Double it: 10 / 10")
+        watched.until("10 / 15 points")
         watched.press("r")
         watched.until("Press r again for yes.")
         watched.press("x")
