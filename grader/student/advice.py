@@ -5,7 +5,6 @@ The solutions of a solved exercise are shown with what they cost, compared with 
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,10 +27,14 @@ from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
 _CONFINED = ("reduced", "full")
-_WRITES = re.compile(
-    r"^(torch|np|numpy)\.save\w*\(|^[\w.]+\.(write_text|write_bytes|to_csv)\(|^open\(.*, (mode=)?'[^']*[wax+]"
-)
-_STARTS = re.compile(r"^(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)$")
+_EFFECTS = {
+    r"(torch|np|numpy)\.save\w*\(|\.(write_text|write_bytes|to_csv)\(|\bopen\(.*, (mode=)?['\"][^'\"]*[wax+]": (
+        "writes a file. The sandbox of grade discards it."
+    ),
+    r"\b(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)\(": (
+        "starts a program. The sandbox of grade does not allow that."
+    ),
+}
 _TRIES = 2
 _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
@@ -59,16 +62,10 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
     """What the sandbox does with files that the student's code writes, and with programs that it starts."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(exercise.starter.read_bytes())) if isinstance(node, ast.Call)]
-        writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
-        starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `unparse` recurses, too
-        return
-    if writes:
-        yield f"Line {writes[0]} of {exercise.file_name} writes a file. The sandbox of grade discards it."
-    if starts:
-        yield f"Line {starts[0]} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
+    text = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
+    for pattern, what in _EFFECTS.items():
+        if match := re.search(rf"^[^#\n]*?({pattern})", text, re.MULTILINE):
+            yield f"Line {text.count(chr(10), 0, match.end()) + 1} of {exercise.file_name} {what}"
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
