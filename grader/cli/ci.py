@@ -64,7 +64,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     type=options.PATH,
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
-@options.workers(None, "full with --course, else none")
+@options.workers(None)
 def ci_command(
     names: tuple[str, ...],
     submission: Path,
@@ -174,9 +174,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
-@options.confinement(
-    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
-)
+@options.confinement(None)
 @click.option(
     "--fail-below",
     callback=_percent,
@@ -217,9 +215,7 @@ def init_ci_command(
 @options.handin
 @options.package
 @options.course
-@options.confinement(
-    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
-)
+@options.confinement("reduced")
 def package_command(
     platform: str,
     out: Path,

@@ -314,12 +314,6 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
     ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
-    alone = [row.uid for row in rows if len(row.scores) == 1]
-    if len(ids) > 1 and alone:
-        say.prose(
-            f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
-            "hand-in to hand-in, give each batch its --roster."
-        )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
 
 

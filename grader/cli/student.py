@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
@@ -31,12 +30,6 @@ def start_command(folder: Path) -> None:
     shown = for_terminal(str(folder), one_line=True)
     place = "this folder" if here else shown
     say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
-    # Run by its path, out of an environment that is not active: the shell would not know the next command.
-    if not shutil.which("grade"):
-        own = Path(sys.argv[0]).absolute()
-        commands = (own if own.stem == "grade" else Path(sys.executable)).parent
-        windows = f"  (grade is in {commands}: put that on your PATH first)"
-        say(windows if os.name == "nt" else f'  export PATH="{commands}:$PATH"')
     say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
 
 
@@ -44,9 +37,9 @@ def start_command(folder: Path) -> None:
 def update_command() -> None:
     """Bring the course's corrections to your folder. What you changed stays as it is."""
     from grader.course.layout import bundled_course, find_given
-    from grader.student.folder import update, update_sentences
+    from grader.student.folder import update
 
-    Say().prose(*update_sentences(update(bundled_course(), find_given(Path.cwd()))))
+    Say().prose(*update(bundled_course(), find_given(Path.cwd())))
 
 
 @click.command("list")
@@ -168,12 +161,11 @@ def hint_command(name: str | None, everything: bool) -> None:
 
 @click.command("reset")
 @options.exercise
-@click.option("--checks", is_flag=True, help="Restore its check files instead, in a folder that grade start made.")
-def reset_command(name: str, checks: bool) -> None:
+def reset_command(name: str) -> None:
     """Restore the starter; your file stays beside it."""
-    from grader.student.folder import reset, restore_checks
+    from grader.student.folder import reset
 
-    Say().prose(*(restore_checks if checks else reset)(*options.exercise_here(name)))
+    Say().prose(*reset(*options.exercise_here(name)))
 
 
 @click.command("watch")

@@ -34,11 +34,8 @@ def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
     from grader.report.pictures import ASCII, UNICODE
 
-    try:
-        "".join(map(str, vars(UNICODE).values())).encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return replace(ASCII, plain=plain)
-    return replace(UNICODE, plain=plain)
+    has_boxes = (sys.stdout.encoding or "").lower().startswith("utf")
+    return replace(UNICODE if has_boxes else ASCII, plain=plain)
 
 
 class Say:

@@ -50,7 +50,7 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     texts: list[str] = []
     for graded in (graded for graded in report.exercises if graded.checks):
         changed = folder.changed_checks(course, graded.exercise)
-        texts += (folder.CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
+        texts += (folder.CHANGED.format(name=path.name) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
     texts += (*advice(course, report, after), *filter(None, [problem or before.problem]))
@@ -122,12 +122,7 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
         yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
         yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
-    hardest = max(done, key=lambda row: row.exercise.difficulty, default=None)
-    if hardest is not None and hardest.exercise.reference is not None:
-        id = hardest.exercise.id
-        yield f"Can you still debug the hardest one? Find the fault in your own code:  grade break {id}"
-        mistakes = counted(len(hardest.exercise.wrong), "known mistake")
-        yield f"Can you test it? Write a check that catches {mistakes}:  grade catch {id}"
+    yield "Find faults in your own code, and test your own checks:  grade break EXERCISE  and  grade catch EXERCISE"
     yield "Then write an exercise of your own:  grade new --course DIR"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -30,38 +30,15 @@ from grader.model.score import in_points
 from grader.model.typed import from_json, to_json
 from grader.report.safe import for_terminal
 
-NEWER = ".new"
-"""The end of the name of a new version that lies beside the student's file. It is never graded."""
-
-CHANGED = "You have changed {name}. To restore it:  grade reset {exercise} --checks"
+CHANGED = "You have changed {name}. To restore it:  grade update"
 """What to do about a check file that is not as it was given out."""
 
 _OLD = ".old"
-_SENTENCES = {
-    "new": "{path} is new",
-    "corrected": "{path} is corrected",
-    "beside": "You and the course both changed {path}. The new version is beside it: {name}.new",
-    "changed": CHANGED,
-}
 _NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
 _VERSION = 1
 
 
 # -- files that were given out
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an update did with one file.
-
-    Attributes:
-        path: from the folder's root.
-        kind: new, corrected, beside (changed by both: the new version is beside it) or changed (a check that only the
-            student changed).
-    """
-
-    path: Path
-    kind: str
 
 
 def start(source: Path, folder: Path) -> Course:
@@ -96,8 +73,11 @@ def _refuse_used(folder: Path) -> None:
         raise CourseError(f"{folder} is not empty, and grade start overwrites nothing; {where}")
 
 
-def update(source: Path, folder: Path) -> list[Change]:
-    """Bring the corrections of a course to a folder that `start` made; what the student changed stays.
+def update(source: Path, folder: Path) -> list[str]:
+    """Bring the corrections of a course to a folder that `start` made; what was done, in sentences.
+
+    What the student changed stays, but for check files: these are as the course has them again, with the student's
+    beside them.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -105,46 +85,31 @@ def update(source: Path, folder: Path) -> list[Change]:
     if not layout.is_given(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
-    texts, given = _texts(load_course(source)), given_digests(folder)
-    changes = []
+    texts, given, done = _texts(load_course(source)), given_digests(folder), list[str]()
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
         for path, text in texts.items():
-            kind = _kind(folder / path, text, given.get(path))
-            if kind in ("new", "corrected", "beside"):
-                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", text)
-            changes += [Change(path, kind)] if kind else []
+            place, here, wanted = folder / path, _digest_of(folder / path), _digest(text)
+            if here == wanted:
+                continue
+            if here in ("", given.get(path)):
+                done.append(f"{path.as_posix()} is {'corrected' if here else 'new'}")
+            elif layout.is_ours(path.name):
+                old = free_name(place)
+                os.replace(place, old)
+                done.append(f"{path.as_posix()} is restored; your version is beside it, as {old.name}")
+            elif wanted != given.get(path):
+                place = place.with_name(f"{path.name}.new")  # it is never graded
+                done.append(
+                    f"You and the course both changed {path.as_posix()}. The new version is beside it: {place.name}"
+                )
+            else:
+                continue
+            _put(place, text)
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
-    return changes
-
-
-def update_sentences(changes: Sequence[Change]) -> Iterator[str]:
-    """What an update did, in words."""
-    for change in changes:
-        path = change.path
-        yield _SENTENCES[change.kind].format(path=path.as_posix(), name=path.name, exercise=path.parent.name)
-    kinds = {change.kind for change in changes}
-    if not kinds - {"changed"}:
-        yield "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
-    elif "beside" in kinds:
-        yield "Your files are unchanged. Copy what you want from the .new files, then delete them."
-    else:
-        yield "Your own files are unchanged."
-
-
-def _kind(path: Path, new: bytes, given: str | None) -> str:
-    """What to do with one file, as in `Change`; "" for nothing."""
-    if not os.path.lexists(path):
-        return "new"
-    here, wanted = _digest_of(path), _digest(new)
-    if here == wanted:
-        return ""
-    if here == given:
-        return "corrected"
-    if wanted != given:
-        return "beside"
-    return "changed" if layout.is_ours(path.name) else ""
+    none = "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
+    return [*done, "Your own files are unchanged." if done else none]
 
 
 def is_behind(root: Path) -> bool:
@@ -161,20 +126,6 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
     places, given = layout.Places.of(exercise), given_digests(course.root)
     paths = (path for path in (places.shown_checks, places.probes[0]) if path in given)
     return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
-
-
-def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore an exercise's files of checks and probes as they were given out, and say so.
-
-    Raises:
-        CourseError: they are unchanged, they cannot be written, or the folder was not made by `start`.
-    """
-    if not layout.is_given(course.root):
-        raise CourseError(f"{course.root} was not made by  grade start; take the checks from whom you got the course")
-    if not (changed := changed_checks(course, exercise)):
-        raise CourseError(f"the checks of {exercise.id} are unchanged; there is nothing to restore")
-    for path in changed:
-        yield from _restored(course.root / path, (layout.bundled_course() / path).read_bytes(), path)
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
@@ -348,11 +299,9 @@ def read_progress(course: Course) -> Progress:
         return from_json(Progress, path.read_bytes())
     except FileNotFoundError:
         return Progress()
-    except OSError as error:
-        return Progress(problem=f"your progress cannot be read: {error.strerror}")
-    except FormatError:
+    except (OSError, FormatError):
         where = path.relative_to(course.root).as_posix()
-        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
+        return Progress(problem=f"{where} cannot be read, so your progress starts from zero")
 
 
 def write_progress(course: Course, progress: Progress) -> str:

@@ -66,7 +66,7 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
     (course.root / ".grade/progress.json").write_bytes(text.encode("latin-1"))
     progress = read_progress(course)
     assert progress.exercises == {}
-    assert progress.problem == ".grade/progress.json was damaged, so your progress starts from zero"
+    assert progress.problem == ".grade/progress.json cannot be read, so your progress starts from zero"
     assert write_progress(course, progress.after(report(course, 300))) == ""
     assert read_progress(course).problem == ""
 
@@ -75,7 +75,7 @@ def test_folder_that_cannot_be_written_to(course: Course) -> None:
     """It is a sentence with the cause."""
     (course.root / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
     assert write_progress(course, Progress()) == "your progress is not saved: File exists (.grade/progress.json)"
-    assert read_progress(course).problem == "your progress cannot be read: Not a directory"
+    assert read_progress(course).problem == ".grade/progress.json cannot be read, so your progress starts from zero"
 
 
 def test_hints_are_offered(course: Course) -> None:
