@@ -6,7 +6,6 @@ This is the user's own pytest, so neither a check file nor student code is impor
 from __future__ import annotations
 
 import ast
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,11 +19,11 @@ from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
-from grader.report.safe import WIDTH, for_terminal
+from grader.report.console import terminal_width
+from grader.report.safe import for_terminal
 from grader.report.terminal import message_lines
 from grader.student.own import OwnExercise, own_files
 
-_NARROWEST = 40
 _OURS = pytest.StashKey["dict[Path, Bench]"]()
 
 
@@ -167,8 +166,7 @@ class CheckItem(pytest.Item):
 
 def _fail(row: GradedCheck) -> NoReturn:
     """Fail with the message for the student, and no traceback of ours."""
-    width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
-    pytest.fail("\n".join(message_lines(row, width)), pytrace=False)
+    pytest.fail("\n".join(message_lines(row, terminal_width())), pytrace=False)
 
 
 def _skip(message: str) -> NoReturn:

@@ -22,18 +22,14 @@ class Question:
     Attributes:
         lines: the two lines.
         why: what explains the answer.
-        before, after: the watched name as Python prints it, between the lines and after them.
+        changes: the answer: whether the second line changes the watched name.
+        after: that name as Python prints it in the end.
     """
 
     lines: tuple[str, str]
     why: str
-    before: str
+    changes: bool
     after: str
-
-    @property
-    def changes(self) -> bool:
-        """The answer: whether the second line changed the watched name."""
-        return self.before != self.after
 
 
 def read_drill(course: Course, module: str | None) -> DrillFile:
@@ -67,4 +63,5 @@ def question(file: DrillFile, number: int) -> Question:
         exec(entry.lines[1], names)  # noqa: S102
     except Exception as error:
         raise CourseError(f"drill.yaml: round {number + 1} raises {type(error).__name__}: {error}") from None
-    return Question((entry.lines[0], entry.lines[1]), entry.why, before, repr(names[file.watch]))
+    after = repr(names[file.watch])
+    return Question((entry.lines[0], entry.lines[1]), entry.why, before != after, after)
