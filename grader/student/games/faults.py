@@ -31,6 +31,11 @@ _FAULTS = [
     (r"torch\.float64\b", "torch.float32", "it uses another dtype"),
     (r"torch\.(int64|long)\b", "torch.int32", "it uses another dtype"),
     (r"torch\.bool\b", "torch.uint8", "it uses another dtype"),
+    (
+        rf"\b(tensor|arange|full)\((?![^\n]*dtype)({_VALUE}(?:,{_VALUE})*)\)",
+        r"\1(\2, dtype=torch.float64)",
+        "it uses another dtype",
+    ),
     (r"\b(dim|axis)=0", r"\1=-1", "it works along another dim"),
     (r"\b(dim|axis)=-?[12]", r"\1=0", "it works along another dim"),
     (rf"\.({_ALONG})\(0\b", r".\1(-1", "it works along another dim"),
