@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from functools import cache
 from typing import IO, Any, cast
 
@@ -51,16 +50,11 @@ def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
         "cells": _cells(shell),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    waiting, show = f"Checking {name} ...", cast(Any, display)  # IPython has no types
+    show = cast(Any, display)  # IPython has no types
     # The place below the cell, where one thing is shown after another.
-    place = show(_bundle(waiting), raw=True, display_id=True)
-
-    def wait(going_on: str) -> None:
-        if hasattr(shell, "kernel"):  # a prompt cannot take back what it has printed
-            place.update(_bundle(f"{waiting} {going_on}"), raw=True)
-
+    place = show(_bundle(f"Checking {name} ..."), raw=True, display_id=True)
     try:
-        answer = _ask(request, wait)
+        answer = _ask(request)
     except KeyboardInterrupt:
         _drop_process()
         answer = {"error": "interrupted"}
@@ -115,8 +109,8 @@ def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     return process, log
 
 
-def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
-    """The answer of our process; until it comes, `wait` receives what is running.
+def _ask(request: dict[str, Any]) -> dict[str, str]:
+    """The answer of our process.
 
     Raises:
         OSError: the process has ended.
@@ -127,11 +121,9 @@ def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]
     assert process.stdout is not None
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
-    while line := process.stdout.readline():
+    if line := process.stdout.readline():
         answer: dict[str, str] = json.loads(line)
-        if "waiting" not in answer:
-            return answer
-        wait(answer["waiting"])
+        return answer
     raise ValueError(tail(log))
 
 

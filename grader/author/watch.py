@@ -7,7 +7,6 @@ machine take longer, and are left to `grade verify` without `--watch`.
 
 from __future__ import annotations
 
-import queue
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,38 +27,31 @@ SEEDS = 2
 _KINDS = (".py", ".yaml", ".md")
 
 
-def watch(prover: Prover, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
+def watch(prover: Prover, named: Sequence[str], say: Callable[..., None]) -> None:
     """Prove the named exercises, then each that is saved, until Ctrl-C.
 
     Args:
         prover: for the course.
         named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
         say: prints lines.
-        poll: look for saved files again and again.
 
     Raises:
         GraderError: no process of ours can be had, or the folder cannot be watched.
     """
-    saved: queue.Queue[set[Path]] = queue.Queue()
     exercises = [item for item in prover.course.exercises if not named or item.id in named]
-    with (
-        saves(prover.course.root, saved.put, poll=poll, kinds=_KINDS),
-        open_lanes(exercises, prover.setup, min(2, lanes_here())) as lanes,
-    ):
+    with open_lanes(exercises, prover.setup, min(2, lanes_here())) as lanes:
         # At once, so that PyTorch is imported while the first line is typed.
         lanes.warm_up()
         if not named:
             say("Save a file of an exercise, and it is verified.")
-        ids, warned = named, False
-        while True:
+        ids, warned = [*named], False
+        for paths in saves(prover.course.root, kinds=_KINDS):
+            ids += _touched(prover.course, named, paths)
             if ids and _proved(prover, lanes, ids, say) and not warned:
                 tried = f"These are the exercise's own files, with {counted(prover.seeds, 'seed')}"
                 say(f"{tried}; before you release it, run  grade verify  without --watch.")
                 warned = True
-            paths = saved.get()
-            while not saved.empty():  # what was saved meanwhile belongs to the same moment
-                paths |= saved.get()
-            ids = _touched(prover.course, named, paths)
+            ids = []
 
 
 def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:

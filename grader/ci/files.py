@@ -22,7 +22,6 @@ from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
-from grader.report.export.items import Visibility
 
 PYTHON = "3.12"
 UV = "0.13.8"
@@ -43,7 +42,6 @@ class Wishes:
     Attributes:
         package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
-        hidden: when Gradescope shows hidden checks.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
 
@@ -53,7 +51,6 @@ class Wishes:
 
     package: str
     confinement: str = ""
-    hidden: Visibility = "after_published"
     handin: HandIn | None = None
     fail_below: str = ""
 
@@ -105,7 +102,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     """
     wheel, kind, handin = wishes.wheel, PLATFORMS[platform], wishes.handin
     id = handin.id if handin else ""
-    words = {"confinement": wishes.confinement, "handin": id, "hidden": wishes.hidden, "fail_below": wishes.fail_below}
+    words = {"confinement": wishes.confinement, "handin": id, "fail_below": wishes.fail_below}
     given = [(name.replace("_", "-"), value) for name, value in words.items() if value and name in kind.uses]
     values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": kind.install, "HANDIN": id}
     values |= {"CONFINEMENT": wishes.confinement or "full"}

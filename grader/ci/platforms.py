@@ -40,7 +40,7 @@ PLATFORMS = {
         ".devcontainer/grade",
     ),
     "gradescope": Kind(
-        (*_OF_CLASS, "hidden"),
+        _OF_CLASS,
         "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
         "install",
         "secret.txt",

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from grader.cli.printing import errors_as_lines
+from grader.report.console import errors_as_lines
 
 _GRADE = "run"
 _GRADING = "[EXERCISE]..."

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, print_json
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted
+from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
     from grader.author.port.draft import Draft
@@ -34,6 +33,7 @@ def new_command(
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
+    from grader.student.folder import typed
 
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
@@ -54,11 +54,12 @@ def new_command(
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
-    say(*(f"wrote {_from_here(path)}" for path in written))
+    say(*(f"wrote {typed(path)}" for path in written))
     if draft:
-        say(*_left_to_do(draft, written))
+        shown, hidden, beside = draft.counts
+        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
     if name:
-        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        what = "do what is marked TODO" if draft else "replace the example and what is marked TODO"
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
@@ -83,32 +84,12 @@ def _files(draft: Draft, places: Places) -> dict[Path, str]:
     return {path: text for path, text in texts.items() if text}
 
 
-def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
-    from grader.author.port.draft import todos_of
-
-    shown, hidden, beside = draft.counts
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
-    places: dict[tuple[Path, str], list[int]] = {}
-    for path in (path for path in written if path.suffix == ".py"):
-        for line, todo in todos_of(path.read_text(encoding="utf-8")):
-            places.setdefault((path, todo), []).append(line)
-    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
-    for (path, todo), lines in places.items():
-        yield f"  {_from_here(path)}:{','.join(map(str, lines))}: {todo}"
-
-
-def _from_here(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
 @click.command("verify")
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds right answers must pass with; by default 20.")
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
-@click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @options.json
@@ -120,7 +101,6 @@ def verify_command(
     write_digests: bool,
     losses: bool,
     watch: bool,
-    poll: bool,
     fresh: bool,
     quiet: bool,
     as_json: bool,
@@ -156,7 +136,7 @@ def verify_command(
 
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or FEW
-            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say, poll=poll)
+            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say)
         prover.ran = Pace(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace

@@ -13,9 +13,9 @@ import click
 
 from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, needing, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted, listed
+from grader.report.console import INTERRUPTED, Pace, Say, needing, print_error
 from grader.report.safe import for_terminal
 
 if TYPE_CHECKING:
@@ -130,11 +130,11 @@ def _graded(
             say(line)
 
     slots = lanes or lanes_here()
-    pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
+    pace = Pace(say)
 
     def on_wait(done: int, total: int, compared: int, known: int) -> None:
-        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
-        text = f"; known mistakes: {mistakes.text(compared, known)} at most" if compared and not done else ""
+        # Before the first author, wrong answers run, once for all.
+        text = f"; known mistakes: {compared} of {known} at most" if compared and not done else ""
         pace(done, total, text)
 
     try:

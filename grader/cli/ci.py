@@ -19,16 +19,15 @@ from click.core import ParameterSource
 from grader.ci.platforms import PLATFORMS
 from grader.cli import options
 from grader.cli.grade import exit_status
-from grader.cli.printing import Say
 from grader.model.files import write_named, zip_bytes
 from grader.model.score import points_text
+from grader.report.console import Say
 
 if TYPE_CHECKING:
     from grader.ci.job import Checkout
     from grader.grading.plan import RunPlan
     from grader.model import Submission
     from grader.model.messages import Setup
-    from grader.report.export.items import Visibility
 
 NEVER = "never"
 
@@ -51,7 +50,6 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 @options.staff
 @options.formats()
 @options.points
-@options.hidden
 @click.option(
     "--fail-below",
     default="100",
@@ -61,13 +59,12 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     help="Exit with 1 if less was earned of what was decided.",
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
-@options.seed
 @click.option(
     "--secret-file",
     type=options.PATH,
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
-@options.workers(None, "full with --course, else none")
+@options.workers(None)
 def ci_command(
     names: tuple[str, ...],
     submission: Path,
@@ -78,10 +75,8 @@ def ci_command(
     staff: bool,
     formats: tuple[tuple[str, str], ...],
     points: bool | None,
-    hidden: Visibility,
     fail_below: str,
     author: str | None,
-    seed: int | None,
     secret_file: Path | None,
     workers: options.Workers,
 ) -> None:
@@ -100,13 +95,11 @@ def ci_command(
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
-    setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
-    if course is not None and seed is not None:
-        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
+    setup = workers.setup(confinement="none" if course is None else "full")
     if course is not None:  # other people's work: inputs that cannot be computed from a check's id
         setup = replace(setup, secret=read_secret(secret_file))
     folder = platform.folder_of(checkout.folder)
-    choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
+    choices = Options(os.environ, not platform.is_public if points is None else points, folder)
     if not choices.points:
         json_path, formats = _without_points(json_path, formats, say, is_asked=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
@@ -181,10 +174,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
-@options.confinement(
-    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
-)
-@options.hidden
+@options.confinement(None)
 @click.option(
     "--fail-below",
     callback=_percent,
@@ -199,14 +189,13 @@ def init_ci_command(
     handin: str | None,
     requirement: str | None,
     confinement: str | None,
-    hidden: Visibility,
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
     from grader.ci.files import Wishes, lay_out, package_here, platform_files
 
     kind = PLATFORMS[platform]
-    for name in ("handin", "confinement", "hidden", "fail_below"):
+    for name in ("handin", "confinement", "fail_below"):
         if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
             raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
@@ -214,7 +203,7 @@ def init_ci_command(
     if confinement is None and platform in ("gradescope", "prairielearn"):
         confinement = "reduced"  # their containers give no namespaces
     chosen = options.handin_of(course, handin) if course else None
-    wishes = Wishes(requirement or package_here(), confinement or "", hidden, chosen, fail_below or "")
+    wishes = Wishes(requirement or package_here(), confinement or "", chosen, fail_below or "")
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
     Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
@@ -226,10 +215,7 @@ def init_ci_command(
 @options.handin
 @options.package
 @options.course
-@options.confinement(
-    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
-)
-@options.hidden
+@options.confinement("reduced")
 def package_command(
     platform: str,
     out: Path,
@@ -237,14 +223,13 @@ def package_command(
     requirement: str | None,
     course_folder: Path | None,
     confinement: str,
-    hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
     from grader.ci.files import PROGRAMS, Wishes, package, package_here
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
-    files = package(course, Wishes(requirement or package_here(), confinement, hidden, chosen))
+    files = package(course, Wishes(requirement or package_here(), confinement, chosen))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, print_json, terminal_width
 from grader.model.errors import CourseError
+from grader.report.console import Say, terminal_width
 from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 _NAME = 18
 """Columns of the names of facts."""
 
-_NOTES = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
-"""What a fact, by its name or its value, means to a student."""
-
 
 @click.command("doctor")
-@options.json
 @options.start
-def doctor_command(as_json: bool, start: str | None) -> None:
+def doctor_command(start: str | None) -> None:
     """Check your course, this computer and its sandbox."""
-    say = Say(quiet=as_json)
+    say = Say()
     say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
     from grader.grading.machine import examine
@@ -37,8 +33,6 @@ def doctor_command(as_json: bool, start: str | None) -> None:
         say(*_row(name, value))
     examined = examine(setup)
     say(*doctor_lines(examined))
-    if as_json:
-        print_json(doctor_data(examined))
 
 
 def _row(name: str, value: str) -> Iterator[str]:
@@ -46,9 +40,9 @@ def _row(name: str, value: str) -> Iterator[str]:
 
 
 def _course_rows() -> Iterator[tuple[str, str]]:
-    """The student's course: where it is, whether it is complete, how much is done; and their editor."""
+    """The student's course: where it is, whether it is complete, how much is done."""
     from grader.course.layout import is_given, kept_progress
-    from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
+    from grader.student.folder import given_digests, read_progress
     from grader.student.pages import rows_of
 
     try:
@@ -63,15 +57,11 @@ def _course_rows() -> Iterator[tuple[str, str]]:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
         else:
             yield "files", "complete"
-        for exercise in course.exercises:
-            for path in changed_checks(course, exercise):
-                yield "", CHANGED.format(name=path.name, exercise=exercise.id)
     progress = read_progress(course)
     rows = rows_of(course, progress)
     done = sum(row.state == "done" for row in rows)
     saved = kept_progress(course).relative_to(course.root).as_posix()
     yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
-    yield "editor", options.editor() or "not set: set VISUAL or EDITOR, and  grade open  uses it"
 
 
 def doctor_lines(examined: Examination) -> Iterator[str]:
@@ -79,8 +69,7 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
     from grader.grading.machine import MEANING
 
     for name, value in examined.facts.items():
-        note = _NOTES.get(name) or _NOTES.get(str(value))
-        yield from _row(name, f"{value}: {note}" if note else str(value))
+        yield from _row(name, str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     yield ""
     if examined.reached.findings:
@@ -97,17 +86,3 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
         yield from prose(line, WIDTH, "  ", "  ")
     if examined.missing:
         yield "  Another way to full confinement is a container; see docs/security.md"
-
-
-def doctor_data(examined: Examination) -> dict[str, Any]:
-    """The same for other programs."""
-    return {
-        "facts": dict(examined.facts),
-        "confinement": examined.reached.level.word,
-        "tried": [
-            {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
-            for it in examined.reached.findings
-        ],
-        "missing": list(examined.missing),
-        "check_processes": list(examined.check_processes),
-    }

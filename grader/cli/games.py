@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
-import ast
+import random
+import re
 import sys
 from pathlib import Path
 
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, terminal_width
 from grader.model import Picture
 from grader.model.errors import CourseError
-from grader.model.files import write_named
 from grader.model.picture import NamedShape, Shapes, Window
+from grader.report.console import Say, drawing, terminal_width
 from grader.report.pictures import lines_of
 from grader.report.safe import prose
 
-_MOST_DIMS, _MOST_SIZE = 6, 1 << 40
+_SHAPE = re.compile(r"\(([0-9]{1,12}(, ?[0-9]{1,12}){0,5},?)?\)|[0-9]{1,12}(, ?[0-9]{1,12}){0,5}")
 
 
 @click.command("drill")
 @click.argument("module", required=False)
 @click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
-@click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number asks the same ones.")
-def drill_command(module: str | None, count: int, seed: int | None) -> None:
+def drill_command(module: str | None, count: int) -> None:
     """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
     say = Say()
-    from grader.student.games.drilling import Question, play, read_drill
+    from grader.student.games.drilling import question, read_drill
 
-    file = read_drill(options.course_here(), module)
-
-    def ask(question: Question) -> bool:
-        say(*(f">>> {line}" for line in question.lines))
-        answer = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
-        right = (answer.lower() == "y") == question.changes
-        say.prose(f"{'Right' if right else 'No'}: {question.why}")
-        if not right:
-            say(f">>> {file.watch}", question.after)
-        say("")
-        return right
-
+    file, right = read_drill(options.course_here(), module), 0
     say.prose(f"{file.title}: each question starts with these lines.")
     say("", *(f">>> {line}" for line in file.start.splitlines()), "")
-    tally = play(file, count, seed, ask)
-    say.prose(
-        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}."
-    )
+    numbers = random.sample(range(len(file.rounds)), min(count, len(file.rounds)))
+    for asked in (question(file, number) for number in numbers):
+        say(*(f">>> {line}" for line in asked.lines))
+        answer = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
+        is_right = (answer.lower() == "y") == asked.changes
+        right += is_right
+        say.prose(f"{'Right' if is_right else 'No'}: {asked.why}")
+        if not is_right:
+            say(f">>> {file.watch}", asked.after)
+        say("")
+    say.prose(f"{right} of {len(numbers)} right.")
 
 
 @click.command("break")
@@ -88,11 +83,10 @@ def catch_command(name: str, workers: options.Workers) -> None:
 
 @click.command("trace")
 @options.exercise
-@click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
 @click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
-def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
+def trace_command(name: str, out: Path | None, plain: bool, start: str | None) -> None:
     """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
     say = Say()
     from grader.grading.lanes import setup_of
@@ -100,7 +94,7 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 
     course, exercise = options.exercise_here(name)
     path = out or Path(f"{exercise.id}.trace.json")
-    runs, problems = traces(course, exercise, setup_of(start), code)
+    runs, problems = traces(course, exercise, setup_of(start))
     say(*traced_lines(runs, terminal_width(), drawing(plain=plain)))
     say.prose(*(line for problem in problems for line in problem.split("\n")))
     write_runs(runs, path)
@@ -111,12 +105,8 @@ def trace_command(name: str, code: str | None, out: Path | None, plain: bool, st
 @click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
 @click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
-@click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
-@click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
 @options.plain
-def draw_command(
-    shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
-) -> None:
+def draw_command(shapes: tuple[str, ...], strides: str | None, offset: int, plain: bool) -> None:
     """Draw how shapes broadcast, or how strides read a storage.
 
     \b
@@ -124,42 +114,27 @@ def draw_command(
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """  # noqa: D301  the backslash is click's mark for lines that stay as they are
     say = Say()
-    picture = _picture(shapes, strides, offset, storage)
-    width, shown = terminal_width(), drawing(plain=plain)
-    for line in lines_of(picture, width, shown):
+    width = terminal_width()
+    for line in lines_of(_picture(shapes, strides, offset), width, drawing(plain=plain)):
         say(*(prose(line, width) if len(line) > width else [line]))
-    if svg is not None:
-        from grader.report.html import svg_of
-
-        write_named(svg, svg_of(picture), "--svg")
-        say(f"The picture is in {svg}")
 
 
-def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
-    read = [_sizes(text, least=0) for text in shapes]
+def _picture(shapes: tuple[str, ...], strides: str | None, offset: int) -> Picture:
+    read = [_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:
             raise CourseError("one shape alone is neither broadcast nor read; add a second shape, or --strides")
         rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
         return Picture(shapes=Shapes(rows, broadcast=True))
-    (shape, *others), steps = read, _sizes(strides, least=-_MOST_SIZE)
-    if others or len(steps) != len(shape) or min(steps, default=0) < 0:
+    (shape, *others), steps = read, _sizes(strides)
+    if others or len(steps) != len(shape):
         raise CourseError("--strides is for one shape, and has a number from 0 for each of its dims")
     last = offset + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
-    needed = last + 1 if all(shape) else offset
-    if storage is not None and storage < needed:
-        raise CourseError(f"index {tuple(size - 1 for size in shape)} reads element {last}; --storage has {storage}")
-    return Picture(windows=(Window("the tensor", shape, steps, offset, needed if storage is None else storage),))
+    return Picture(windows=(Window("the tensor", shape, steps, offset, last + 1 if all(shape) else offset),))
 
 
-def _sizes(text: str, *, least: int) -> tuple[int, ...]:
+def _sizes(text: str) -> tuple[int, ...]:
     """A shape as Python writes it; "3, 1" and "3" will do."""
-    try:
-        value = ast.literal_eval(text.strip() or "()")
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    sizes = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else None
-    whole = sizes is not None and all(type(size) is int and least <= size <= _MOST_SIZE for size in sizes)
-    if sizes is None or not whole or len(sizes) > _MOST_DIMS:
+    if not _SHAPE.fullmatch(text.strip()):
         raise CourseError(f'{text!r} is not a shape; write one as Python does, in quotes: "(3, 1)"')
-    return sizes
+    return tuple(map(int, re.findall("[0-9]+", text)))

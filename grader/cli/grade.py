@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, terminal_width
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_named
+from grader.report.console import Say, drawing, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:

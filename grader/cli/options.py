@@ -5,8 +5,7 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from grader.cli.printing import print_error
 from grader.model import Broken, Course, Exercise, HandIn
 from grader.model.errors import CourseError
+from grader.report.console import print_error
 
 if TYPE_CHECKING:
     from grader.model.messages import Setup
@@ -53,13 +52,6 @@ lanes = click.option(
     metavar="N",
     type=click.IntRange(min=1, max=_MOST_LANES),
     help="How many exercises are graded at once; by default as many as there are cores.",
-)
-hidden = click.option(
-    "--hidden",
-    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
-    default="after_published",
-    show_default=True,
-    help="When Gradescope shows hidden checks to students.",
 )
 points = click.option(
     "--points/--no-points",
@@ -98,12 +90,11 @@ class Workers:
         return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
-def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
+def workers(default: str | None = "") -> Decorator:
     """`--device`, `--start` and, if a default is given for it, `--confinement`: one argument `workers` of a command.
 
     Args:
-        default: level of confinement; "" for a command that has no such option.
-        shown: the default as the help shows it, where it depends on other options.
+        default: level of confinement, None if it depends on other options; "" for a command that has no such option.
     """
 
     def decorate(function: Function) -> Function:
@@ -112,15 +103,15 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
             function(workers=Workers(start, device, confinement), **rest)
 
         decorated = _device(start(command))
-        return decorated if default == "" else confinement(default, shown)(decorated)
+        return decorated if default == "" else confinement(default)(decorated)
 
     return decorate
 
 
-def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
+def confinement(default: str | None) -> Decorator:
     """The least level of confinement."""
     levels = click.Choice(["none", "reduced", "full"])
-    return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
+    return click.option("--confinement", type=levels, default=default, show_default=True, help=_CONFINEMENT)
 
 
 LMS = ("canvas", "moodle")
@@ -170,33 +161,20 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
         rows |= {item.id: f"{item.number} {item.title}" for item in exercises}
         rows |= {item.number: item.title for item in exercises}
         rows |= {module.id: module.title for module in course.modules}
-    return _completions(rows, incomplete)
-
-
-def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name, help=text) for name, text in rows.items() if name.startswith(incomplete)]
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The same; before the first name commands, too, and after one the rules of that exercise."""
+    """The same; before the first name commands, too."""
     from grader.cli import COMMANDS
 
-    items = complete_exercises(ctx, param, incomplete)
-    names = ctx.params.get("names") or ()
-    if not names:
-        return items + [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
-    with suppress(CourseError, OSError):
-        items += _completions(course_and_exercises(names[:1], prints=False)[1][0].contract, incomplete)
-    return items
+    commands = [] if ctx.params.get("names") else [name for name in COMMANDS if name != "run"]
+    items = [CompletionItem(name) for name in commands if name.startswith(incomplete)]
+    return complete_exercises(ctx, param, incomplete) + items
 
 
 exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)
 next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, shell_complete=complete_exercises)
-
-
-def editor() -> str:
-    """The command of the user's editor, or ""."""
-    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
 def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:

@@ -10,45 +10,32 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import options
-from grader.cli.printing import Pace, Say, needing, print_error, terminal_width
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
+from grader.report.console import Pace, Say, needing, print_error, terminal_width
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.diff import Change
     from grader.batch.journal import Journal
     from grader.batch.overview import Class
-    from grader.grading.unexplained import Group
     from grader.model import Course, Report
-    from grader.report.export.items import Visibility
     from grader.report.export.lms import Column, Filled
     from grader.report.overview import Overview
 
 _FEW = 5
-_STEPS = (
-    "write its sentence in place of TODO, and name the file after the mistake",
-    "remove names of people that are left",
-    "run  grade verify {exercise}  to prove that the checks catch it",
-    "run the batch again: reports of answers that behave like it then say so",
-)
-"""What to do with the draft of a wrong answer."""
-
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
 
 
 @click.command("report")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the pages are.")
 @names_option
 @options.course
-def report_command(
-    out: Path, every: bool, draft: str | None, quiet: bool, names: bool, course_folder: Path | None
-) -> None:
+def report_command(out: Path, draft: str | None, quiet: bool, names: bool, course_folder: Path | None) -> None:
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
@@ -66,7 +53,7 @@ def report_command(
             return
         overview, sentences = _written(course, journal, out, say, names=names)
         if not quiet:
-            say(*_in_short(overview, out, every=every))
+            say(*_in_short(overview, out))
         say.prose(*sentences)
 
 
@@ -96,13 +83,13 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     return overview, sentences
 
 
-def _in_short(overview: Overview, out: Path, *, every: bool) -> Iterator[str]:
+def _in_short(overview: Overview, out: Path) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
     from grader.report.gradebook import group_lines, overview_lines
 
     width, groups = terminal_width(), overview.groups
     yield from overview_lines(overview, width)
-    yield from group_lines(groups, len(groups) if every else _FEW, width)
+    yield from group_lines(groups, _FEW, width)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
         # A command will be copied, so it is not wrapped.
@@ -116,10 +103,13 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
     """
+    from grader.course.files import suggestion
     from grader.course.layout import Places, refuse_given
 
     refuse_given(course.root, "report --draft")
-    group = _group_of(graded.groups, name)
+    group = next((group for group in graded.groups if group.name == name), None)
+    if group is None:
+        raise CourseError(f"--draft: there is no group {name!r}{suggestion(name, [one.name for one in graded.groups])}")
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
         raise CourseError(f"{path} exists already; write its sentence, or remove it")
@@ -129,25 +119,8 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_named(path, text, "--draft")
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
-    yield "Now"
-    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
-
-
-def _group_of(groups: Sequence[Group], name: str) -> Group:
-    """The group of a name, or of its beginning.
-
-    Raises:
-        CourseError: no group has this name, or more than one; with the nearest.
-    """
-    from grader.course.files import suggestion
-
-    matching = [group for group in groups if name and group.name.startswith(name.lower())]
-    if len(matching) > 1:
-        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
-    if not matching:
-        near = suggestion(name.lower(), [group.name for group in groups])
-        raise CourseError(f"--draft: there is no group {name!r}{near}")
-    return matching[0]
+    yield "Write its sentence in place of TODO, name the file after the mistake, remove names of people that are left."
+    yield f"Then run  grade verify {group.exercise.id}  and the batch again: reports of such answers then say it."
 
 
 @click.command("similar")
@@ -213,9 +186,8 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
 
 @click.command("diff")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
 @options.course
-def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
+def diff_command(out: Path, course_folder: Path | None) -> None:
     """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
 
     For each author and check: the score before, after, and why.
@@ -234,7 +206,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
-    _say_changes(say, changes if every else changed)
+    _say_changes(say, changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
@@ -262,7 +234,6 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
 @options.course
 @options.points
-@options.hidden
 def export_command(
     reports: tuple[Path, ...],
     formats: tuple[tuple[str, str], ...],
@@ -272,7 +243,6 @@ def export_command(
     zeros: bool,
     course_folder: Path | None,
     points: bool | None,
-    hidden: Visibility,
 ) -> None:
     """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`.
 
@@ -297,7 +267,7 @@ def export_command(
     if len(reports) > 1:
         raise CourseError("name one report; several folders are for --format canvas and --format moodle")
     read = read_report(reports[0])
-    settings = Options(environ=os.environ, points=points is not False, hidden=hidden)
+    settings = Options(environ=os.environ, points=points is not False)
     for name, place in formats:
         write_format(name, place, read, settings)
         say(f"wrote {place}")
@@ -344,12 +314,6 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
     ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_named(to, term_csv(rows, ids), "--to")
     say(*term_lines(rows, ids))
-    alone = [row.uid for row in rows if len(row.scores) == 1]
-    if len(ids) > 1 and alone:
-        say.prose(
-            f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
-            "hand-in to hand-in, give each batch its --roster."
-        )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
 
 

@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 
 from grader.cli import options
-from grader.cli.printing import Say, drawing, print_json, terminal_width
 from grader.model.errors import CourseError
+from grader.report.console import Say, drawing, print_json, terminal_width
 from grader.report.safe import for_terminal
 
 NOT_PACKED = 1
 
 
 @click.command("start")
-@click.argument("words", metavar="DIR", nargs=-1, required=True)
-def start_command(words: tuple[str, ...]) -> None:
+@click.argument("folder", metavar="DIR", type=options.PATH)
+def start_command(folder: Path) -> None:
     """Copy the course into DIR, a new or empty folder."""
-    if len(words) > 1:
-        meant = shlex.quote(" ".join(words))
-        raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
     from grader.student.folder import start
 
-    folder, say = Path(words[0]), Say()
+    say = Say()
     course = start(bundled_course(), folder)
     here = folder.resolve() == Path.cwd()
     shown = for_terminal(str(folder), one_line=True)
     place = "this folder" if here else shown
     say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
-    # Run by its path, out of an environment that is not active: the shell would not know the next command.
-    if not shutil.which("grade"):
-        own = Path(sys.argv[0]).absolute()
-        commands = (own if own.stem == "grade" else Path(sys.executable)).parent
-        windows = f"  (grade is in {commands}: put that on your PATH first)"
-        say(windows if os.name == "nt" else f'  export PATH="{commands}:$PATH"')
     say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
 
 
@@ -48,9 +37,9 @@ def start_command(words: tuple[str, ...]) -> None:
 def update_command() -> None:
     """Bring the course's corrections to your folder. What you changed stays as it is."""
     from grader.course.layout import bundled_course, find_given
-    from grader.student.folder import update, update_sentences
+    from grader.student.folder import update
 
-    Say().prose(*update_sentences(update(bundled_course(), find_given(Path.cwd()))))
+    Say().prose(*update(bundled_course(), find_given(Path.cwd())))
 
 
 @click.command("list")
@@ -84,11 +73,10 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 
 @click.command("next")
 @click.argument("start", metavar="[EXERCISE|MODULE]", required=False, shell_complete=options.complete_exercises)
-@click.option("-q", "--quiet", is_flag=True, help="Print only the path of its file.")
 @options.json
-def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
+def next_command(start: str | None, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.folder import read_progress, typed
+    from grader.student.folder import read_progress
     from grader.student.pages import list_data, next_lines, next_row, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
@@ -97,9 +85,7 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json(list_data(course, [row] if row else [], progress))
     elif row is None:
-        say("" if quiet else "You have solved all exercises, or the last one of their module:  grade list")
-    elif quiet:
-        say(typed(row.exercise.starter))
+        say("You have solved all exercises, or the last one of their module:  grade list")
     else:
         say(*next_lines(row, terminal_width()))
 
@@ -117,7 +103,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 
     say, (course, exercise) = Say(), options.exercise_here(name)
     if not reference:
-        say(*show_lines(course, exercise, terminal_width(), drawing(plain=plain)))
+        say(*show_lines(exercise, terminal_width(), drawing(plain=plain)))
         return
     from grader.student.advice import counted_lines, solution_lines
 
@@ -134,24 +120,19 @@ def open_command(name: str | None) -> None:
     from grader.student.folder import typed
 
     _, exercise = options.exercise_here(name)
-    if not (editor := options.editor()):
+    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         setting = "set EDITOR=notepad" if os.name == "nt" else 'export EDITOR="code --wait"'
         raise CourseError(
             f"to open {typed(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
             f"  {setting}",
         )
-    try:
-        sys.exit(subprocess.run([*shlex.split(editor), str(exercise.starter)], check=False).returncode)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CourseError(f"the editor {editor!r} did not start ({reason}); correct VISUAL or EDITOR") from None
+    click.edit(filename=str(exercise.starter))
 
 
 @click.command("try")
 @options.next_exercise
-@options.seed
 @options.workers()
-def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
+def try_command(name: str | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
@@ -159,7 +140,7 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.student.own import run, try_of
 
     course, exercise = options.exercise_here(name)
-    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    row, lines = try_of(course, exercise, workers.setup(), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
@@ -169,44 +150,38 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 
 @click.command("hint")
 @options.next_exercise
-@click.option("--again", is_flag=True, help="Show the hints that you have seen.")
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
-def hint_command(name: str | None, again: bool, everything: bool) -> None:
+def hint_command(name: str | None, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
     from grader.student.advice import hints
 
     course, exercise = options.exercise_here(name)
-    Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
+    Say()(*hints(course, exercise, terminal_width(), everything=everything))
 
 
 @click.command("reset")
 @options.exercise
-@click.option("--checks", is_flag=True, help="Restore its check files instead, in a folder that grade start made.")
-def reset_command(name: str, checks: bool) -> None:
+def reset_command(name: str) -> None:
     """Restore the starter; your file stays beside it."""
-    from grader.student.folder import reset, restore_checks
+    from grader.student.folder import reset
 
-    Say().prose(*(restore_checks if checks else reset)(*options.exercise_here(name)))
+    Say().prose(*reset(*options.exercise_here(name)))
 
 
 @click.command("watch")
 @options.next_exercise
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
-@options.seed
 @options.plain
 @options.workers("none")
-def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, workers: options.Workers) -> None:
+def watch_command(name: str | None, poll: bool, plain: bool, workers: options.Workers) -> None:
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say.meanwhile("Watching ...")
-    from grader.student.watch import Screen, Watch
+    from grader.student.watch import Watch
 
     course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
-    # A screen reader would read the whole screen again, so nothing is cleared for it.
-    clear = (lambda: None) if plain else click.clear
-    screen = Screen(say, say.running, terminal_width, drawing(plain=plain), clear)
-    Watch(course, exercise, workers.setup(seed or 0), screen).run(poll=poll)
+    Watch(course, exercise, workers.setup(), say, drawing(plain=plain)).run(poll=poll)
 
 
 @click.command("pack")
@@ -225,12 +200,11 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
     receipt = pack(course, chosen, workers.setup(), out, details.running)
     details()  # erases the line that showed what was running
-    say(*receipt.problems)
     if receipt.problems and not force:
         given = [*(["--handin", handin] if handin else []), *(["--out", str(out)] if out != Path() else [])]
-        say("", "Nothing was packed. Fix this, or pack the files as they are:")
+        say(*receipt.problems, "", "Nothing was packed. Fix this, or pack the files as they are:")
         say(f"  {shlex.join(['grade', 'pack', *given, '--force'])}")
         sys.exit(NOT_PACKED)
     path = receipt.write(out)
-    details(*receipt.lines(), f"The receipt is in {path}")
+    details(receipt.text(), f"The receipt is in {path}")
     say(str(out / receipt.name) if quiet else f"Hand in  {out / receipt.name}")

@@ -6,7 +6,6 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -116,7 +115,8 @@ def _load_exercise(
         reference=_there(staff / places.reference),
         wrong=layout.answers(staff / places.wrong, staff / places.wrong_entries),
         right=layout.answers(staff / places.right, staff / places.right_entries),
-        contract=_contract(root, places, problems),
+        task=(task := _task(root, places, problems)),
+        contract=contract_lines(task),
         limits=_limits(limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         data=_data(root, places, file.files, problems),
@@ -159,24 +159,24 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
     return files
 
 
-def _contract(root: Path, places: Places, problems: list[str]) -> dict[str, str]:
-    """The rules of an exercise. A missing starter is not reported here, but by `grade verify`."""
-    # A student's file may have lost its text: then those of the copy count.
-    try:
-        for path in (root / places.starter, layout.starter_copy(root, places)):
-            if path.is_file() and (rules := contract_lines(path.read_bytes().decode("utf-8", "replace"))):
-                return rules
-    except OSError as error:
-        problems.append(f"{places.starter.as_posix()}: cannot be read ({error.strerror}); make it readable")
-    return {}
+def _task(root: Path, places: Places, problems: list[str]) -> str:
+    """The text of a task, or "". A missing starter is not reported here, but by `grade verify`."""
+    # A student's file may have lost its text, or be in pieces just now: then that of the copy counts.
+    for path in (root / places.starter, layout.starter_copy(root, places)):
+        try:
+            text = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+            if task := ast.get_docstring(ast.parse(text)):
+                return task
+        except OSError as error:
+            problems.append(f"{places.starter.as_posix()}: cannot be read ({error.strerror}); make it readable")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return ""
 
 
-def contract_lines(source: str) -> dict[str, str]:
-    """The numbered rules of a module docstring: "C1  text", with continuation lines, by name."""
-    with suppress(SyntaxError, ValueError):
-        doc = ast.get_docstring(ast.parse(source)) or ""
-        return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(doc)}
-    return {}
+def contract_lines(task: str) -> dict[str, str]:
+    """The numbered rules of a task: "C1  text", with continuation lines, by name."""
+    return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(task)}
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:

@@ -35,7 +35,7 @@ class RunPlan:
         runs_untouched: whether an untouched starter is run, for its messages. It earns 0 in any case.
         has_folder: whether the reader of the report has the files in the folder that they were read from.
         rules: the contract lines whose checks are run; none for all. The other checks are reported as left out.
-        checks: the ids of the checks that are run, in the same way.
+        checks: the ids of the checks that are run, without parameters, in the same way.
         stops: whether everything after the first check that loses points is left out, too.
         compiles: whether a file that is not Python gets one row at once, and no check is run.
         with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.

@@ -101,6 +101,7 @@ class Exercise(PlannedExercise):
     Attributes:
         number: such as "02-1".
         title: for people.
+        task: its text: the docstring of the exercise module.
         module: the id of its module.
         kind: predict, implement, fix, vectorise or speed.
         difficulty: 1 to 4.
@@ -128,6 +129,7 @@ class Exercise(PlannedExercise):
 
     number: str
     title: str
+    task: str
     module: str
     kind: str
     difficulty: int

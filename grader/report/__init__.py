@@ -2,6 +2,7 @@
 
 schema     the report that other programs rely on, written and read
 terminal   a report for a terminal
+console    what commands print: lines, a line that changes while work goes on, errors without a traceback
 html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup
 gradebook  many reports: a table for a terminal and for spreadsheets, the class in short, what a regrade changed
 overview   a class at a glance; `overview_page` shows it as a page

@@ -99,7 +99,7 @@ def overview_lines(overview: Overview, width: int) -> Iterator[str]:
 def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
     """The largest groups, each with an example."""
     if groups:
-        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
+        shown = f" ({most} of {len(groups)}; report.html has the others)" if len(groups) > most else ""
         yield ""
         text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
         yield from prose(text, width, further="  ")

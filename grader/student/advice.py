@@ -5,7 +5,6 @@ The solutions of a solved exercise are shown with what they cost, compared with 
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,6 @@ from grader.course.golf import golf_line
 from grader.course.layout import is_entry
 from grader.course.topics import read_topics
 from grader.model import Check, Course, Exercise, Picture, Report
-from grader.model.errors import CourseError
 from grader.model.messages import Setup
 from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
@@ -29,10 +27,14 @@ from grader.student.pages import Row, next_row, rows_of
 
 YOURS, REFERENCE = "yours", "reference"
 _CONFINED = ("reduced", "full")
-_WRITES = re.compile(
-    r"^(torch|np|numpy)\.save\w*\(|^[\w.]+\.(write_text|write_bytes|to_csv)\(|^open\(.*, (mode=)?'[^']*[wax+]"
-)
-_STARTS = re.compile(r"^(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)$")
+_EFFECTS = {
+    r"(torch|np|numpy)\.save\w*\(|\.(write_text|write_bytes|to_csv)\(|\bopen\(.*, (mode=)?['\"][^'\"]*[wax+]": (
+        "writes a file. The sandbox of grade discards it."
+    ),
+    r"\b(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)\(": (
+        "starts a program. The sandbox of grade does not allow that."
+    ),
+}
 _TRIES = 2
 _FEW_TOPICS = 6
 _WORDS = ("first", "second", "third")
@@ -48,10 +50,10 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
     texts: list[str] = []
     for graded in (graded for graded in report.exercises if graded.checks):
         changed = folder.changed_checks(course, graded.exercise)
-        texts += (folder.CHANGED.format(name=path.name, exercise=graded.exercise.id) for path in changed)
+        texts += (folder.CHANGED.format(name=path.name) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
-    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
+    texts += (*advice(course, report, after), *filter(None, [problem or before.problem]))
     if folder.is_behind(course.root):
         texts.append("The course has corrections. To get them and keep your work:  grade update")
     for text in texts:
@@ -60,16 +62,10 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
     """What the sandbox does with files that the student's code writes, and with programs that it starts."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(exercise.starter.read_bytes())) if isinstance(node, ast.Call)]
-        writes = [node.lineno for node in calls if _WRITES.search(ast.unparse(node))]
-        starts = [node.lineno for node in calls if _STARTS.match(ast.unparse(node.func))]
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `unparse` recurses, too
-        return
-    if writes:
-        yield f"Line {writes[0]} of {exercise.file_name} writes a file. The sandbox of grade discards it."
-    if starts:
-        yield f"Line {starts[0]} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
+    text = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
+    for pattern, what in _EFFECTS.items():
+        if match := re.search(rf"^[^#\n]*?({pattern})", text, re.MULTILINE):
+            yield f"Line {text.count(chr(10), 0, match.end()) + 1} of {exercise.file_name} {what}"
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
@@ -80,15 +76,8 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
         yield from prose(text, width, "", "  ")
 
 
-def advice(course: Course, report: Report, progress: folder.Progress, *, saved: bool = True) -> Iterator[str]:
-    """Advice after a run, in sentences.
-
-    Args:
-        course: the course.
-        report: of the run.
-        progress: after it.
-        saved: whether later commands know the progress: they show the reference to those who have solved the exercise.
-    """
+def advice(course: Course, report: Report, progress: folder.Progress) -> Iterator[str]:
+    """Advice after a run, in sentences; `progress` is that after it."""
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:
         # The exercise that the report says to fix next.
@@ -97,7 +86,7 @@ def advice(course: Course, report: Report, progress: folder.Progress, *, saved: 
         if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
-        yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
+        yield from _after_full_marks(report.exercises[0].exercise)
         rows = rows_of(course, progress)
         following = next_row(course, rows, progress)
         if following is None:
@@ -109,8 +98,8 @@ def advice(course: Course, report: Report, progress: folder.Progress, *, saved: 
         yield "To have it graded each time you save it:  grade watch"
 
 
-def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
-    if exercise.reference is not None and saved:
+def _after_full_marks(exercise: Exercise) -> Iterator[str]:
+    if exercise.reference is not None:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     if golf := golf_line(exercise):
@@ -133,39 +122,18 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
         yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
         yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
-    hardest = max(done, key=lambda row: row.exercise.difficulty, default=None)
-    if hardest is not None and hardest.exercise.reference is not None:
-        id = hardest.exercise.id
-        yield f"Can you still debug the hardest one? Find the fault in your own code:  grade break {id}"
-        mistakes = counted(len(hardest.exercise.wrong), "known mistake")
-        yield f"Can you test it? Write a check that catches {mistakes}:  grade catch {id}"
+    yield "Find faults in your own code, and test your own checks:  grade break EXERCISE  and  grade catch EXERCISE"
     yield "Then write an exercise of your own:  grade new --course DIR"
 
 
-def hints(
-    course: Course, exercise: Exercise, width: int, *, again: bool = False, everything: bool = False
-) -> Iterator[str]:
-    """The lines of the next hint of an exercise; progress saves which were seen.
-
-    Args:
-        course: the course.
-        exercise: the exercise.
-        width: columns of the terminal.
-        again: those that were seen, instead.
-        everything: all of them, instead.
-
-    Raises:
-        CourseError: the student has seen no hint yet.
-    """
+def hints(course: Course, exercise: Exercise, width: int, *, everything: bool = False) -> Iterator[str]:
+    """The lines of the next hint of an exercise, or of all; progress saves which were seen."""
     progress = folder.read_progress(course)
     total, standing = len(exercise.hints), progress.of(exercise.id)
     seen = min(standing.hints, total)
-    if again and not seen:
-        raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
-    first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
-    numbers = range(first, last + 1)
+    numbers = range(1, total + 1) if everything else range(seen + 1, min(seen + 1, total) + 1)
     if not numbers:
-        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
+        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --all"
         return
     for number in numbers:
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)

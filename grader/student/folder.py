@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, NonNegativeInt
+from pydantic import Field, FiniteFloat, NonNegativeInt
 
 from grader.course import layout
-from grader.course.answers import starter_digest
 from grader.course.load import load_course
 from grader.course.topics import given_text
 from grader.intake.collect import read_submission
@@ -32,41 +30,15 @@ from grader.model.score import in_points
 from grader.model.typed import from_json, to_json
 from grader.report.safe import for_terminal
 
-NEWER = ".new"
-"""The end of the name of a new version that lies beside the student's file. It is never graded."""
-
-CHANGED = "You have changed {name}. To restore it:  grade reset {exercise} --checks"
+CHANGED = "You have changed {name}. To restore it:  grade update"
 """What to do about a check file that is not as it was given out."""
 
 _OLD = ".old"
-_SENTENCES = {
-    "new": "{path} is new",
-    "corrected": "{path} is corrected",
-    "removed": "{path} is removed: the course no longer has it",
-    "own": "{path} stays: the course no longer has it, but you changed it",
-    "beside": "You and the course both changed {path}. The new version is beside it: {name}.new",
-    "changed": CHANGED,
-}
 _NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
 _VERSION = 1
 
 
 # -- files that were given out
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an update did with one file.
-
-    Attributes:
-        path: from the folder's root.
-        kind: new, corrected, removed (from the course, and here), own (changed by the student, and no longer of the
-            course), beside (changed by both: the new version is beside it) or changed (a check that only the student
-            changed).
-    """
-
-    path: Path
-    kind: str
 
 
 def start(source: Path, folder: Path) -> Course:
@@ -91,21 +63,21 @@ def start(source: Path, folder: Path) -> Course:
 
 
 def _refuse_used(folder: Path) -> None:
-    if (folder / layout.GIVEN).is_file():
-        where = "the course is here already" if folder.resolve() == Path.cwd() else f"{folder} has the course already"
+    if layout.is_given(folder):
+        where = f"{folder.resolve()} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
     with failing_as(f"{folder} cannot be read", "choose another folder"):
-        there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    if seen := [name for name in there if not name.startswith(".")]:
-        what = f"{folder} is not empty (it has {seen[0]}{', ...' if seen[1:] else ''})"
+        there = os.listdir(folder) if os.path.lexists(folder) else []
+    if any(not name.startswith(".") for name in there):
         where = f"choose a new folder, such as {folder / 'tensors'}"
-        raise CourseError(f"{what}, and grade start overwrites nothing; {where}")
+        raise CourseError(f"{folder} is not empty, and grade start overwrites nothing; {where}")
 
 
-def update(source: Path, folder: Path) -> list[Change]:
-    """Bring the corrections of a course to a folder that `start` made; what the student changed stays.
+def update(source: Path, folder: Path) -> list[str]:
+    """Bring the corrections of a course to a folder that `start` made; what was done, in sentences.
+
+    What the student changed stays, but for check files: these are as the course has them again, with the student's
+    beside them.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -113,51 +85,31 @@ def update(source: Path, folder: Path) -> list[Change]:
     if not layout.is_given(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
-    texts, given = _texts(load_course(source)), given_digests(folder)
-    changes = []
+    texts, given, done = _texts(load_course(source)), given_digests(folder), list[str]()
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        for path in dict.fromkeys((*texts, *given)):
-            kind = _kind(folder / path, texts.get(path), given.get(path))
-            if kind in ("new", "corrected", "beside"):
-                _put(folder / f"{path}{NEWER if kind == 'beside' else ''}", texts[path])
-            elif kind == "removed":
-                (folder / path).unlink()
-            changes += [Change(path, kind)] if kind else []
+        for path, text in texts.items():
+            place, here, wanted = folder / path, _digest_of(folder / path), _digest(text)
+            if here == wanted:
+                continue
+            if here in ("", given.get(path)):
+                done.append(f"{path.as_posix()} is {'corrected' if here else 'new'}")
+            elif layout.is_ours(path.name):
+                old = free_name(place)
+                os.replace(place, old)
+                done.append(f"{path.as_posix()} is restored; your version is beside it, as {old.name}")
+            elif wanted != given.get(path):
+                place = place.with_name(f"{path.name}.new")  # it is never graded
+                done.append(
+                    f"You and the course both changed {path.as_posix()}. The new version is beside it: {place.name}"
+                )
+            else:
+                continue
+            _put(place, text)
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
-    return changes
-
-
-def update_sentences(changes: Sequence[Change]) -> Iterator[str]:
-    """What an update did, in words."""
-    for change in changes:
-        path = change.path
-        yield _SENTENCES[change.kind].format(path=path.as_posix(), name=path.name, exercise=path.parent.name)
-    kinds = {change.kind for change in changes}
-    if not kinds - {"changed"}:
-        yield "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
-    elif "beside" in kinds:
-        yield "Your files are unchanged. Copy what you want from the .new files, then delete them."
-    else:
-        yield "Your own files are unchanged."
-
-
-def _kind(path: Path, new: bytes | None, given: str | None) -> str:
-    """What to do with one file, as in `Change`; "" for nothing."""
-    if not os.path.lexists(path):
-        return "new" if new is not None else ""
-    here = _digest_of(path)
-    if new is None:
-        return "removed" if here == given else "own"
-    wanted = _digest(new)
-    if here == wanted:
-        return ""
-    if here == given:
-        return "corrected"
-    if wanted != given:
-        return "beside"
-    return "changed" if layout.is_ours(path.name) else ""
+    none = "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
+    return [*done, "Your own files are unchanged." if done else none]
 
 
 def is_behind(root: Path) -> bool:
@@ -176,28 +128,13 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
     return [path for path in paths if _digest_of(course.root / path) not in ("", given[path])]
 
 
-def restore_checks(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore an exercise's files of checks and probes as they were given out, and say so.
-
-    Raises:
-        CourseError: they are unchanged, they cannot be written, or the folder was not made by `start`.
-    """
-    if not layout.is_given(course.root):
-        raise CourseError(f"{course.root} was not made by  grade start; take the checks from whom you got the course")
-    if not (changed := changed_checks(course, exercise)):
-        raise CourseError(f"the checks of {exercise.id} are unchanged; there is nothing to restore")
-    for path in changed:
-        yield from _restored(course.root / path, (layout.bundled_course() / path).read_bytes(), path)
-
-
 def given_digests(folder: Path) -> dict[Path, str]:
     """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
-        digests = {Path(name): str(digest) for name, digest in files.items()}
+        return {Path(name): str(digest) for name, digest in files.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
@@ -242,7 +179,7 @@ def save_starters(course: Course) -> None:
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so; tries are counted from zero again.
+    """Restore a starter, and say so.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -255,8 +192,6 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
     if path.is_file() and path.read_bytes() == text:
         raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")
     yield from _restored(path, text, shown)
-    progress = read_progress(course)
-    write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
 
 
 def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
@@ -274,11 +209,7 @@ def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
-    if not path.is_file():
-        return None
-    text, is_bundled = path.read_bytes(), layout.staff_root(course.root) != course.root
-    # A copy that somebody changed does not count.
-    return text if is_bundled or exercise.starter_digest in ("", starter_digest(text)) else None
+    return path.read_bytes() if path.is_file() else None
 
 
 def free_name(path: Path) -> Path:
@@ -297,24 +228,20 @@ def typed(path: Path) -> str:
 # -- progress
 
 
-def _hundredths(points: object) -> object:
-    return round(100 * points) if isinstance(points, int | float) and math.isfinite(points) else points
-
-
 @dataclass(frozen=True)
 class Standing:
     """A student's state in one exercise.
 
     Attributes:
         state: of the last run, as in a report.
-        earned: hundredths of a point, likewise; in the file it is in points.
+        earned: points, likewise.
         solved: whether some run had full marks.
         tries: runs that lost points, since the last that did not.
         hints: how many were shown.
     """
 
     state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
-    earned: Annotated[int, BeforeValidator(_hundredths)] = 0
+    earned: FiniteFloat = 0.0
     solved: bool = False
     tries: NonNegativeInt = 0
     hints: NonNegativeInt = 0
@@ -360,7 +287,9 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
         # Only some checks ran: that is a try, but it does not show the state of the exercise.
         return replace(before, tries=tries)
     done = graded.state == "done"
-    return Standing(graded.state, graded.score.earned, before.solved or done, 0 if done else tries, before.hints)
+    return Standing(
+        graded.state, in_points(graded.score.earned), before.solved or done, 0 if done else tries, before.hints
+    )
 
 
 def read_progress(course: Course) -> Progress:
@@ -370,18 +299,15 @@ def read_progress(course: Course) -> Progress:
         return from_json(Progress, path.read_bytes())
     except FileNotFoundError:
         return Progress()
-    except OSError as error:
-        return Progress(problem=f"your progress cannot be read: {error.strerror}")
-    except FormatError:
+    except (OSError, FormatError):
         where = path.relative_to(course.root).as_posix()
-        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
+        return Progress(problem=f"{where} cannot be read, so your progress starts from zero")
 
 
 def write_progress(course: Course, progress: Progress) -> str:
     """Save it, in one step; a sentence if that is not possible, else ""."""
     path = layout.kept_progress(course)
-    rows = {id: {**vars(row), "earned": in_points(row.earned)} for id, row in progress.exercises.items()}
-    saved = {"version": _VERSION, "last": progress.last, "exercises": rows}
+    saved = {"version": _VERSION, "last": progress.last, "exercises": progress.exercises}
     try:
         ready_folder(course.root)
         write_whole(path, to_json(saved, indent=1) + b"\n")

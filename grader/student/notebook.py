@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,19 +35,13 @@ from grader.model.errors import GraderError
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
 
-_QUICK_S = 1.0
 _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
 class NotebookGrader:
-    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one.
+    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one."""
 
-    Args:
-        waiting: receives again and again what is running, if it takes long.
-    """
-
-    def __init__(self, waiting: Callable[[str], None]) -> None:
-        self._waiting = waiting
+    def __init__(self) -> None:
         self._setup = setup_of()
         self._opened = ExitStack()
         self._lanes: Lanes | None = None
@@ -95,13 +89,8 @@ class NotebookGrader:
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            lanes = open_lanes(self._exercises, self._setup, known=known, watch=self._running)
-            self._lanes = self._opened.enter_context(lanes)
+            self._lanes = self._opened.enter_context(open_lanes(self._exercises, self._setup, known=known))
         return self._lanes
-
-    def _running(self, what: str, seconds: float) -> None:
-        if seconds >= _QUICK_S:
-            self._waiting(f"{what}, {seconds:.0f} s")
 
 
 def _needed(exercise: Exercise) -> list[str]:
@@ -132,14 +121,10 @@ def main() -> None:
     # Anything that prints at import must not reach the kernel in the middle of an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-
-    def send(answer: dict[str, str]) -> None:
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
-    with closing(NotebookGrader(lambda running: send({"waiting": running}))) as grader:
+    with closing(NotebookGrader()) as grader:
         for line in sys.stdin:
-            send(grader.answer(json.loads(line)))
+            answers.write(json.dumps(grader.answer(json.loads(line))) + "\n")
+            answers.flush()
 
 
 if __name__ == "__main__":

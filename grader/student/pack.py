@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,31 +43,18 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """The receipt; `sha256sum --check` reads its lines with digests."""
-        lines = [
-            f"# {for_terminal(self.report.course, one_line=True)}",
-            f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
-            *(f"# {graded.exercise.number} {_points(graded)}" for graded in self.report.exercises),
-            *(f"# {problem.splitlines()[0]}" for problem in self.problems),
-            f"{_digest(self.archive)}  {self.name}",
-            *(f"# {_digest(data)}  {for_terminal(path, one_line=True)}" for path, data in sorted(self.files.items())),
-        ]
-        return "\n".join(lines) + "\n"
-
-    def lines(self) -> Iterator[str]:
-        """What is printed: digests are cut, as the file has them in full."""
+        """The receipt, as it is printed and saved."""
+        lines = [for_terminal(self.report.course, one_line=True), f"packed {self.report.graded_at}", *self.problems, ""]
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
-            yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
-            yield f"      {_points(graded)}"
+            lines += [f"{exercise.number} {for_terminal(exercise.title, one_line=True)}", f"      {_points(graded)}"]
             for path, data in sorted(self.files.items()):
                 if path.startswith(folder):
                     name = for_terminal(path.removeprefix(folder), one_line=True)
-                    yield f"      {_digest(data)[:_SHORT]}  {name}"
-        yield ""
-        yield f"{self.name}, {len(self.archive):,} bytes, sha256"
+                    lines.append(f"      {_digest(data)[:_SHORT]}  {name}")
         digest = _digest(self.archive)
-        yield from (f"  {digest[:32]}", f"  {digest[32:]}")
+        lines += ["", f"{self.name}, {len(self.archive):,} bytes, sha256", f"  {digest[:32]}", f"  {digest[32:]}"]
+        return "\n".join(lines) + "\n"
 
     def write(self, out: Path) -> Path:
         """Write the zip and its receipt into a folder; the path of the receipt.
@@ -112,8 +98,6 @@ def pack(
     """
     if not out.is_dir():
         raise CourseError(f"--out: there is no folder {out}; make it first")
-    if not os.access(out, os.W_OK):
-        raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
     submission = own_files(course, exercises)
     files = packed_files(submission, exercises)

@@ -5,17 +5,15 @@ Lines have 40 to 80 columns, and are readable without colour.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from grader.course.layout import Places, kept_progress, starter_copy
+from grader.course.layout import Places, kept_progress
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
@@ -68,7 +66,7 @@ def rows_of(course: Course, progress: Progress) -> list[Row]:
             standing, row = progress.of(exercise.id), Row(exercise, fast=exercise is module.exercises[-1])
             if (own := submission.of(exercise)).files and not own.untouched:
                 begun = "started" if standing.state == "not_started" else standing.state
-                row = replace(row, state=begun, earned=standing.earned)
+                row = replace(row, state=begun, earned=round(100 * standing.earned))
             mine.append(row)
         is_known = mine[-1:] and mine[-1].state == "done"
         rows += [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
@@ -224,22 +222,24 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     yield from prose("To open the file:  grade open", width)
 
 
-def show_lines(course: Course, exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iterator[str]:
+def show_lines(exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iterator[str]:
     """A task: its text, where it is, how hard it is, how long it takes, a picture, the checks that the student has.
 
     Raises:
-        CourseError: its text cannot be read.
+        CourseError: its text is lost.
     """
+    if not exercise.task:
+        shown = typed(exercise.starter)
+        remedy = f"To restore the starter:  grade reset {exercise.id}"
+        raise CourseError(f"{shown} is missing, or has lost its task. {remedy}")
     yield from _head(exercise, width)
     yield ""
-    yield from _task(_docstring(exercise, starter_copy(course.root, Places.of(exercise))), exercise.title, width)
+    yield from _task(exercise.task, exercise.title, width)
     if exercise.example is not None:
         yield ""
         yield from lines_of(exercise.example, width, drawing)
-    if checks := _shown_checks(exercise):
-        yield from ("", "Checks that you can read:")
-        for rule, title in checks:
-            yield from filled(words_of(f"{rule:<4}{for_terminal(title, one_line=True)}"), "  ", width, "    ")
+    if exercise.shown_checks is not None:
+        yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
@@ -254,17 +254,6 @@ def _head(exercise: Exercise, width: int) -> Iterator[str]:
     yield f"  {typed(exercise.starter)}"
 
 
-def _docstring(exercise: Exercise, copy: Path) -> str:
-    """The text of a task: the student's file may be in pieces just now, so else that of another copy."""
-    for file in (exercise.starter, copy):
-        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            doc = ast.get_docstring(ast.parse(file.read_bytes()))
-            if doc is not None:
-                return doc
-    shown = typed(exercise.starter)
-    raise CourseError(f"{shown} is missing, or has lost its task. To restore the starter:  grade reset {exercise.id}")
-
-
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
     """The text of a task, in lines of this width; examples are left alone."""
     text = for_terminal(doc).rstrip()
@@ -276,17 +265,3 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
         else:
             words = words_of(" ".join(line.strip() for line in lines.split("\n")))
             yield from filled(words, "", width, "    " if _RULE.match(lines) else "")
-
-
-def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
-    """Rule and title of each shown check, read from the text of its file: nothing is imported."""
-    tree, checks = ast.Module([], []), []
-    with suppress(OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
-        tree = ast.parse(exercise.shown_checks.read_bytes()) if exercise.shown_checks else tree
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and (title := ast.get_docstring(node)):
-            calls = [call for call in node.decorator_list if isinstance(call, ast.Call) and call.args]
-            texts = [str(getattr(call.args[0], "value", "")) for call in calls]
-            if texts:
-                checks.append((next((text for text in texts if _RULE.match(f"{text} ")), ""), title.split("\n")[0]))
-    return checks

@@ -6,7 +6,6 @@ This is the user's own pytest, so neither a check file nor student code is impor
 from __future__ import annotations
 
 import ast
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,11 +19,11 @@ from grader.grading.lanes import Lanes, open_lanes, setup_of
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
-from grader.report.safe import WIDTH, for_terminal
+from grader.report.console import terminal_width
+from grader.report.safe import for_terminal
 from grader.report.terminal import message_lines
 from grader.student.own import OwnExercise, own_files
 
-_NARROWEST = 40
 _OURS = pytest.StashKey["dict[Path, Bench]"]()
 
 
@@ -40,12 +39,12 @@ def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
             parent.config.add_cleanup(benches[root].close)
         exercise = benches[root].exercise_of(path)
     except GraderError as error:
-        return Unreadable.from_parent(parent, path=path, problem=str(error))
+        raise parent.CollectError(str(error)) from None
     return CheckFile.from_parent(parent, path=path, bench=benches[root], exercise=exercise) if exercise else None
 
 
 class Bench:
-    """A course whose checks are run. Its lane is opened with the first file, and serves all of them.
+    """A course whose checks are run. Its lane is opened with the first check, and serves all of them.
 
     Args:
         course: the course.
@@ -69,20 +68,8 @@ class Bench:
         files = ((item, file) for item in self._course.exercises for file in (item.shown_checks, item.hidden_checks))
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
-    def checks(self, exercise: Exercise, path: Path) -> list[str]:
-        """The names of the checks in a file.
-
-        Raises:
-            GraderError: the file cannot be read, or no process of ours can be had.
-        """
-        collected = self._open().collected()
-        if problem := collected.problems.get(exercise.id):
-            raise CourseError(problem)
-        is_shown = exercise.shown_checks is not None and exercise.shown_checks.resolve() == path.resolve()
-        return [check.id for check in collected.checks if (check.exercise, check.shown) == (exercise.id, is_shown)]
-
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
-        """The outcomes of some checks of an exercise; they run together, once."""
+        """The outcomes of some checks of an exercise, with all their parameters; they run together, once."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._open())
             handed_in = own_files(self._course, [exercise])
@@ -97,22 +84,6 @@ class Bench:
     def close(self) -> None:
         """End its processes."""
         self._opened.close()
-
-
-class Unreadable(pytest.File):
-    """A check file of a course that cannot be read.
-
-    Args:
-        problem: why.
-    """
-
-    def __init__(self, *, problem: str, **rest: Any) -> None:
-        super().__init__(**rest)
-        self.problem = problem
-
-    def collect(self) -> NoReturn:
-        """Say why."""
-        raise self.CollectError(self.problem)
 
 
 class CheckFile(pytest.File):
@@ -131,29 +102,26 @@ class CheckFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each check."""
         try:
-            ids = self.bench.checks(self.exercise, self.path)
-        except GraderError as error:
-            raise self.CollectError(str(error)) from None
-        functions = (node for node in ast.parse(self.path.read_bytes()).body if isinstance(node, ast.FunctionDef))
-        lines = {node.name: node.lineno - 1 for node in functions}
-        for id in ids:
-            name = f"check_{id}"
-            yield CheckItem.from_parent(self, name=name, check=id, line=lines.get(name.partition("[")[0], 0))
+            body = ast.parse(self.path.read_bytes()).body
+        except (OSError, SyntaxError, ValueError) as error:
+            raise self.CollectError(f"{self.path.name} cannot be read: {error}") from None
+        for node in body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("check_") and node.decorator_list:
+                yield CheckItem.from_parent(self, name=node.name, line=node.lineno - 1)
 
 
 class CheckItem(pytest.Item):
     """A check as pytest shows it.
 
     Args:
-        check: its id.
         line: where it begins.
     """
 
     parent: CheckFile
 
-    def __init__(self, *, check: str, line: int, **rest: Any) -> None:
+    def __init__(self, *, line: int, **rest: Any) -> None:
         super().__init__(**rest)
-        self.check = check
+        self.check = self.name.removeprefix("check_")
         self.line = line
 
     def setup(self) -> None:
@@ -182,11 +150,14 @@ class CheckItem(pytest.Item):
         _fail(row)
 
     def _graded(self) -> tuple[GradedCheck, GradedExercise]:
-        """This check as it was graded, and its exercise with those that ran with it."""
+        """This check as it was graded, with its worst parameters, and its exercise with those that ran with it."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.bench.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
-        return next(row for row in graded.checks if row.check.id == self.check), graded
+        # Where the file cannot be read by a lane, there is one row, which says so.
+        rows = [row for row in graded.checks if row.check.id.split("[")[0] == self.check] or graded.checks
+        causes = Causes.of(rows)
+        return causes.cause or (causes.open or rows)[0], graded
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands, for editors, and what it is called."""
@@ -195,8 +166,7 @@ class CheckItem(pytest.Item):
 
 def _fail(row: GradedCheck) -> NoReturn:
     """Fail with the message for the student, and no traceback of ours."""
-    width = max(_NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
-    pytest.fail("\n".join(message_lines(row, width)), pytrace=False)
+    pytest.fail("\n".join(message_lines(row, terminal_width())), pytrace=False)
 
 
 def _skip(message: str) -> NoReturn:

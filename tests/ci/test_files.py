@@ -31,7 +31,7 @@ from grader.model import Course
 from grader.model.errors import CourseError
 
 VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
-WISHES = Wishes("tensorgrade==0.1.0", confinement="none", hidden="after_published")
+WISHES = Wishes("tensorgrade==0.1.0", confinement="none")
 
 
 WORKFLOWS = ["github", "github-class", "gitlab", "gitlab-class", "azure", "circleci"]
@@ -273,8 +273,10 @@ def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for words, told in (
         (["--package", "a.whl"], "a.whl cannot be read (No such file"),
         (["--package", "https://a.invalid/b"], "is neither a requirement"),
-        (["--package", "a", "--hidden", "visible"], "--hidden has no effect on github, which uses --package, --handin"),
-        (["--package", "a", "--confinement", "none"], "--confinement has no effect on github"),
+        (
+            ["--package", "a", "--confinement", "none"],
+            "--confinement has no effect on github, which uses --package, --handin",
+        ),
         (["--package", "a", "--fail-below", "101"], "neither a percentage from 0 to 100 nor never"),
         ([], "this grader was installed from a folder"),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def test_first_exercise_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert ran.stdout.endswith("  cd 'my course'\n  grade next\n")
     home = tmp_path / "my course"
     assert not (home / "solutions").exists()
-    told = run_installed(installed, "next", "-q", cwd=home).stdout.strip()
+    told = json.loads(run_installed(installed, "next", "--json", cwd=home).stdout)["exercises"][0]["path"]
     text = (home / told).read_text()
     (line,) = [line for line in text.split("\n") if "TODO" in line]
     (home / told).write_text(text.replace(line, "    return torch.tensor(readings)"))
@@ -78,9 +79,7 @@ def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_pat
     assert laid == {*given_files(load_course(bundled_course())), Path(".grade-given.json")}
     again = type_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
-    assert "the course is here already" in again.stderr
-    blank = type_grade("start", "my", "stuff", cwd=tmp_path)
-    assert (blank.returncode, "grade start 'my stuff'" in blank.stderr) == (2, True)
+    assert "has the course already" in again.stderr
     # What needs solutions, or would make some, says where it belongs.
     for words in (("verify", "01-1"), ("new", "01_making/mine")):
         ran = type_grade(*words, cwd=tmp_path)

@@ -275,14 +275,14 @@ def test_where_nothing_was_decided_there_is_no_score() -> None:
 
 
 def test_gradescope_leaves_what_is_undecided_blank() -> None:
-    """The total is what was earned; undecided checks have no score, hidden ones are shown when asked for."""
-    made = json.loads(written("gradescope", read(), Options(hidden="after_due_date")))
+    """The total is what was earned; undecided checks have no score, hidden ones are shown once grades are published."""
+    made = json.loads(written("gradescope", read(), Options()))
     assert made["score"] == 2.6
     assert sum(test.get("score", 0) for test in made["tests"]) == pytest.approx(2.6)
     blank = [test for test in made["tests"] if "status" not in test]
     assert len(blank) == 2 * len(UNDECIDED) + 3
     assert all("score" not in test and "max_score" not in test for test in blank)
-    assert {test["visibility"] for test in made["tests"]} == {"visible", "after_due_date"}
+    assert {test["visibility"] for test in made["tests"]} == {"visible", "after_published"}
 
 
 def test_prairielearn_costs_no_attempt_for_our_faults() -> None:

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.cli import printing
 from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
+from grader.report import console
 from grader.report.html import svg_of
 from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of
 
@@ -155,7 +155,7 @@ def test_what_a_stream_can_show_decides(monkeypatch: pytest.MonkeyPatch) -> None
     """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
     for encoding in ("utf-8", "ascii", "latin-1", "no such", None):
         monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
-        assert printing.drawing(plain=False) == (UNICODE if encoding == "utf-8" else ASCII)
+        assert console.drawing(plain=False) == (UNICODE if encoding == "utf-8" else ASCII)
     assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
 
 

@@ -37,7 +37,6 @@ def planted(told: str) -> list[str]:
         ("the operands of a matrix product are swapped", "torch.where(mask, x, y) @ z", "z @ torch.where(mask, x, y)"),
         ("a comparison is reversed", "x > 1", "x <= 1"),
         ("`+=` stands where you had `*=`", "z *= max", "z += max"),
-        ("`min` stands where you had `max`", "max(len(x)", "min(len(x)"),
         ("it returns a copy", "[x > 1]", "[x > 1].clone()"),
     ],
 )

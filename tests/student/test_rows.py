@@ -15,7 +15,7 @@ from grader.model.errors import CourseError
 from grader.student.folder import Progress, Standing, reset, save_starters
 from grader.student.pages import Row, chosen, list_data, list_lines, next_lines, next_row, rows_of, show_lines
 
-DONE = Standing("done", 1000, solved=True)
+DONE = Standing("done", 10, solved=True)
 
 
 @pytest.fixture
@@ -140,9 +140,9 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
 
 
 def test_task_as_it_is_shown(course: Course) -> None:
-    """Where it is, its text in lines of the terminal's width, the checks that a student has with their rules."""
+    """Where it is, its text in lines of the terminal's width, where the checks are that a student has."""
     double = course.exercises[0]
-    lines = [click.unstyle(line) for line in show_lines(course, double, 80)]
+    lines = [click.unstyle(line) for line in show_lines(double, 80)]
     assert lines == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",
@@ -153,11 +153,10 @@ def test_task_as_it_is_shown(course: Course) -> None:
         "C3  `double_(x)` doubles x in place and returns x.",
         "",
         "Checks that you can read:",
-        "  C1  Doubles three numbers",
-        "  C3  Doubles in place",
+        "  double/check_double.py",
         "Hidden checks examine the same rules on other inputs.",
     ]
-    narrow = [click.unstyle(line) for line in show_lines(course, double, 40)]
+    narrow = [click.unstyle(line) for line in show_lines(double, 40)]
     assert "C1  `double(x)` returns a new tensor" in narrow
     assert "    with every element doubled." in narrow
     assert max(map(len, narrow)) <= 40
@@ -169,7 +168,7 @@ def test_examples_in_a_task_stay_as_they_are(course: Course) -> None:
     code = f"    >>> double(torch.tensor([{', '.join('1' * 20)}]))"
     text = f'"""Double it\n\nOne\ntwo.\n\nC1  A rule\n    that goes on.\nC2  Another.\n\n{code}\n    tensor(2)\n"""\n'
     double.starter.write_text(text)
-    lines = list(show_lines(course, double, 40))[5:]
+    lines = list(show_lines(load_course(course.root).exercises[0], 40))[5:]
     assert lines[:7] == ["One two.", "", "C1  A rule that goes on.", "C2  Another.", "", code, "    tensor(2)"]
 
 
@@ -177,7 +176,7 @@ def test_examples_are_drawn(course: Course) -> None:
     """Tensors on one storage stand below the task; a window that is larger than the storage is refused."""
     file = course.exercises[0].folder / "exercise.yaml"
     file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
-    lines = list(show_lines(load_course(course.root), load_course(course.root).exercises[0], 80))
+    lines = list(show_lines(load_course(course.root).exercises[0], 80))
     place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
     assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  | 0 |   | 1 |   |", "")
     file.write_text(file.read_text().replace("storage: 4", "storage: 2"))
@@ -193,11 +192,12 @@ def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
     double.starter.unlink()
     if text is not None:
         double.starter.write_bytes(text)
-    assert "C2  The dtype stays as it is." in list(show_lines(course, double, 80))
-    assert load_course(course.root).exercises[0].contract == rules
+    again = load_course(course.root).exercises[0]
+    assert "C2  The dtype stays as it is." in list(show_lines(again, 80))
+    assert again.contract == rules
     shutil.rmtree(course.root / ".grade")
     with pytest.raises(CourseError, match="is missing, or has lost its task"):
-        list(show_lines(course, double, 80))
+        list(show_lines(load_course(course.root).exercises[0], 80))
 
 
 def test_next_as_it_is_shown(course: Course) -> None:
@@ -233,13 +233,9 @@ def test_reset_keeps_the_old_file(course: Course) -> None:
 
 
 def test_a_changed_file_is_never_kept_as_the_starter(course: Course) -> None:
-    """Neither when copies are made, nor when somebody changed the copy."""
+    """When copies are made, a file that is not the starter is passed over."""
     begin(course, "double")
     save_starters(course)
-    double, total, _ = course.exercises
+    double = course.exercises[0]
     with pytest.raises(CourseError, match="no copy of the starter of double"):
         list(reset(course, double))
-    begin(course, "total")
-    (course.root / ".grade/starters/total.py").write_text("x = 1\n")
-    with pytest.raises(CourseError, match="no copy of the starter of total"):
-        list(reset(course, total))

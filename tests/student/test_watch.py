@@ -19,7 +19,8 @@ from support import COURSES, FORK, RIGHT
 
 from grader.course.saves import saves
 from grader.model import Course
-from grader.student.watch import Screen, Watch
+from grader.report.console import Say
+from grader.student.watch import Watch
 
 DOUBLE = "exercises/01_basics/double/double.py"
 LONGEST_S = 60.0
@@ -89,10 +90,10 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(80, 1), (40, 2)])
-def test_keys_are_told_in_words(tiny: Course, width: int, lines: int) -> None:
+def test_keys_are_told_in_words(tiny: Course, monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
     """Also on a narrow terminal, where they take more lines, each of which fits."""
-    screen = Screen(lambda *lines: None, lambda what, seconds: None, lambda: width)
-    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, screen)._legend()]
+    monkeypatch.setenv("COLUMNS", str(width))
+    told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, Say())._legend()]
     assert len(told) == lines
     assert max(map(len, told)) <= width
     assert "  ".join(told).split("  ")[2:4] == ["s show the task", "l list"]
@@ -125,7 +126,7 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
 
 @posix
 def test_keys(tmp_path: Path) -> None:
-    """Each key does what the line says; `q` leaves at once, also in the middle of an endless loop."""
+    """Each key does what the line says; `q` leaves once what runs has ended."""
     with watching(tmp_path) as watched:
         watched.until("q quit")
         for key, words in (
@@ -140,7 +141,7 @@ def test_keys(tmp_path: Path) -> None:
         watched.save(RIGHT)
         watched.until("10 / 10 points")
         watched.press("a")
-        watched.until("01-1 Double it: 10 / 10")
+        watched.until("10 / 15 points")
         watched.press("r")
         watched.until("Press r again for yes.")
         watched.press("x")
@@ -160,13 +161,13 @@ def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
     """A file that is written, and one that is renamed into place; what is no Python file is not."""
     told: set[Path] = set()
     wanted = {tmp_path / "one.py", tmp_path / "two.py"}
-    with saves(tmp_path, told.update, poll=poll):
-        time.sleep(0.5)  # until it looks; nothing tells when
-        (tmp_path / "notes.txt").write_text("no Python")
-        (tmp_path / "one.py").write_text("1")
-        (tmp_path / "two.tmp").write_text("2")
-        os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
-        end = time.monotonic() + LONGEST_S
-        while not wanted <= told and time.monotonic() < end:
-            time.sleep(0.02)
+    saved = saves(tmp_path, poll=poll)
+    assert next(saved) == set()
+    (tmp_path / "notes.txt").write_text("no Python")
+    (tmp_path / "one.py").write_text("1")
+    (tmp_path / "two.tmp").write_text("2")
+    os.replace(tmp_path / "two.tmp", tmp_path / "two.py")
+    end = time.monotonic() + LONGEST_S
+    while not wanted <= told and time.monotonic() < end:
+        told |= next(saved)
     assert told == wanted

@@ -218,13 +218,6 @@ def with_todos(text: str, *, of_checks: bool) -> str:
     return edits.result()
 
 
-def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """The line and the text of each comment that says what is left to do."""
-    for match in re.finditer(r"^ *# TODO: (.+(?:\n *#   .+)*)|\bTODO: (write .+?)[.\"]*$", text, re.MULTILINE):
-        words = re.sub(r"\n *#  +", " ", match[1] or match[2])
-        yield text.count("\n", 0, match.start()) + 1, words
-
-
 def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
     source = Source(ast.parse(text))
     known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
 
 from grader.model import Score, Verdict
 from grader.model.errors import GraderError
@@ -129,10 +128,6 @@ def total_text(report: ReportFile) -> str:
     return text
 
 
-Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
-"""When students see a test, in Gradescope's words."""
-
-
 @dataclass(frozen=True)
 class Options:
     """What a report does not say, and some formats need.
@@ -140,13 +135,11 @@ class Options:
     Attributes:
         environ: the environment, in which platforms tell what is graded.
         points: whether points are shown: what a public repository's workflow prints is public.
-        hidden: when students see hidden checks, where a platform lets one choose.
         folder: of the submission, from the root of the repository; None if it lies outside.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     points: bool = True
-    hidden: Visibility = "after_published"
     folder: str | None = ""
 
     def path_of(self, file: str | None) -> str | None:

@@ -79,7 +79,7 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
         **(decided if item.kind is not Kind.OPEN else {}),
         "output": cut(for_terminal(item.text), _MOST_OUTPUT),
         "output_format": "text",
-        "visibility": "visible" if item.shown else options.hidden,
+        "visibility": "visible" if item.shown else "after_published",
     }
 
 

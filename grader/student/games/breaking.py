@@ -10,7 +10,6 @@ import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
 from grader.course.layout import Places, kept_folder
@@ -129,7 +128,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
     raises: Fault | None = None
-    for fault in _shuffled(possible, chance)[:_MOST_TRIED]:
+    for fault in chance.sample(possible, min(len(possible), _MOST_TRIED)):
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
         seen = _seen(own.graded(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:
@@ -139,15 +138,6 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     if raises is None:
         raise CourseError(f"no fault suits {exercise.file_name} so that its checks see it; try another exercise")
     return raises
-
-
-def _shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
-    """In a random order in which kinds take turns, so that a frequent kind is not likelier."""
-    kinds: dict[str, list[Fault]] = {}
-    for fault in chance.sample(faults, len(faults)):
-        kinds.setdefault(fault.what, []).append(fault)
-    turns = zip_longest(*kinds.values())
-    return [fault for turn in turns for fault in turn if fault is not None]
 
 
 def _seen(broken: GradedExercise) -> Verdict | None:

@@ -1,13 +1,11 @@
 """`grade drill`: short questions of a course, whose answers come from running the lines.
 
 A module's `drill.yaml` has them. Each round is two lines: the first makes a name that is watched, the second may change
-it. What was answered wrong comes again at the end.
+it.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +13,6 @@ from grader.course.files import DrillFile, read_file
 from grader.course.layout import drill_of
 from grader.model import Course
 from grader.model.errors import CourseError
-
-_LEAST_AHEAD = 2
-"""So many other questions come before one that was answered wrong comes again, if there are as many."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +22,14 @@ class Question:
     Attributes:
         lines: the two lines.
         why: what explains the answer.
-        before, after: the watched name as Python prints it, between the lines and after them.
+        changes: the answer: whether the second line changes the watched name.
+        after: that name as Python prints it in the end.
     """
 
     lines: tuple[str, str]
     why: str
-    before: str
+    changes: bool
     after: str
-
-    @property
-    def changes(self) -> bool:
-        """The answer: whether the second line changed the watched name."""
-        return self.before != self.after
 
 
 def read_drill(course: Course, module: str | None) -> DrillFile:
@@ -72,44 +63,5 @@ def question(file: DrillFile, number: int) -> Question:
         exec(entry.lines[1], names)  # noqa: S102
     except Exception as error:
         raise CourseError(f"drill.yaml: round {number + 1} raises {type(error).__name__}: {error}") from None
-    return Question((entry.lines[0], entry.lines[1]), entry.why, before, repr(names[file.watch]))
-
-
-@dataclass
-class Tally:
-    """How a drill went.
-
-    Attributes:
-        first: how many questions were answered right at once.
-        questions: how many there were.
-        longest: the longest row of right answers.
-    """
-
-    first: int = 0
-    questions: int = 0
-    longest: int = 0
-
-
-def play(file: DrillFile, count: int, seed: int | None, ask: Callable[[Question], bool]) -> Tally:
-    """Ask questions until each was answered right.
-
-    Args:
-        file: of the drill.
-        count: how many different ones.
-        seed: of the choice and the order; None for another one each time.
-        ask: asks one, and says whether the answer was right.
-    """
-    tally, row, again = Tally(), 0, set[int]()
-    left = random.Random(seed).sample(range(len(file.rounds)), min(count, len(file.rounds)))  # noqa: S311
-    tally.questions = len(left)
-    while left:
-        number = left.pop(0)
-        if ask(question(file, number)):
-            row += 1
-            tally.first += number not in again
-        else:
-            row = 0
-            again.add(number)
-            left.insert(min(_LEAST_AHEAD, len(left)), number)
-        tally.longest = max(tally.longest, row)
-    return tally
+    after = repr(names[file.watch])
+    return Question((entry.lines[0], entry.lines[1]), entry.why, before != after, after)

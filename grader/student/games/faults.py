@@ -1,7 +1,8 @@
 """Tensor faults that can be planted in a text, one at a time; the rest of the text stays as it is.
 
-A view becomes a copy, dims are swapped, `dtype=`, `device=` or `keepdim=` is dropped, a mask is inverted. The checks
-decide whether a fault matters, and whether it makes sense for the value at hand.
+A view becomes a copy, dims are swapped, `dtype=`, `device=` or `keepdim=` is dropped, a mask is inverted. They are
+looked for in the text, by patterns. The checks decide whether a fault matters, and whether it makes sense for the value
+at hand.
 """
 
 from __future__ import annotations
@@ -10,31 +11,52 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
-_DROPPED_KEYWORDS = (
-    *("dtype", "device", "keepdim", "keepdims", "correction", "memory_format", "copy", "dim", "requires_grad"),
+_KEYWORDS = "dtype|device|keepdims?|correction|memory_format|copy|dim|requires_grad"
+_CALLS = (
+    "clone|contiguous|detach|double|float|long|int|bool|to|type|t|flip|unsqueeze|squeeze|transpose|permute|abs|sqrt"
 )
-_DROPPED_CALLS = (
-    *("clone", "contiguous", "detach", "double", "float", "long", "int", "bool", "to", "type", "t", "flip"),
-    *("unsqueeze", "squeeze", "transpose", "permute", "abs", "sqrt"),
-)
-_DIM_FIRST = (
-    *("sum", "mean", "amax", "amin", "argmax", "argmin", "max", "min", "cumsum", "softmax", "unsqueeze", "squeeze"),
-    *("select", "size", "flatten", "all", "any", "prod", "norm", "sort", "topk", "unbind", "stack", "cat"),
-)
-_MAKERS = ("empty", "zeros", "ones", "rand", "randn")
-_DTYPE_OF_DATA = ("tensor", "as_tensor", "arange", "full")
-_ORDERED = (*_MAKERS, "permute", "reshape", "view", "expand", "movedim", "new_empty", "new_zeros", "new_ones")
-_DTYPES = {"float64": "float32", "float32": "float64", "int64": "int32", "bool": "uint8"}
-_DTYPES |= {"double": "float", "long": "int"}
-_ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
-_OTHER_SIGN = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", **_ARITHMETIC}
-_OTHER_SIGN |= {f"{sign}=": f"{other}=" for sign, other in _ARITHMETIC.items()}
-_SIGN = re.compile(r"[^\s\w()#\\]+")
-_OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
-_OTHER_DIM = {"0": "-1", "1": "0", "2": "1", "-1": "0", "-2": "-1"}
-_OTHER_ELEMENT = {"0": "-1", "-1": "0", "1": "0"}
+_ORDERED = "empty|zeros|ones|randn?|permute|reshape|view|expand|movedim|new_empty|new_zeros|new_ones"
+_ALONG = "sum|mean|amax|amin|argmax|argmin|max|min|cumsum|softmax|unsqueeze|squeeze|flatten|all|any|prod|norm|unbind"
+_VALUE = r"(?:[^,()\n]|\([^()\n]*\))+"
+_SIGNS = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
+_REVERSED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+_FAULTS = [
+    (r"\breturn (.*[\w)\]])$", r"return \1.clone()", "it returns a copy"),
+    (rf",\s*({_KEYWORDS})={_VALUE}", "", r"`\1=` is missing"),
+    (rf"(?<!torch)(?<!np)(?<!\bF)\.({_CALLS})\({_VALUE}?\)", "", r"`.\1(...)` is missing"),
+    (r"\.(\w*[a-z])_\(", r".\1(", r"`\1` is not in place; you had `\1_`"),
+    (r"torch\.(float32|double)\b", "torch.float64", "it uses another dtype"),
+    (r"torch\.float64\b", "torch.float32", "it uses another dtype"),
+    (r"torch\.(int64|long)\b", "torch.int32", "it uses another dtype"),
+    (r"torch\.bool\b", "torch.uint8", "it uses another dtype"),
+    (
+        rf"\b(tensor|arange|full)\((?![^\n]*dtype)({_VALUE}(?:,{_VALUE})*)\)",
+        r"\1(\2, dtype=torch.float64)",
+        "it uses another dtype",
+    ),
+    (r"\b(dim|axis)=0", r"\1=-1", "it works along another dim"),
+    (r"\b(dim|axis)=-?[12]", r"\1=0", "it works along another dim"),
+    (rf"\.({_ALONG})\(0\b", r".\1(-1", "it works along another dim"),
+    (rf"\.({_ALONG})\(-?[12]\b", r".\1(0", "it works along another dim"),
+    (rf"\b({_ORDERED})\(({_VALUE}), ({_VALUE})", r"\1(\3, \2", "two dims are swapped"),
+    (
+        rf"([\w.]+(?:\({_VALUE}(?:,{_VALUE})*\))?) @ ([\w.]+)",
+        r"\2 @ \1",
+        "the operands of a matrix product are swapped",
+    ),
+    (r"\.m?T\b", "", "a transpose is missing"),
+    (r"~", "", "a mask is inverted"),
+    (rf"\b(masked_fill_?|masked_select)\(({_VALUE})", r"\1(~(\2)", "a mask is inverted"),
+    (rf"\bwhere\(({_VALUE}), ({_VALUE}), ({_VALUE})\)", r"where(\1, \3, \2)", "a mask is inverted"),
+    *((rf" {re.escape(sign)} ", f" {other} ", "a comparison is reversed") for sign, other in _REVERSED.items()),
+    *(
+        (rf" {re.escape(sign)}(=?) ", rf" {other}\1 ", rf"`{other}\1` stands where you had `{sign}\1`")
+        for sign, other in _SIGNS.items()
+    ),
+]
+"""What is looked for, what stands there instead, and what is wrong then, in a clause."""
 
 
 @dataclass(frozen=True)
@@ -54,135 +76,28 @@ class Fault:
 
 def faults_of(source: str) -> list[Fault]:
     """All faults that can be planted in the functions of a text, each of them once."""
-    text = _Text(source)
-    functions = (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef))
-    nodes = (node for function in functions for statement in function.body for node in ast.walk(statement))
-    faults: dict[str, Fault] = {}
-    for fault in (fault for node in nodes for fault in _faults(node, text)):
-        faults.setdefault(fault.source, fault)
-    return [fault for changed, fault in faults.items() if changed != source and _compiles(changed)]
+    tree = ast.parse(source)
+    lines, faults = set(_code_lines(tree)), dict[str, Fault]()
+    for pattern, new, what in _FAULTS:
+        for match in re.finditer(pattern, source, re.MULTILINE):
+            line = source.count("\n", 0, match.start()) + 1
+            changed = source[: match.start()] + match.expand(new) + source[match.end() :]
+            if line in lines and _is_another_program(changed, tree):
+                faults.setdefault(changed, Fault(match.expand(what), line, changed))
+    return list(faults.values())
 
 
-class _Text:
-    """A text with its tree, and where nodes of that stand in it; see `with_`."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.tree = ast.parse(source)
-        self._lines = source.split("\n")
-        self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
-
-    def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """From where to where a node stands, in characters; the tree has lines, and columns of bytes."""
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
-        start, end = (self._starts[row - 1] + len(self._lines[row - 1].encode()[:at].decode()) for row, at in places)
-        return start, end
-
-    def of(self, node: ast.expr | ast.keyword) -> str:
-        """What stands there."""
-        start, end = self.span(node)
-        return self.source[start:end]
-
-    def with_(self, start: int, end: int, new: str, what: str) -> Fault:
-        """The text with something else in one place."""
-        line = self.source.count("\n", 0, start) + 1
-        return Fault(what, line, self.source[:start] + new + self.source[end:])
+def _code_lines(tree: ast.Module) -> Iterator[int]:
+    """The numbers of the lines of all functions, without their docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            for statement in node.body[ast.get_docstring(node) is not None :]:
+                yield from range(statement.lineno, (statement.end_lineno or 0) + 1)
 
 
-def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
-    match node:
-        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
-            plain = isinstance(value, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-            copied = f"{text.of(value)}.clone()" if plain else f"({text.of(value)}).clone()"
-            yield text.with_(*text.span(value), copied, "it returns a copy")
-        case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
-            yield text.with_(*text.span(function), other, f"`{other}` stands where you had `{name}`")
-        case ast.Call():
-            yield from _calls(node, text)
-        case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
-            yield text.with_(*text.span(node), f"torch.{_DTYPES[name]}", "it uses another dtype")
-        case ast.Attribute(value=value, attr="T" | "mT"):
-            yield text.with_(text.span(value)[1], text.span(node)[1], "", "a transpose is missing")
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            yield text.with_(*text.span(node), text.of(operand), "a mask is inverted")
-        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-            yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
-        case (
-            ast.BinOp(left=left, right=right)
-            | ast.AugAssign(target=left, value=right)
-            | ast.Compare(left=left, comparators=[right])
-        ):
-            start, end = text.span(left)[1], text.span(right)[0]
-            between = text.source[start:end]
-            sign = "".join(_SIGN.findall(between)[:1])
-            if (other := _OTHER_SIGN.get(sign)) is not None:
-                is_changed = f"`{other}` stands where you had `{sign}`"
-                what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
-                yield text.with_(start, end, between.replace(sign, other), what)
-        case ast.Subscript(slice=ast.expr() as index):
-            if (element := _OTHER_ELEMENT.get(text.of(index))) is not None:
-                yield text.with_(*text.span(index), element, "it takes another element")
-
-
-def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
-    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-    parts.sort(key=text.span)
-    for place, part in enumerate(parts):
-        if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
-            yield _without(parts, place, text)
-        if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
-            yield from _other_dim(part.value, text)
-    if not isinstance(node.func, ast.Attribute):
-        return
-    owner, name = node.func.value, node.func.attr
-    of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "F")
-    if name in _DROPPED_CALLS and not of_torch:
-        yield text.with_(text.span(owner)[1], text.span(node)[1], "", f"`.{name}(...)` is missing")
-    if name.endswith("_") and not name.startswith("_") and not of_torch:
-        _, end = text.span(node.func)
-        yield text.with_(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
-    args = node.args
-    if of_torch and name in _DTYPE_OF_DATA and args and not any(part.arg == "dtype" for part in node.keywords):
-        end = text.span(parts[-1])[1]
-        yield text.with_(end, end, ", dtype=torch.float64", "it uses another dtype")
-    if name in _DIM_FIRST and len(args) > of_torch:
-        yield from _other_dim(args[int(of_torch)], text)
-    if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
-        yield from _swapped(args[0], args[1], text, "two dims are swapped")
-    if name == "where" and len(args) == 3:
-        yield from _swapped(args[1], args[2], text, "a mask is inverted")
-    if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
-        mask = args[int(of_torch)]
-        yield text.with_(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
-
-
-def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
-    """A call without one of its arguments, and without the comma that parts it from the others."""
-    start, end = text.span(parts[place])
-    if place > 0:
-        start = text.span(parts[place - 1])[1]
-    elif len(parts) > 1:
-        end = text.span(parts[1])[0]
-    name = getattr(parts[place], "arg", "")
-    return text.with_(start, end, "", f"`{name}=` is missing")
-
-
-def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
-    if (other := _OTHER_DIM.get(text.of(value))) is not None:
-        yield text.with_(*text.span(value), other, "it works along another dim")
-
-
-def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
-    (start, middle), (again, end) = text.span(one), text.span(other)
-    if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
-        yield text.with_(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
-
-
-def _compiles(source: str) -> bool:
+def _is_another_program(source: str, tree: ast.Module) -> bool:
+    """Whether a text is Python, and differs from a tree in more than comments and blanks."""
     try:
-        compile(source, "fault", "exec")
+        return ast.dump(ast.parse(source)) != ast.dump(tree)
     except (SyntaxError, ValueError):
         return False
-    return True
