@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli import options
 from grader.model.errors import CourseError
-from grader.report.console import Say, terminal_width
+from grader.report.console import Say, print_json, terminal_width
 from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ _NAME = 18
 
 
 @click.command("doctor")
+@options.json
 @options.start
-def doctor_command(start: str | None) -> None:
+def doctor_command(as_json: bool, start: str | None) -> None:
     """Check your course, this computer and its sandbox."""
-    say = Say()
+    say = Say(quiet=as_json)
     say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
     from grader.grading.machine import examine
@@ -33,6 +34,8 @@ def doctor_command(start: str | None) -> None:
         say(*_row(name, value))
     examined = examine(setup)
     say(*doctor_lines(examined))
+    if as_json:
+        print_json(doctor_data(examined))
 
 
 def _row(name: str, value: str) -> Iterator[str]:
@@ -86,3 +89,17 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
         yield from prose(line, WIDTH, "  ", "  ")
     if examined.missing:
         yield "  Another way to full confinement is a container; see docs/security.md"
+
+
+def doctor_data(examined: Examination) -> dict[str, Any]:
+    """The same for other programs."""
+    return {
+        "facts": dict(examined.facts),
+        "confinement": examined.reached.level.word,
+        "tried": [
+            {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
+            for it in examined.reached.findings
+        ],
+        "missing": list(examined.missing),
+        "check_processes": list(examined.check_processes),
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -30,6 +31,9 @@ def start_command(folder: Path) -> None:
     shown = for_terminal(str(folder), one_line=True)
     place = "this folder" if here else shown
     say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
+    # Run by its path, out of an environment that is not active: the shell would not know the next command.
+    if not shutil.which("grade") and os.name != "nt":
+        say(f'  export PATH="{Path(sys.argv[0]).absolute().parent}:$PATH"')
     say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,11 @@ from support import COURSES
 from grader.author.judge import Proof
 from grader.author.table import proof_data
 from grader.cli import main
+from grader.cli.doctor import doctor_data
+from grader.grading.machine import Examination
 from grader.model import Course
+from grader.model.messages import Level
+from grader.runner.source import PROMISES, Reached
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +27,24 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = json.loads(CliRunner().invoke(main, ["list", "--json"]).stdout)["exercises"]
     assert told == {"course": "A tiny course", "exercises": rows[:1]}
     assert rows[0]["path"] == Path("exercises/01_basics/double/double.py").as_posix()
+
+
+def test_doctor() -> None:
+    """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
+    holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
+    reached = Reached(Level.REDUCED, [holds, fails], "")
+    data = doctor_data(Examination({"processors": 2}, reached, ["the network is open"]))
+    assert json.loads(json.dumps(data)) == {
+        "facts": {"processors": 2},
+        "confinement": "reduced",
+        "tried": [
+            {"name": row.name, "level": row.level.word, "holds": not row.why_not, "found": row.why_not}
+            for row in (holds, fails)
+        ],
+        "missing": reached.missing(Level.FULL),
+        "check_processes": ["the network is open"],
+    }
+    assert "it could" in data["missing"][0]
 
 
 def test_verify(tiny: Course) -> None:
