@@ -16,8 +16,7 @@ from grader.model.files import write_named
 from grader.model.score import counted
 
 if TYPE_CHECKING:
-    from grader.author.port.draft import Draft
-    from grader.course.layout import Places
+    from grader.author.port import Port
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -38,7 +37,7 @@ def new_command(
     if (tests and not name) or (reference and not tests):
         raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
     # First, because it may refuse: nothing is laid out then.
-    draft = _ported(tests, reference) if tests else None
+    port = _ported(tests, reference) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -50,44 +49,32 @@ def new_command(
     if name:
         root = find_course((course_folder or Path.cwd()).resolve())
         refuse_given(root, "new")
-        written += new_exercise(root, name, (lambda places: _files(draft, places)) if draft else None)
+        written += new_exercise(root, name, port.files if port else None)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
     say(*(f"wrote {_from_here(path)}" for path in written))
-    if draft:
-        say(*_left_to_do(draft, written))
+    if port:
+        say(*_left_to_do(port, written))
     if name:
-        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        what = "do what is listed" if port else "replace the example and what is marked TODO"
         say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> Draft:
-    from grader.author.port.draft import Port
+def _ported(tests: Path, reference: Path | None) -> Port:
+    from grader.author.port import Port
 
     try:
-        texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
-        return Port(*texts).draft("@title@")
+        return Port(*(path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)))
     except (OSError, ValueError) as error:
         raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
 
 
-def _files(draft: Draft, places: Places) -> dict[Path, str]:
-    texts = {
-        places.starter: draft.starter,
-        places.reference: draft.reference,
-        places.shown_checks: draft.shown,
-        places.hidden_checks: draft.hidden,
-        places.probes[0 if draft.probe_is_shown else 1]: draft.probe,
-    }
-    return {path: text for path, text in texts.items() if text}
+def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:
+    from grader.author.port import todos_of
 
-
-def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
-    from grader.author.port.draft import todos_of
-
-    shown, hidden, beside = draft.counts
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
+    shown, hidden = len(port.shown), len(port.hidden)
+    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {len(port.beside)} by a probe"
     places: dict[tuple[Path, str], list[int]] = {}
     for path in (path for path in written if path.suffix == ".py"):
         for line, todo in todos_of(path.read_text(encoding="utf-8")):

@@ -1,0 +1,471 @@
+"""A plain pytest file → the first draft of an exercise: shown and hidden checks, probes, starter, reference.
+
+What tests do stays as it was written: the first lines of each check give student code the names that the test has for
+it. What an author must decide is said in a comment `# TODO:` at its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.answers import first_line, names_of
+from grader.course.layout import Places
+from grader.lint import findings
+from grader.lint.scope import CHECK, FIXTURE, Function, Source, imported, parameters
+from grader.model.errors import CourseError
+
+_LIBRARIES = sys.stdlib_module_names | {
+    *("torch", "numpy", "pytest", "scipy", "pandas", "einops", "jaxtyping", "hypothesis", "torchvision", "sklearn"),
+    *("matplotlib", "tqdm", "typing_extensions", "transformers", "tiktoken", "PIL", "yaml", "psutil"),
+}
+_HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
+"""Modules beside a test file that are the course's."""
+
+_BESIDE = re.compile(r"\btmp_path\b|\.(backward|grad)\b|\b(optim|DataLoader)\b|\bnn\.(?!Parameter)[A-Z]\w*\(")
+"""What student code would have to be given or asked for, and what does not cross."""
+_STAYS = re.compile(r"seeds the|no `@check`|`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail|mark.*))|no_grad|inference_mode")
+"""Findings that a probe does not solve."""
+_WRAPS = {
+    "tmp_path": ("with TemporaryDirectory() as folder:", "    tmp_path = Path(folder)"),
+    "monkeypatch": ("with pytest.MonkeyPatch.context() as monkeypatch:",),
+    "capsys": ("with redirect_stdout(StringIO()) as capsys:",),
+}
+"""Fixtures of pytest that a probe makes itself."""
+_PROBE_IMPORTS = """
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+
+import pytest
+"""
+_NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input'
+_FORGED = "# TODO: return values from the probe and compare them here; student code could forge its asserts"
+_STUB = "raise NotImplementedError  # TODO"
+
+
+class Port:
+    """The port of a plain pytest file.
+
+    Args:
+        text: of the file.
+        reference: the text of a solution, if there is one.
+
+    Attributes:
+        shown: the tests that become shown checks.
+        hidden: those that become hidden ones.
+        beside: those of either that need a probe.
+
+    Raises:
+        CourseError: there is nothing to port.
+    """
+
+    def __init__(self, text: str, reference: str = "") -> None:
+        try:
+            whole = items_of(text)
+        except (SyntaxError, ValueError) as error:
+            raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
+        self._reference = reference
+        self._items = items_of("\n\n".join(_flat(item) for item in whole if _stays(item)))
+        self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
+        self._modules = set[str]()
+        self._note_imports(whole, {item.name for item in items_of(reference)})
+        functions = [item for item in self._items if isinstance(item.node, Function)]
+        source = Source(ast.parse(text))
+        self._tests = {item.name: item for item in functions if item.name.startswith("test")}
+        self._fixtures = {item.name: item for item in functions if source.decorator(item.function, FIXTURE)}
+        if not self._tests:
+            raise CourseError("the file has no tests: functions named test_...")
+        named = {name: list(self._given(test).values()) for name, test in self._tests.items()}
+        self._tasks = list(dict.fromkeys(name for names in named.values() for name in names))
+        if not self._tasks:
+            raise CourseError(
+                "no test calls student code: nothing is imported from a module such as solution or adapters"
+            )
+        self._rules = {test: f"C{self._tasks.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
+        tests, self.beside = list(self._tests), list(self._that_need_a_probe())
+        plain = [test for test in tests if test not in self.beside]
+        first = {self._rules[test]: test for test in reversed(plain) if not _DRAWS.search(self._text_of(test))}
+        self.shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
+        self.hidden = [test for test in tests if test not in self.shown]
+
+    def _note_imports(self, whole: Sequence[Item], defined: Collection[str]) -> None:
+        for name, (module, inner) in (row for item in whole for row in imported(item.node).items()):
+            *_, last = parts = module.split(".")
+            is_module = not inner or not module.strip(".")
+            if parts[0] in _LIBRARIES or (inner if is_module and inner else last) in _HELPERS:
+                continue
+            if inner == "*":
+                self._names |= {name: name for name in names_of("".join(item.text for item in self._items))[0]}
+            elif is_module:
+                self._modules.add(name)
+            else:  # an adapter's name is the student's name with "run_" before it
+                is_adapter = last == "adapters" and inner not in defined
+                self._names[name] = inner.removeprefix("run_") if is_adapter else inner
+
+    def _used(self, item: Item) -> dict[str, list[str]]:
+        """The file's names of student code in a function; for each, what of the task it is: of a module, several."""
+        used, nodes = dict[str, list[str]](), list(ast.walk(item.function))
+        own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        for node in (node for statement in item.function.body for node in ast.walk(statement)):
+            match node:
+                case ast.Name(id=name) if name in self._names.keys() - own:
+                    used[name] = [self._names[name]]
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in self._modules - own:
+                    used.setdefault(name, []).append(attr)
+        return used
+
+    def _given(self, item: Item) -> dict[str, str]:
+        """What a probe is given of student code for a function and its fixtures: its parameters, with the task's names.
+
+        What the function names itself comes first.
+        """
+        given = dict[str, str]()
+        for name, tasks in self._used(item).items():
+            given |= {task: task for task in tasks} if name in self._modules else {name: tasks[0]}
+        for name in parameters(item.function):
+            if name in self._fixtures:
+                given = self._given(self._fixtures[name]) | given
+        return given
+
+    def files(self, places: Places) -> dict[Path, str]:
+        """All files of the exercise but its description, by path from the course."""
+        calls, stubs = self._stubs()
+        written = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._tasks, 1)]
+        lines = [row for rule in written for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
+        task = "\n".join(["@title@", "", "TODO: write the task in one or two sentences.", "", *lines, ""])
+        probe_is_shown = any(test in self.beside for test in self.shown)
+        texts = {
+            places.starter: assembled(task, stubs),
+            places.reference: self._reference or assembled("TODO: write the reference.", stubs),
+            places.shown_checks: self._checks("Shown checks: students have this file.", self.shown, self.beside),
+            places.hidden_checks: self._checks(
+                "Hidden checks: each names its rule and gives a call to try.", self.hidden, self.beside, _NO_EXAMPLE
+            ),
+            places.probes[0 if probe_is_shown else 1]: self._probe(),
+        }
+        return {path: text for path, text in texts.items() if text}
+
+    def _text_of(self, test: str) -> str:
+        """The text of a test, with all that it needs."""
+        return "".join(item.text for item in closure(self._items, [test]))
+
+    def _that_need_a_probe(self) -> Iterator[str]:
+        """Tests of which something must happen beside student code."""
+        for test in self._tests:
+            found = findings(self._checks("", [test], ()))
+            if _BESIDE.search(self._text_of(test)) or not all(_STAYS.search(str(finding)) for finding in found):
+                yield test
+
+    def _checks(self, docstring: str, tests: Collection[str], beside: Collection[str], *above: str) -> str:
+        """A file of tests as checks, with lines above each, and with all that they need; "" without a test."""
+        texts, wanted = [], [name for name, item in self._fixtures.items() if "autouse" in item.text]
+        for item in self._items:
+            name = item.name
+            if name in self._tests:
+                short = name.removeprefix("test").strip("_") or "all"
+                head = [*above, f'@check("{self._rules[name]}")', *_decorators(item)]
+                title = ast.get_docstring(item.function, clean=False) or short.replace("_", " ").capitalize()
+                wanted += [f"check_{short}"] if name in tests else []
+                write = self._calls_probe if name in beside else self._with_student
+                texts.append(write(item, f"check_{short}", head, title))
+            elif name in self._fixtures and self._used(item):
+                # A fixture of a larger scope cannot have the student's code of one submission.
+                marks = [re.sub(r"scope=[^,)]*,?\s*", "", mark) for mark in _decorators(item)]
+                texts.append(self._with_student(item, name, marks, ast.get_docstring(item.function, clean=False) or ""))
+            else:
+                texts.append(item.text)
+        items = items_of("\n\n".join(["from grader.check import check", *texts]))
+        return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
+
+    def _with_student(self, item: Item, name: str, head: list[str], title: str) -> str:
+        used = self._used(item)
+        params = ", ".join(["student"] * bool(used) + list(filter(None, [ast.unparse(item.function.args)])))
+        names = [
+            f"{name} = student" if name in self._modules else f"{name} = student.{tasks[0]}"
+            for name, tasks in used.items()
+        ]
+        return _function(head, f"def {name}({params}):", [f'"""{title}"""'] * bool(title) + names, _body(item))
+
+    def _calls_probe(self, item: Item, name: str, head: list[str], title: str) -> str:
+        given = self._given_beside(item)
+        args = ", ".join([*(f"student.{task}" for task in self._given(item).values()), *given])
+        call = f"probe.{_beside_name(item.name)}({args})"
+        first = [f'"""{title}"""', _FORGED, call]
+        return _function(head, f"def {name}({', '.join(['student', 'probe', *given])}):", first, "")
+
+    def _given_beside(self, item: Item) -> list[str]:
+        """The parameters of a test that its check hands to the probe: those of `parametrize`, and unknown fixtures."""
+        return [name for name in parameters(item.function) if name not in self._fixtures and name not in _WRAPS]
+
+    def _probe(self) -> str:
+        """The probe file: tests and fixtures as functions, which are given student code."""
+        texts = [_PROBE_IMPORTS]
+        for item in closure(self._items, self.beside):
+            if item.name not in self._tests.keys() | self._fixtures.keys():
+                texts.append(item.text)
+                continue
+            params = [*self._given(item), *self._given_beside(item)]
+            first = [
+                f"{name} = SimpleNamespace({', '.join(f'{task}={task}' for task in dict.fromkeys(tasks))})"
+                for name, tasks in self._used(item).items()
+                if name in self._modules
+            ]
+            taken, body = parameters(item.function), _body(item).replace("readouterr().out", "getvalue()")
+            for name in (name for name in taken if name in self._fixtures):
+                first.append(f"{name} = {_beside_name(name)}({', '.join(self._given(self._fixtures[name]))})")
+            for depth, name in enumerate(name for name in taken if name in _WRAPS):
+                first += [f"{'    ' * depth}{line}" for line in _WRAPS[name]]
+                body = textwrap.indent(body, "    ")
+            texts.append(_function([], f"def {_beside_name(item.name)}({', '.join(params)}):", first, body))
+        items = items_of("\n\n".join(texts))
+        wanted = closure(items, map(_beside_name, self.beside))
+        return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if self.beside else ""
+
+    def _stubs(self) -> tuple[dict[str, str], list[Item]]:
+        """What a student is to write: for each name how it is called, such as "f(x, y)"; and the code."""
+        known = items_of(self._reference)
+        written = {item.name: item for item in known if item.name in self._tasks}
+        code = [_emptied(written[name]) if name in written else self._guessed(name) for name in self._tasks]
+        items = items_of("\n\n".join(code))
+        imports = [item for item in known if imported(item.node)]
+        return {item.name: _call(item.node) for item in items}, closure([*imports, *items], self._tasks)
+
+    def _guessed(self, task: str) -> str:
+        """A stub, by how a test calls the function or class."""
+        params = list[str]()
+        for call in (node for item in self._items for node in ast.walk(item.node) if isinstance(node, ast.Call)):
+            name = getattr(call.func, "attr", self._names.get(getattr(call.func, "id", ""), ""))
+            if name == task and len(call.args) + len(call.keywords) > len(params):
+                own = [getattr(arg, "id", f"arg{place}").lower() for place, arg in enumerate(call.args)]
+                names = own if len(own) == len({*own}) else [f"arg{place}" for place in range(len(own))]
+                params = [*names, *(f"{word.arg}=None" for word in call.keywords if word.arg and word.arg not in names)]
+        if not task[:1].isupper():
+            return f"def {task}({', '.join(params)}):\n    {_STUB}\n"
+        return f"class {task}:\n    def __init__({', '.join(['self', *params])}):\n        {_STUB}\n"
+
+
+# -- functions with another head ---------------------------------------------------------------------------------------
+
+
+def _stays(item: Item) -> bool:
+    """Whether a statement is anything but an import of student code, a text, or what runs the file as a program."""
+    match item.node:
+        case ast.Import() | ast.ImportFrom():
+            return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
+        case ast.Expr(value=ast.Constant()) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+            return False
+    return True
+
+
+def _flat(item: Item) -> str:
+    """A test class as functions, a function of one line as several; anything else as it is."""
+    node = item.node
+    if isinstance(node, Function) and node.body[0].lineno == node.lineno:
+        return ast.unparse(node)
+    is_tests = isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or "TestCase" in ast.unparse(node))
+    if not isinstance(node, ast.ClassDef) or not is_tests:
+        return item.text
+    lines = re.sub(rf"^ {{1,{node.body[0].col_offset}}}", "", item.text, flags=re.MULTILINE).splitlines(keepends=True)
+    marks = "".join(f"@{ast.unparse(one)}\n" for one in node.decorator_list)
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.name.removeprefix("Test")).lower()
+    parts, own = [], {"self"}
+    for part in node.body:
+        code = "".join(lines[first_line(part) - 1 : part.end_lineno])
+        if isinstance(part, Function):
+            code = re.sub(r"^(def \w+\()self\b(?:,\s*)?", r"\1", code, count=1, flags=re.MULTILINE)
+            if part.name.startswith("test"):
+                code = marks + code.replace(f"def {part.name}", f"def test_{words}{part.name[4:]}", 1)
+            own.add(part.name)
+        elif isinstance(part, ast.Assign):
+            own |= {target.id for target in part.targets if isinstance(target, ast.Name)}
+        parts.append(code)
+    return re.sub(rf"\bself\.({'|'.join(own)})\b", r"\1", "\n\n".join(parts))
+
+
+def _decorators(item: Item) -> list[str]:
+    """Those of a function; an expected failure has no effect on a check."""
+    marks = [f"@{ast.unparse(one)}" for one in item.function.decorator_list]
+    return [mark for mark in marks if not mark.startswith("@pytest.mark.xfail")]
+
+
+def _body(item: Item) -> str:
+    """The statements of a function as they are written, without its docstring."""
+    node = item.function
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    lines = item.text.splitlines()
+    return "\n".join(lines[_with_comments(lines, first_line(body[0]) - 1) : node.end_lineno]) if body else ""
+
+
+def _function(head: Sequence[str], signature: str, first: Sequence[str], body: str) -> str:
+    return "\n".join([*head, signature, *(f"    {line}" for line in first), body or "    pass" * (not first)])
+
+
+def _beside_name(name: str) -> str:
+    """What a test or a fixture is called in the probe file."""
+    return f"try_{name.removeprefix('test').strip('_')}" if name.startswith("test") else f"make_{name}"
+
+
+# -- stubs -------------------------------------------------------------------------------------------------------------
+
+
+def _call(node: ast.stmt) -> str:
+    """How a function or a class is called."""
+    inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
+    words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
+    return f"{getattr(node, 'name', '')}({', '.join(words)})"
+
+
+def _emptied(item: Item) -> str:
+    """A function or class of the reference without its code."""
+    node = ast.parse(item.text).body[0]
+    for one in ast.walk(node):
+        if isinstance(one, (Function, ast.ClassDef)):
+            text = ast.get_docstring(one)
+            first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
+            public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
+            one.body = [*first, *(public if isinstance(one, ast.ClassDef) else [ast.Expr(ast.Name("TODO"))])]
+    return re.sub(r"\bTODO$", _STUB, ast.unparse(node), flags=re.MULTILINE) + "\n"
+
+
+# -- files as statements -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Item:
+    """A statement at the top of a file, with the comments above it.
+
+    Attributes:
+        node: its syntax tree.
+        text: as it is written.
+        binds: the names that it binds.
+        uses: the names that it mentions.
+    """
+
+    node: ast.stmt
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The name of a function or class; "" of anything else."""
+        return getattr(self.node, "name", "")
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The syntax tree of a function."""
+        assert isinstance(self.node, Function)
+        return self.node
+
+
+def _with_comments(lines: Sequence[str], first: int) -> int:
+    """Where the comments begin that stand right above a line."""
+    while first and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    return first
+
+
+def items_of(text: str) -> list[Item]:
+    """All statements at the top of a file, each with a syntax tree of its own."""
+    lines, items = text.splitlines(keepends=True), []
+    for whole in ast.parse(text).body:
+        own = "".join(lines[_with_comments(lines, first_line(whole) - 1) : whole.end_lineno]).rstrip("\n") + "\n"
+        (node,) = ast.parse(own).body
+        uses, binds = names_of(own)
+        uses |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
+    return items
+
+
+def closure(items: Sequence[Item], names: Iterable[str]) -> list[Item]:
+    """The items that these names need, in their order."""
+    wanted, chosen = set(names), set[int]()
+    while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
+        chosen |= more
+        wanted |= {name for place in more for name in items[place].uses}
+    return [items[place] for place in sorted(chosen)]
+
+
+def assembled(docstring: str, items: Iterable[Item]) -> str:
+    """A file of these items in their order, import statements first, our own last among them."""
+    imports, ours, code, large = list[str](), "", "", False
+    for item in items:
+        if item.text.startswith("from grader."):
+            ours = f"\n{item.text}"
+        elif imported(item.node):
+            imports.append(item.text)
+        else:
+            before, large = large, isinstance(item.node, (Function, ast.ClassDef))
+            code += ("\n\n" if before or large else "" if code else "\n") + item.text
+    return f'"""{docstring}"""\n' + "\n" * bool(imports) + "".join(dict.fromkeys(imports)) + ours + code
+
+
+# -- what is left to do ------------------------------------------------------------------------------------------------
+
+_FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
+_FILES = re.compile(r"\b(torch|np|numpy)\.load\(|\bread_\w+\(|\bopen\(")
+_DRAWS = re.compile(r"\brandom\.\w+\(|\btorch\.(rand\w*|normal|bernoulli|multinomial)\(")
+_ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
+
+
+def with_todos(text: str, *, of_checks: bool) -> str:
+    """The text with a comment at each place where something is left to do.
+
+    Args:
+        text: of a ported file.
+        of_checks: whether it is a check file, and not the probe file.
+    """
+    tree, lines = ast.parse(text), text.splitlines(keepends=True)
+    ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    todos = list(_todos(text, lines, of_checks=of_checks))
+    if of_checks:
+        todos += [(finding.line, str(finding)) for finding in findings(text)]
+    # Above the innermost statement; a function begins with its decorators.
+    above = [(max((first for first, last in ranges if first <= line <= last), default=line), todo)
+             for line, todo in todos]  # fmt: skip
+    for place, todo in reversed(dict.fromkeys(sorted(above, key=lambda row: row[0]))):
+        line = lines[place - 1]
+        indent = line[: len(line) - len(line.lstrip())]
+        lines[place - 1 : place - 1] = [f"{row}\n" for row in textwrap.wrap(
+            todo, 120, initial_indent=f"{indent}# TODO: ", subsequent_indent=f"{indent}#   ",
+            break_long_words=False, break_on_hyphens=False,
+        )]  # fmt: skip
+    return "".join(lines)
+
+
+def todos_of(text: str) -> Iterator[tuple[int, str]]:
+    """The line and the text of each comment that says what is left to do."""
+    for match in re.finditer(r"^ *# TODO: (.+(?:\n *#   .+)*)|\bTODO: (write .+?)[.\"]*$", text, re.MULTILINE):
+        words = re.sub(r"\n *#  +", " ", match[1] or match[2])
+        yield text.count("\n", 0, match.start()) + 1, words
+
+
+def _todos(text: str, lines: Sequence[str], *, of_checks: bool) -> Iterator[tuple[int, str]]:
+    source = Source(ast.parse(text))
+    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
+    for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
+        marks = "".join(map(ast.unparse, function.decorator_list))
+        lacking = [name for name in parameters(function) if name not in known and not re.search(rf"\b{name}\b", marks)]
+        if lacking:
+            names = ", ".join(f"`{name}`" for name in lacking)
+            yield function.lineno, f"no fixture {names} is here: write it in this file; for {_ELSEWHERE}"
+    missing, _ = names_of(text)
+    for statement in ast.parse(text).body:
+        unknown = missing & names_of(ast.unparse(statement))[0]
+        for node in (node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in unknown):
+            what = "define it in this file, or, if it is the student's, give this function `student`"
+            yield node.lineno, f"`{node.id}` is not defined here: {what}"
+    for number, line in enumerate(lines, 1):
+        if _FILES.search(line):
+            yield number, _ELSEWHERE
+        elif of_checks and _DRAWS.search(line):
+            yield number, "draw this from `rng`, so that all inputs depend on the seed of the run"
