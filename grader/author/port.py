@@ -27,10 +27,11 @@ _LIBRARIES = sys.stdlib_module_names | {
 _HELPERS = {"common", "conftest", "fixtures", "helpers", "test_utils", "utils"}
 """Modules beside a test file that are the course's."""
 
-_BESIDE = re.compile(r"\btmp_path\b|\.(backward|grad)\b|\b(optim|DataLoader)\b|\bnn\.(?!Parameter)[A-Z]\w*\(")
-"""What student code would have to be given or asked for, and what does not cross."""
-_STAYS = re.compile(r"seeds the|no `@check`|`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail|mark.*))|no_grad|inference_mode")
-"""Findings that a probe does not solve."""
+_BESIDE = re.compile(
+    r"\b(tmp_path|monkeypatch|mocker|capsys|autocast|optim|DataLoader)\b|\.(backward|grad|copy_)\b"
+    r"|\bnn\.(?!Parameter)[A-Z]\w*\(|isinstance\(.+\bnn\."
+)
+"""What student code would have to be given or asked for, what is around a call, and what does not cross."""
 _WRAPS = {
     "tmp_path": ("with TemporaryDirectory() as folder:", "    tmp_path = Path(folder)"),
     "monkeypatch": ("with pytest.MonkeyPatch.context() as monkeypatch:",),
@@ -42,7 +43,6 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 
 import pytest
 """
@@ -73,10 +73,13 @@ class Port:
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
         self._reference = reference
-        self._items = items_of("\n\n".join(_flat(item) for item in whole if _stays(item)))
+        code = "\n\n".join(_flat(item) for item in whole if _stays(item))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
-        self._modules = set[str]()
-        self._note_imports(whole, {item.name for item in items_of(reference)})
+        for module in self._imported(whole, code, {item.name for item in items_of(reference)}):
+            attributes = re.compile(rf"\b{module}\.(\w+)")
+            self._names |= {f"{module}_{name}": name for name in attributes.findall(code)}
+            code = attributes.sub(rf"{module}_\1", code)
+        self._items = items_of(code)
         functions = [item for item in self._items if isinstance(item.node, Function)]
         source = Source(ast.parse(text))
         self._tests = {item.name: item for item in functions if item.name.startswith("test")}
@@ -90,50 +93,43 @@ class Port:
                 "no test calls student code: nothing is imported from a module such as solution or adapters"
             )
         self._rules = {test: f"C{self._tasks.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
-        tests, self.beside = list(self._tests), list(self._that_need_a_probe())
+        tests = list(self._tests)
+        self.beside = [test for test in tests if _BESIDE.search(self._text_of(test))]
         plain = [test for test in tests if test not in self.beside]
         first = {self._rules[test]: test for test in reversed(plain) if not _DRAWS.search(self._text_of(test))}
         self.shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         self.hidden = [test for test in tests if test not in self.shown]
 
-    def _note_imports(self, whole: Sequence[Item], defined: Collection[str]) -> None:
+    def _imported(self, whole: Sequence[Item], code: str, defined: Collection[str]) -> Iterator[str]:
+        """The modules of the student's that are imported; names that are imported from one are noted."""
         for name, (module, inner) in (row for item in whole for row in imported(item.node).items()):
             *_, last = parts = module.split(".")
             is_module = not inner or not module.strip(".")
             if parts[0] in _LIBRARIES or (inner if is_module and inner else last) in _HELPERS:
                 continue
             if inner == "*":
-                self._names |= {name: name for name in names_of("".join(item.text for item in self._items))[0]}
+                self._names |= {name: name for name in names_of(code)[0]}
             elif is_module:
-                self._modules.add(name)
+                yield name
             else:  # an adapter's name is the student's name with "run_" before it
                 is_adapter = last == "adapters" and inner not in defined
                 self._names[name] = inner.removeprefix("run_") if is_adapter else inner
 
-    def _used(self, item: Item) -> dict[str, list[str]]:
-        """The file's names of student code in a function; for each, what of the task it is: of a module, several."""
-        used, nodes = dict[str, list[str]](), list(ast.walk(item.function))
+    def _used(self, item: Item) -> dict[str, str]:
+        """The names of student code in a function, each with the name that the task has for it."""
+        nodes = list(ast.walk(item.function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        for node in (node for statement in item.function.body for node in ast.walk(statement)):
-            match node:
-                case ast.Name(id=name) if name in self._names.keys() - own:
-                    used[name] = [self._names[name]]
-                case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in self._modules - own:
-                    used.setdefault(name, []).append(attr)
-        return used
+        inside = (node for statement in item.function.body for node in ast.walk(statement))
+        names = [node.id for node in inside if isinstance(node, ast.Name) and node.id not in own]
+        return {name: self._names[name] for name in names if name in self._names}
 
     def _given(self, item: Item) -> dict[str, str]:
-        """What a probe is given of student code for a function and its fixtures: its parameters, with the task's names.
-
-        What the function names itself comes first.
-        """
-        given = dict[str, str]()
-        for name, tasks in self._used(item).items():
-            given |= {task: task for task in tasks} if name in self._modules else {name: tasks[0]}
+        """Those that a probe is given for a function and its fixtures; those of its own come first."""
+        given = self._used(item)
         for name in parameters(item.function):
             if name in self._fixtures:
-                given = self._given(self._fixtures[name]) | given
+                given |= self._given(self._fixtures[name])
         return given
 
     def files(self, places: Places) -> dict[Path, str]:
@@ -146,9 +142,9 @@ class Port:
         texts = {
             places.starter: assembled(task, stubs),
             places.reference: self._reference or assembled("TODO: write the reference.", stubs),
-            places.shown_checks: self._checks("Shown checks: students have this file.", self.shown, self.beside),
+            places.shown_checks: self._checks("Shown checks: students have this file.", self.shown),
             places.hidden_checks: self._checks(
-                "Hidden checks: each names its rule and gives a call to try.", self.hidden, self.beside, _NO_EXAMPLE
+                "Hidden checks: each names its rule and gives a call to try.", self.hidden, _NO_EXAMPLE
             ),
             places.probes[0 if probe_is_shown else 1]: self._probe(),
         }
@@ -158,14 +154,7 @@ class Port:
         """The text of a test, with all that it needs."""
         return "".join(item.text for item in closure(self._items, [test]))
 
-    def _that_need_a_probe(self) -> Iterator[str]:
-        """Tests of which something must happen beside student code."""
-        for test in self._tests:
-            found = findings(self._checks("", [test], ()))
-            if _BESIDE.search(self._text_of(test)) or not all(_STAYS.search(str(finding)) for finding in found):
-                yield test
-
-    def _checks(self, docstring: str, tests: Collection[str], beside: Collection[str], *above: str) -> str:
+    def _checks(self, docstring: str, tests: Collection[str], *above: str) -> str:
         """A file of tests as checks, with lines above each, and with all that they need; "" without a test."""
         texts, wanted = [], [name for name, item in self._fixtures.items() if "autouse" in item.text]
         for item in self._items:
@@ -175,12 +164,12 @@ class Port:
                 head = [*above, f'@check("{self._rules[name]}")', *_decorators(item)]
                 title = ast.get_docstring(item.function, clean=False) or short.replace("_", " ").capitalize()
                 wanted += [f"check_{short}"] if name in tests else []
-                write = self._calls_probe if name in beside else self._with_student
+                write = self._calls_probe if name in self.beside else self._with_student
                 texts.append(write(item, f"check_{short}", head, title))
             elif name in self._fixtures and self._used(item):
                 # A fixture of a larger scope cannot have the student's code of one submission.
                 marks = [re.sub(r"scope=[^,)]*,?\s*", "", mark) for mark in _decorators(item)]
-                texts.append(self._with_student(item, name, marks, ast.get_docstring(item.function, clean=False) or ""))
+                texts.append(self._with_student(item, name, marks, ""))
             else:
                 texts.append(item.text)
         items = items_of("\n\n".join(["from grader.check import check", *texts]))
@@ -189,11 +178,8 @@ class Port:
     def _with_student(self, item: Item, name: str, head: list[str], title: str) -> str:
         used = self._used(item)
         params = ", ".join(["student"] * bool(used) + list(filter(None, [ast.unparse(item.function.args)])))
-        names = [
-            f"{name} = student" if name in self._modules else f"{name} = student.{tasks[0]}"
-            for name, tasks in used.items()
-        ]
-        return _function(head, f"def {name}({params}):", [f'"""{title}"""'] * bool(title) + names, _body(item))
+        first = [f'"""{title}"""'] * bool(title) + [f"{name} = student.{task}" for name, task in used.items()]
+        return _function(head, f"def {name}({params}):", first, _body(item))
 
     def _calls_probe(self, item: Item, name: str, head: list[str], title: str) -> str:
         given = self._given_beside(item)
@@ -214,14 +200,9 @@ class Port:
                 texts.append(item.text)
                 continue
             params = [*self._given(item), *self._given_beside(item)]
-            first = [
-                f"{name} = SimpleNamespace({', '.join(f'{task}={task}' for task in dict.fromkeys(tasks))})"
-                for name, tasks in self._used(item).items()
-                if name in self._modules
-            ]
             taken, body = parameters(item.function), _body(item).replace("readouterr().out", "getvalue()")
-            for name in (name for name in taken if name in self._fixtures):
-                first.append(f"{name} = {_beside_name(name)}({', '.join(self._given(self._fixtures[name]))})")
+            first = [f"{name} = {_beside_name(name)}({', '.join(self._given(self._fixtures[name]))})"
+                     for name in taken if name in self._fixtures]  # fmt: skip
             for depth, name in enumerate(name for name in taken if name in _WRAPS):
                 first += [f"{'    ' * depth}{line}" for line in _WRAPS[name]]
                 body = textwrap.indent(body, "    ")
@@ -234,23 +215,11 @@ class Port:
         """What a student is to write: for each name how it is called, such as "f(x, y)"; and the code."""
         known = items_of(self._reference)
         written = {item.name: item for item in known if item.name in self._tasks}
-        code = [_emptied(written[name]) if name in written else self._guessed(name) for name in self._tasks]
+        code = [_emptied(written[name]) if name in written else _unknown(name) for name in self._tasks]
         items = items_of("\n\n".join(code))
         imports = [item for item in known if imported(item.node)]
-        return {item.name: _call(item.node) for item in items}, closure([*imports, *items], self._tasks)
-
-    def _guessed(self, task: str) -> str:
-        """A stub, by how a test calls the function or class."""
-        params = list[str]()
-        for call in (node for item in self._items for node in ast.walk(item.node) if isinstance(node, ast.Call)):
-            name = getattr(call.func, "attr", self._names.get(getattr(call.func, "id", ""), ""))
-            if name == task and len(call.args) + len(call.keywords) > len(params):
-                own = [getattr(arg, "id", f"arg{place}").lower() for place, arg in enumerate(call.args)]
-                names = own if len(own) == len({*own}) else [f"arg{place}" for place in range(len(own))]
-                params = [*names, *(f"{word.arg}=None" for word in call.keywords if word.arg and word.arg not in names)]
-        if not task[:1].isupper():
-            return f"def {task}({', '.join(params)}):\n    {_STUB}\n"
-        return f"class {task}:\n    def __init__({', '.join(['self', *params])}):\n        {_STUB}\n"
+        calls = {item.name: _call(item.node) if item.name in written else f"{item.name}(...)" for item in items}
+        return calls, closure([*imports, *items], self._tasks)
 
 
 # -- functions with another head ---------------------------------------------------------------------------------------
@@ -271,24 +240,13 @@ def _flat(item: Item) -> str:
     node = item.node
     if isinstance(node, Function) and node.body[0].lineno == node.lineno:
         return ast.unparse(node)
-    is_tests = isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or "TestCase" in ast.unparse(node))
-    if not isinstance(node, ast.ClassDef) or not is_tests:
+    if not isinstance(node, ast.ClassDef) or not node.name.startswith("Test"):
         return item.text
-    lines = re.sub(rf"^ {{1,{node.body[0].col_offset}}}", "", item.text, flags=re.MULTILINE).splitlines(keepends=True)
-    marks = "".join(f"@{ast.unparse(one)}\n" for one in node.decorator_list)
+    body = "\n".join(item.text.splitlines()[first_line(node.body[0]) - 1 :])
+    body = re.sub(rf"^ {{1,{node.body[0].col_offset}}}", "", body, flags=re.MULTILINE)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.name.removeprefix("Test")).lower()
-    parts, own = [], {"self"}
-    for part in node.body:
-        code = "".join(lines[first_line(part) - 1 : part.end_lineno])
-        if isinstance(part, Function):
-            code = re.sub(r"^(def \w+\()self\b(?:,\s*)?", r"\1", code, count=1, flags=re.MULTILINE)
-            if part.name.startswith("test"):
-                code = marks + code.replace(f"def {part.name}", f"def test_{words}{part.name[4:]}", 1)
-            own.add(part.name)
-        elif isinstance(part, ast.Assign):
-            own |= {target.id for target in part.targets if isinstance(target, ast.Name)}
-        parts.append(code)
-    return re.sub(rf"\bself\.({'|'.join(own)})\b", r"\1", "\n\n".join(parts))
+    # Names of the class are names of the file; those of its bases are not there, and are reported.
+    return re.sub(r"^def test", f"def test_{words}", re.sub(r"\bself(\.|, |(?=\)))", "", body), flags=re.MULTILINE)
 
 
 def _decorators(item: Item) -> list[str]:
@@ -322,6 +280,13 @@ def _call(node: ast.stmt) -> str:
     inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
     words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
     return f"{getattr(node, 'name', '')}({', '.join(words)})"
+
+
+def _unknown(task: str) -> str:
+    """A stub of which the signature is not known."""
+    if task[0].isupper():
+        return f"class {task}:\n    def __init__(self, *args):\n        {_STUB}\n"
+    return f"def {task}(*args):\n    {_STUB}\n"
 
 
 def _emptied(item: Item) -> str:
@@ -440,13 +405,6 @@ def with_todos(text: str, *, of_checks: bool) -> str:
             break_long_words=False, break_on_hyphens=False,
         )]  # fmt: skip
     return "".join(lines)
-
-
-def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """The line and the text of each comment that says what is left to do."""
-    for match in re.finditer(r"^ *# TODO: (.+(?:\n *#   .+)*)|\bTODO: (write .+?)[.\"]*$", text, re.MULTILINE):
-        words = re.sub(r"\n *#  +", " ", match[1] or match[2])
-        yield text.count("\n", 0, match.start()) + 1, words
 
 
 def _todos(text: str, lines: Sequence[str], *, of_checks: bool) -> Iterator[tuple[int, str]]:

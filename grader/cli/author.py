@@ -57,8 +57,8 @@ def new_command(
     if port:
         say(*_left_to_do(port, written))
     if name:
-        what = "do what is listed" if port else "replace the example and what is marked TODO"
-        say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
+        what = "do" if port else "replace the example and"
+        say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
 
 
 def _ported(tests: Path, reference: Path | None) -> Port:
@@ -71,17 +71,12 @@ def _ported(tests: Path, reference: Path | None) -> Port:
 
 
 def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:
-    from grader.author.port import todos_of
-
     shown, hidden = len(port.shown), len(port.hidden)
     yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {len(port.beside)} by a probe"
-    places: dict[tuple[Path, str], list[int]] = {}
-    for path in (path for path in written if path.suffix == ".py"):
-        for line, todo in todos_of(path.read_text(encoding="utf-8")):
-            places.setdefault((path, todo), []).append(line)
-    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
-    for (path, todo), lines in places.items():
-        yield f"  {_from_here(path)}:{','.join(map(str, lines))}: {todo}"
+    yield "what is left to do stands at its place:"
+    for path in written:
+        if places := path.read_text(encoding="utf-8").count("TODO"):
+            yield f"  {_from_here(path)}: {counted(places, 'TODO')}"
 
 
 def _from_here(path: Path) -> Path:
