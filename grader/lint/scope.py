@@ -107,7 +107,7 @@ class Scope:
     def is_result(self, node: ast.AST) -> bool:
         """Whether it is what such a function returned."""
         call = self._meant(node)
-        return isinstance(call, ast.Call) and self.is_function(call.func) and not self.is_object(call)
+        return isinstance(call, ast.Call) and self.is_function(call.func)
 
     def is_object(self, node: ast.AST) -> bool:
         """Whether it is what such a class makes: a proxy."""
@@ -134,7 +134,3 @@ class Scope:
             return True
         function = call.func
         return any(kind(function) for kind in (self.is_function, self.is_result, self.is_object, self.is_inside))
-
-    def uses_result(self, node: ast.AST) -> bool:
-        """Whether an expression is calculated from what student code returned."""
-        return any(map(self.is_result, ast.walk(self._meant(node))))

@@ -53,16 +53,7 @@ CERTAIN = {
     "with redirect_stdout(None):\n    student.f(x)": "heard",
     "with mock.patch('torch.matmul'):\n    student.f(x)": "probe",
     "with np.errstate(all='raise'):\n    reference.f(x)": "probe",
-    # Gradients.
-    "student.f(x).sum().backward()": "gradients",
-    "loss = F.mse_loss(student.f(x), x)\nloss.backward()": "gradients",
-    "torch.autograd.grad(student.f(x).sum(), x)": "gradients",
-    "torch.autograd.gradcheck(student.f, (x,))": "gradients",
-    "net = student.Net(3)\ng = net.weight.grad": "gradients",
-    # Proxies.
-    "isinstance(student.Net(3), nn.Module)": "is_instance",
-    "isinstance(helper(x, 1), nn.Module)": "is_instance",
-    "net = student.Net(3)\nassert isinstance(net, Toy)": "is_instance",
+    # Copies.
     "net = student.Net(3)\nnet.weight.copy_(x)": "load_state_dict",
     "net = student.Net(3)\nnet.linear.weight.data = x": "load_state_dict",
     "nn.init.zeros_(student.Net(3).weight)": "load_state_dict",
