@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge
-from grader.author.text import collecting_problem, course_problems, leaks, source_problems, text_problems
+from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
 from grader.course.answers import read_answer
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
@@ -59,7 +59,7 @@ class Prover:
         say: prints what goes on, a line at a time.
         ran: called with how many submissions ran, of how many that run now.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
-            machine, and the course is not searched for solutions that are shown.
+            machine.
     """
 
     course: Course
@@ -123,8 +123,6 @@ class Prover:
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
-        if not self.known_only:  # after each save it would be waited for
-            problems[exercises[0].id] += leaks(self.course)
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
             own += text_problems(exercise, checks, coverage.topics)

@@ -28,14 +28,13 @@ SEEDS = 2
 _KINDS = (".py", ".yaml", ".md")
 
 
-def watch(prover: Prover, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
+def watch(prover: Prover, named: Sequence[str], say: Callable[..., None]) -> None:
     """Prove the named exercises, then each that is saved, until Ctrl-C.
 
     Args:
         prover: for the course.
         named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
         say: prints lines.
-        poll: look for saved files again and again.
 
     Raises:
         GraderError: no process of ours can be had, or the folder cannot be watched.
@@ -43,7 +42,7 @@ def watch(prover: Prover, named: Sequence[str], say: Callable[..., None], *, pol
     saved: queue.Queue[set[Path]] = queue.Queue()
     exercises = [item for item in prover.course.exercises if not named or item.id in named]
     with (
-        saves(prover.course.root, saved.put, poll=poll, kinds=_KINDS),
+        saves(prover.course.root, saved.put, poll=False, kinds=_KINDS),
         open_lanes(exercises, prover.setup, min(2, lanes_here())) as lanes,
     ):
         # At once, so that PyTorch is imported while the first line is typed.

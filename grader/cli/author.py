@@ -90,7 +90,6 @@ def _from_here(path: Path) -> Path:
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
-@click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @options.json
@@ -102,7 +101,6 @@ def verify_command(
     write_digests: bool,
     losses: bool,
     watch: bool,
-    poll: bool,
     fresh: bool,
     quiet: bool,
     as_json: bool,
@@ -138,7 +136,7 @@ def verify_command(
 
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or FEW
-            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say, poll=poll)
+            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say)
         prover.ran = Pace(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace

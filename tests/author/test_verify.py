@@ -11,7 +11,6 @@ from support import COURSES, RIGHT, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
-from grader.author.text import leaks
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -238,13 +237,6 @@ def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, mo
         f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
     ]
     assert proof.notes == ["source: nothing of it was run; first fix the lines of its check files that are listed"]
-
-
-def test_solution_on_a_page_is_reported(home: Path) -> None:
-    """What `grade release` would refuse is said while an author can still change it."""
-    assert list(leaks(load_course(home))) == []
-    (home / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{(home / STAFF / 'double.py').read_text()}")
-    assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(home)))
 
 
 def test_new_course_lacks_only_what_its_author_must_write(
