@@ -289,7 +289,7 @@ def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
         if limit < LEAST_MARGIN * own:
             where = f"{Places.of(exercise).staff.as_posix()}: check_{check}"
             yield (
-                f"{where}: our own answer takes {own:.3g} times as long as {speeds[0].against}, and at most {limit:.3g} "
+                f"{where}: our own answer takes {own:.3g} times as long as {speeds[0].against}; at most {limit:.3g} "
                 f"is allowed; that is only {limit / own:.2g} times as much, and {LEAST_MARGIN:g} is needed (the median "
                 f"of {counted(len(speeds), 'run')}): write at_most={LEAST_MARGIN * own:.2g} or more"
             )

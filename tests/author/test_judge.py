@@ -94,12 +94,12 @@ def speeds(exercise: Exercise, at_most: float, *ratios: tuple[float, float], kin
 def test_a_near_limit_is_reported_with_the_remedy(exercise: Exercise) -> None:
     """Exercise, check, what was measured, what is expected, and what could be."""
     assert speeds(exercise, 1 / 100, (0.006, 0.005), (0.0053, 0.005), (0.0051, 0.005)) == [
-        f"{FOLDER}: check_speed: our own answer takes 0.005 times as long as the loop you were given, and at most 0.01 "
+        f"{FOLDER}: check_speed: our own answer takes 0.005 times as long as the loop you were given; at most 0.01 "
         "is allowed; that is only 2 times as much, and 3.3 is needed (the median of 3 runs): write at_most=0.017 or "
         "more"
     ]
     assert speeds(exercise, 3.0, (0.9, 0.8)) == [
-        f"{FOLDER}: check_speed: our own answer takes 1 times as long as the reference, and at most 3 is allowed; that "
+        f"{FOLDER}: check_speed: our own answer takes 1 times as long as the reference; at most 3 is allowed; that "
         "is only 3 times as much, and 3.3 is needed (the median of 1 run): write at_most=3.3 or more"
     ]
 
