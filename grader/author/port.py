@@ -48,7 +48,7 @@ import pytest
 """
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input'
 _FORGED = "# TODO: return values from the probe and compare them here; student code could forge its asserts"
-_STUB = "raise NotImplementedError  # TODO"
+_STUB = "raise NotImplementedError  # TODO: write the parameters"
 
 
 class Port:
@@ -56,7 +56,6 @@ class Port:
 
     Args:
         text: of the file.
-        reference: the text of a solution, if there is one.
 
     Attributes:
         shown: the tests that become shown checks.
@@ -67,15 +66,14 @@ class Port:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str, reference: str = "") -> None:
+    def __init__(self, text: str) -> None:
         try:
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
-        self._reference = reference
         code = "\n\n".join(_flat(item) for item in whole if _stays(item))
         self._names = dict[str, str]()  # the student's names, as the file has them and as the task has them
-        for module in self._imported(whole, code, {item.name for item in items_of(reference)}):
+        for module in self._imported(whole, code):
             attributes = re.compile(rf"\b{module}\.(\w+)")
             self._names |= {f"{module}_{name}": name for name in attributes.findall(code)}
             code = attributes.sub(rf"{module}_\1", code)
@@ -100,7 +98,7 @@ class Port:
         self.shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
         self.hidden = [test for test in tests if test not in self.shown]
 
-    def _imported(self, whole: Sequence[Item], code: str, defined: Collection[str]) -> Iterator[str]:
+    def _imported(self, whole: Sequence[Item], code: str) -> Iterator[str]:
         """The modules of the student's that are imported; names that are imported from one are noted."""
         for name, (module, inner) in (row for item in whole for row in imported(item.node).items()):
             *_, last = parts = module.split(".")
@@ -112,8 +110,7 @@ class Port:
             elif is_module:
                 yield name
             else:  # an adapter's name is the student's name with "run_" before it
-                is_adapter = last == "adapters" and inner not in defined
-                self._names[name] = inner.removeprefix("run_") if is_adapter else inner
+                self._names[name] = inner.removeprefix("run_") if last == "adapters" else inner
 
     def _used(self, item: Item) -> dict[str, str]:
         """The names of student code in a function, each with the name that the task has for it."""
@@ -134,14 +131,13 @@ class Port:
 
     def files(self, places: Places) -> dict[Path, str]:
         """All files of the exercise but its description, by path from the course."""
-        calls, stubs = self._stubs()
-        written = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._tasks, 1)]
-        lines = [row for rule in written for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
-        task = "\n".join(["@title@", "", "TODO: write the task in one or two sentences.", "", *lines, ""])
+        rules = [f"C{n}  `{name}(...)` TODO: write what it returns." for n, name in enumerate(self._tasks, 1)]
+        task = "\n".join(["@title@", "", "TODO: write the task in one or two sentences.", "", *rules, ""])
+        stubs = items_of("\n\n".join(map(_stub, self._tasks)))
         probe_is_shown = any(test in self.beside for test in self.shown)
         texts = {
             places.starter: assembled(task, stubs),
-            places.reference: self._reference or assembled("TODO: write the reference.", stubs),
+            places.reference: assembled("TODO: write the reference.", stubs),
             places.shown_checks: self._checks("Shown checks: students have this file.", self.shown),
             places.hidden_checks: self._checks(
                 "Hidden checks: each names its rule and gives a call to try.", self.hidden, _NO_EXAMPLE
@@ -211,16 +207,6 @@ class Port:
         wanted = closure(items, map(_beside_name, self.beside))
         return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if self.beside else ""
 
-    def _stubs(self) -> tuple[dict[str, str], list[Item]]:
-        """What a student is to write: for each name how it is called, such as "f(x, y)"; and the code."""
-        known = items_of(self._reference)
-        written = {item.name: item for item in known if item.name in self._tasks}
-        code = [_emptied(written[name]) if name in written else _unknown(name) for name in self._tasks]
-        items = items_of("\n\n".join(code))
-        imports = [item for item in known if imported(item.node)]
-        calls = {item.name: _call(item.node) if item.name in written else f"{item.name}(...)" for item in items}
-        return calls, closure([*imports, *items], self._tasks)
-
 
 # -- functions with another head ---------------------------------------------------------------------------------------
 
@@ -272,33 +258,11 @@ def _beside_name(name: str) -> str:
     return f"try_{name.removeprefix('test').strip('_')}" if name.startswith("test") else f"make_{name}"
 
 
-# -- stubs -------------------------------------------------------------------------------------------------------------
-
-
-def _call(node: ast.stmt) -> str:
-    """How a function or a class is called."""
-    inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
-    words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
-    return f"{getattr(node, 'name', '')}({', '.join(words)})"
-
-
-def _unknown(task: str) -> str:
-    """A stub of which the signature is not known."""
+def _stub(task: str) -> str:
+    """What a student is to write."""
     if task[0].isupper():
         return f"class {task}:\n    def __init__(self, *args):\n        {_STUB}\n"
     return f"def {task}(*args):\n    {_STUB}\n"
-
-
-def _emptied(item: Item) -> str:
-    """A function or class of the reference without its code."""
-    node = ast.parse(item.text).body[0]
-    for one in ast.walk(node):
-        if isinstance(one, (Function, ast.ClassDef)):
-            text = ast.get_docstring(one)
-            first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
-            public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
-            one.body = [*first, *(public if isinstance(one, ast.ClassDef) else [ast.Expr(ast.Name("TODO"))])]
-    return re.sub(r"\bTODO$", _STUB, ast.unparse(node), flags=re.MULTILINE) + "\n"
 
 
 # -- files as statements -----------------------------------------------------------------------------------------------

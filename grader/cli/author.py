@@ -18,26 +18,26 @@ from grader.model.score import counted
 if TYPE_CHECKING:
     from grader.author.port import Port
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-
 
 @click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
-@click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
-@click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
+@click.option(
+    "--from",
+    "tests",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Port this plain pytest file: checks, probes, a starter.",
+)
 @click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
-def new_command(
-    name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
-) -> None:
+def new_command(name: str | None, tests: Path | None, course_folder: Path | None, schemas: Path | None) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
 
-    if (tests and not name) or (reference and not tests):
-        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
+    if tests and not name:
+        raise CourseError("--from needs MODULE/EXERCISE")
     # First, because it may refuse: nothing is laid out then.
-    port = _ported(tests, reference) if tests else None
+    port = _ported(tests) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -61,13 +61,13 @@ def new_command(
         say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> Port:
+def _ported(tests: Path) -> Port:
     from grader.author.port import Port
 
     try:
-        return Port(*(path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)))
+        return Port(tests.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
+        raise CourseError(f"{error}; --from needs a file of Python in UTF-8") from None
 
 
 def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:

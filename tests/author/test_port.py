@@ -29,20 +29,20 @@ NEEDS_MORE = {"nn_utils": {"linear_snapshot"}, "training": {"on_gpu"}}
 PLACES = Places("01_port", "ported")
 
 
-def port(text: str, reference: str = "") -> dict[Path, str]:
-    return Port(dedent(text), reference).files(PLACES)
+def port(text: str) -> dict[Path, str]:
+    return Port(dedent(text)).files(PLACES)
 
 
 @pytest.fixture(scope="module")
 def course(type_grade: WarmGrade, tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A course of ported exercises, one for each style."""
+    """A course of ported exercises, one for each style, with the solution that came with its tests."""
     root = tmp_path_factory.mktemp("ported")
     shutil.copy(COURSES / "tiny" / "course.yaml", root)
     assert type_grade("new", "--course", "mine", cwd=root).returncode == 0
     for style in STYLES:
-        files = ("--from", str(PLAIN / f"{style}.py"), "--reference", str(PLAIN / f"{style}_solution.py"))
-        ran = type_grade("new", f"01_port/my_{style}", *files, cwd=root / "mine")
+        ran = type_grade("new", f"01_port/my_{style}", "--from", str(PLAIN / f"{style}.py"), cwd=root / "mine")
         assert ran.returncode == 0, ran.stderr
+        shutil.copy(PLAIN / f"{style}_solution.py", root / "mine" / Places("01_port", f"my_{style}").reference)
     return load_course(root / "mine")
 
 
@@ -201,29 +201,11 @@ def test_files_are_as_an_author_would_begin_them() -> None:
     assert files[PLACES.hidden_checks] == HIDDEN
     rules = "C1  `scale(...)` TODO: write what it returns.\nC2  `total(...)` TODO"
     assert rules in files[PLACES.starter]
+    assert "def scale(*args):\n    raise NotImplementedError  # TODO: write the parameters\n" in files[PLACES.starter]
     probe = files[PLACES.probes[1]]
     assert "def try_total_gradient(run_total):\n    with redirect_stdout(StringIO()) as capsys:\n        x =" in probe
     assert probe.endswith('        assert capsys.getvalue() == ""\n')
     assert PLACES.probes[0] not in files
-
-
-def test_stubs_are_those_of_the_reference() -> None:
-    """Signatures and first lines are the reference's, code and private names are not, and its names are kept."""
-    reference = (
-        "import torch\nfrom torch import nn\n\n\ndef run_total(x: torch.Tensor, dim=0):\n"
-        '    """The sum.\n\n    In secret.\n    """\n    return x.sum(dim)\n\n\nclass Net(nn.Module):\n'
-        "    def __init__(self, n):\n        super().__init__()\n\n    def _secret(self):\n        pass\n"
-    )
-    tests = "from adapters import Net, run_total\n\ndef test_it():\n    assert run_total(1) == Net(2)\n"
-    files = port(tests, reference)
-    starter = files[PLACES.starter]
-    assert "C2  `Net(n)` TODO" in starter
-    assert starter.partition('"""\n\n')[2] == (
-        "import torch\nfrom torch import nn\n\n\ndef run_total(x: torch.Tensor, dim=0):\n"
-        '    """The sum."""\n    raise NotImplementedError  # TODO\n\n\nclass Net(nn.Module):\n\n'
-        "    def __init__(self, n):\n        raise NotImplementedError  # TODO\n"
-    )
-    assert files[PLACES.reference] == reference
 
 
 CORNERS = {
@@ -269,8 +251,6 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     refused = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert (refused.returncode, "no test calls student code" in refused.stderr) == (2, True)
     assert not (home / "exercises/02_more").exists()
-    alone = type_grade("new", "02_more/third", "--reference", "../test_it.py", cwd=home)
-    assert (alone.returncode, "--reference needs --from" in alone.stderr) == (2, True)
     tests.write_text(dedent(GOLDEN))
     ran = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert ran.returncode == 0, ran.stderr
