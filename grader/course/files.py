@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -308,38 +308,29 @@ def validated(data: object, shown_as: str, kind: type[File], problems: list[str]
     try:
         return kind.model_validate(data)
     except ValidationError as invalid:
-        problems.extend(f"{shown_as}: {_sentence(item, kind)}" for item in invalid.errors())
+        problems.extend(f"{shown_as}: {_sentence(item)}" for item in invalid.errors())
         return None
 
 
-def _sentence(item: Any, kind: type[BaseModel]) -> str:
+def _models(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """All models of these files."""
+    for model in kind.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
+def _sentence(item: Any) -> str:
     """One problem of the validator's, as key and sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = _known_keys(kind, item["loc"][:-1])
-        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), known)}"
+        known = {field.alias or name for model in _models(Strict) for name, field in model.model_fields.items()}
+        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), sorted(known))}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
     said = item["msg"].removeprefix("Value error, ")
     if said == item["msg"]:  # pydantic's own words; what Python calls a tuple is a list in YAML
         said = said.replace("Tuple", "List").replace("tuple", "list")
     return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
-
-
-def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    for part in location:
-        if isinstance(part, int):
-            continue
-        # A file whose keys are free has one field, which says what stands below each of them.
-        annotation: Any = (kind.model_fields.get(part) or kind.model_fields["root"]).annotation
-        # A key may be optional or a list; the schema is inside.
-        inner = [annotation, *getattr(annotation, "__args__", ())]
-        inner += [arg for item in inner for arg in getattr(item, "__args__", ())]
-        models = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
-        if not models:
-            return []
-        kind = models[0]
-    return list(kind.model_fields)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
