@@ -38,11 +38,8 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     Raises:
         CourseError: with every problem.
     """
-    problems: list[str] = []
-    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile, problems)
-    if file is None:
-        raise CourseError(*problems)
-    problems += _requirement_problems(file.requires)
+    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
+    problems = [*_requirement_problems(file.requires)]
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     faults: dict[tuple[str, str], list[str]] = {}
@@ -81,8 +78,10 @@ def _load_exercise(
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         problems.append(f"{COURSE_FILE}: modules: {folder}{remedy}")
         return None
-    file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
-    if file is None:
+    try:
+        file = read_file(root / places.description, places.description.as_posix(), ExerciseFile)
+    except CourseError as error:
+        problems += error.problems
         return None
     staff = layout.staff_root(root)
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
