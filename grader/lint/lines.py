@@ -36,7 +36,6 @@ class Finding:
 
 
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
-_SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
 
 def not_graded(source: Source) -> Iterator[Finding]:
@@ -56,9 +55,6 @@ def not_graded(source: Source) -> Iterator[Finding]:
         path = source.path(node)
         if _XFAIL.fullmatch(path):
             yield Finding(node.lineno, f"`{path}` has no effect: a check that fails costs its points", "remove it")
-        elif _SKIP.fullmatch(path):
-            instead = 'for a GPU, write `@check(device="cuda")`; where a value rules out judging, raise `CannotJudge`'
-            yield Finding(node.lineno, f"`{path}` leaves the check's points undecided in every report", instead)
 
 
 def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
@@ -123,39 +119,18 @@ _MODES = re.compile(
     r"|pytest\.MonkeyPatch\.context|(unittest\.)?mock\.patch(\..+)?"
 )
 _LISTENERS = re.compile(r"warnings\.catch_warnings|pytest\.(warns|deprecated_call)|contextlib\.redirect_std(out|err)")
-_IN_PLACE = re.compile(r"(copy|fill|zero|add|sub|mul|div|pow|clamp|normal|uniform)_")
 
 
 def around_calls(source: Source) -> Iterator[Finding]:
-    """Every finding of this kind."""
-    for scope in (Scope(source, function) for function in source.functions):
-        yield from _contexts(scope)
-        for node in scope.nodes:
-            yield from _writes(scope, node)
-
-
-def _contexts(scope: Scope) -> Iterator[Finding]:
-    """A mode or a listener around a call: in a block, or as a decorator."""
-    blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
-    around = [(item.context_expr, block.body) for block in blocks for item in block.items]
-    around += [(one, scope.function.body) for one in scope.function.decorator_list]
-    for context, body in around:
-        path = scope.source.path(context)
-        instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
-        if instead and any(map(scope.calls_student, body)):
-            yield Finding(context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead)
-
-
-def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """A write into a tensor of an object of the student's: what the check has is a copy."""
-    copied: ast.expr | None = None
-    match node:
-        case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
-            copied = tensor
-        case ast.Call(args=[tensor, *_]) if scope.source.path(node).startswith("torch.nn.init."):
-            copied = tensor
-        case ast.Attribute(value=tensor, attr="data", ctx=ast.Store()) | ast.Subscript(value=tensor, ctx=ast.Store()):
-            copied = tensor
-    if copied is not None and scope.is_inside(copied):
-        instead = "call `load_state_dict` with the values, or write a probe that changes the object"
-        yield Finding(copied.lineno, f"`{ast.unparse(copied)}` is a copy here, and the object keeps its own", instead)
+    """Every mode or listener around a call: in a block, or as a decorator."""
+    for scope in map(Scope, source.functions):
+        blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
+        around = [(item.context_expr, block.body) for block in blocks for item in block.items]
+        around += [(one, scope.function.body) for one in scope.function.decorator_list]
+        for context, body in around:
+            path = source.path(context)
+            instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
+            if instead and any(map(scope.calls_student, body)):
+                yield Finding(
+                    context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead
+                )

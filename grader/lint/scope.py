@@ -61,7 +61,7 @@ def parameters(function: Function) -> list[str]:
     return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
 
 
-_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+_ANY, _CLASS = re.compile(""), re.compile(r"[A-Z]\w*[a-z]\w*")
 _MODULES = {"student", "reference", "probe"}
 
 
@@ -69,12 +69,10 @@ class Scope:
     """One function, and which of its expressions are student code. A name is what its only assignment gives it.
 
     Args:
-        source: the file.
-        function: a function of it.
+        function: of a check file.
     """
 
-    def __init__(self, source: Source, function: Function) -> None:
-        self.source = source
+    def __init__(self, function: Function) -> None:
         self.function = function
         self.nodes = list(ast.walk(function))
         arguments = [node.arg for node in self.nodes if isinstance(node, ast.arg)]
@@ -94,43 +92,30 @@ class Scope:
                 node = self._values.get(node.id, node)
         return node
 
-    def is_module(self, node: ast.AST) -> bool:
+    def _is_module(self, node: ast.AST) -> bool:
         """Whether an expression is `student`, `reference` or `probe`."""
         module = self._meant(node)
         return isinstance(module, ast.Name) and module.id in self._modules
 
-    def is_function(self, node: ast.AST) -> bool:
+    def _is_function(self, node: ast.AST) -> bool:
         """Whether it is a function or class of one of these, such as `student.f`."""
         function = self._meant(node)
-        return isinstance(function, ast.Attribute) and self.is_module(function.value)
+        return isinstance(function, ast.Attribute) and self._is_module(function.value)
 
-    def is_result(self, node: ast.AST) -> bool:
-        """Whether it is what such a function returned."""
+    def _is_result(self, node: ast.AST, names: re.Pattern[str]) -> bool:
+        """Whether it is what such a function returned that has such a name; what a class returns is an object."""
         call = self._meant(node)
-        return isinstance(call, ast.Call) and self.is_function(call.func)
-
-    def is_object(self, node: ast.AST) -> bool:
-        """Whether it is what such a class makes: a proxy."""
-        call = self._meant(node)
-        if not isinstance(call, ast.Call) or not self.is_function(call.func):
-            return False
-        function = self._meant(call.func)
-        return isinstance(function, ast.Attribute) and _CLASS.fullmatch(function.attr) is not None
-
-    def is_inside(self, node: ast.AST) -> bool:
-        """Whether it is an attribute or an item of such an object, or of what the object holds."""
-        inner = node
-        while isinstance(inner, (ast.Attribute, ast.Subscript)):
-            inner = inner.value
-        return inner is not node and self.is_object(inner)
+        function = self._meant(call.func) if isinstance(call, ast.Call) else None
+        return isinstance(function, ast.Attribute) and self._is_function(function) and bool(names.match(function.attr))
 
     def calls_student(self, node: ast.AST) -> bool:
         """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
-        return any(self._calls(call) for call in ast.walk(node) if isinstance(call, ast.Call))
-
-    def _calls(self, call: ast.Call) -> bool:
-        words = [word.value for word in call.keywords]
-        if any(self.is_module(one) or self.is_function(one) or self.is_object(one) for one in (*call.args, *words)):
-            return True
-        function = call.func
-        return any(kind(function) for kind in (self.is_function, self.is_result, self.is_object, self.is_inside))
+        for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+            given = [*call.args, *(word.value for word in call.keywords)]
+            if self._is_function(call.func) or any(self._is_module(one) or self._is_function(one) for one in given):
+                return True
+            # A result that is called is an object; and so is what a class makes, with its methods.
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if self._is_result(owner, _CLASS if owner is not call.func else _ANY):
+                return True
+        return False

@@ -53,10 +53,6 @@ CERTAIN = {
     "with redirect_stdout(None):\n    student.f(x)": "heard",
     "with mock.patch('torch.matmul'):\n    student.f(x)": "probe",
     "with np.errstate(all='raise'):\n    reference.f(x)": "probe",
-    # Copies.
-    "net = student.Net(3)\nnet.weight.copy_(x)": "load_state_dict",
-    "net = student.Net(3)\nnet.linear.weight.data = x": "load_state_dict",
-    "nn.init.zeros_(student.Net(3).weight)": "load_state_dict",
 }
 """Code of a check, and what the finding must name; the finding is on the line with the first word of it."""
 
@@ -125,8 +121,6 @@ FILES = {
         "this `check_it` replaces the one on line ",
     ),
     '@check("C1")\n@pytest.mark.xfail\ndef check_it(student):\n    pass\n': (2, "`pytest.mark.xfail` has no effect"),
-    '@check("C1")\n@pytest.mark.skipif(True, reason="x")\ndef check_it(student):\n    pass\n': (2, "points undecided"),
-    '@check("C1")\ndef check_it(student):\n    pytest.skip("later")\n': (3, "points undecided"),
 }
 
 
