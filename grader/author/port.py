@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
 from grader.lint import findings
-from grader.lint.scope import CHECK, FIXTURE, Function, Source, imported, parameters
+from grader.lint.scope import FIXTURE, Function, Source, imported, parameters
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -169,7 +169,7 @@ class Port:
             else:
                 texts.append(item.text)
         items = items_of("\n\n".join(["from grader.check import check", *texts]))
-        return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
+        return with_todos(assembled(docstring, closure(items, wanted))) if tests else ""
 
     def _with_student(self, item: Item, name: str, head: list[str], title: str) -> str:
         used = self._used(item)
@@ -205,7 +205,7 @@ class Port:
             texts.append(_function([], f"def {_beside_name(item.name)}({', '.join(params)}):", first, body))
         items = items_of("\n\n".join(texts))
         wanted = closure(items, map(_beside_name, self.beside))
-        return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if self.beside else ""
+        return assembled("Runs beside the student's code.", wanted) if self.beside else ""
 
 
 # -- functions with another head ---------------------------------------------------------------------------------------
@@ -325,69 +325,43 @@ def closure(items: Sequence[Item], names: Iterable[str]) -> list[Item]:
 
 
 def assembled(docstring: str, items: Iterable[Item]) -> str:
-    """A file of these items in their order, import statements first, our own last among them."""
-    imports, ours, code, large = list[str](), "", "", False
+    """A file of these items in their order, with the blank lines that stand between them."""
+    text, before = f'"""{docstring}"""\n', ""
     for item in items:
-        if item.text.startswith("from grader."):
-            ours = f"\n{item.text}"
-        elif imported(item.node):
-            imports.append(item.text)
-        else:
-            before, large = large, isinstance(item.node, (Function, ast.ClassDef))
-            code += ("\n\n" if before or large else "" if code else "\n") + item.text
-    return f'"""{docstring}"""\n' + "\n" * bool(imports) + "".join(dict.fromkeys(imports)) + ours + code
+        kind = "import" if imported(item.node) else "large" if item.name else "small"
+        lines = 2 if "large" in (kind, before) else int(kind != before)
+        text, before = f"{text}{chr(10) * lines}{item.text}", kind
+    return text
 
 
 # -- what is left to do ------------------------------------------------------------------------------------------------
 
-_FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
-_FILES = re.compile(r"\b(torch|np|numpy)\.load\(|\bread_\w+\(|\bopen\(")
 _DRAWS = re.compile(r"\brandom\.\w+\(|\btorch\.(rand\w*|normal|bernoulli|multinomial)\(")
-_ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
 
 
-def with_todos(text: str, *, of_checks: bool) -> str:
-    """The text with a comment at each place where something is left to do.
-
-    Args:
-        text: of a ported file.
-        of_checks: whether it is a check file, and not the probe file.
-    """
+def with_todos(text: str) -> str:
+    """The text of a check file with a comment at each place where something is left to do."""
     tree, lines = ast.parse(text), text.splitlines(keepends=True)
     ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    todos = list(_todos(text, lines, of_checks=of_checks))
-    if of_checks:
-        todos += [(finding.line, str(finding)) for finding in findings(text)]
     # Above the innermost statement; a function begins with its decorators.
     above = [(max((first for first, last in ranges if first <= line <= last), default=line), todo)
-             for line, todo in todos]  # fmt: skip
+             for line, todo in _todos(text, tree)]  # fmt: skip
     for place, todo in reversed(dict.fromkeys(sorted(above, key=lambda row: row[0]))):
         line = lines[place - 1]
         indent = line[: len(line) - len(line.lstrip())]
-        lines[place - 1 : place - 1] = [f"{row}\n" for row in textwrap.wrap(
-            todo, 120, initial_indent=f"{indent}# TODO: ", subsequent_indent=f"{indent}#   ",
-            break_long_words=False, break_on_hyphens=False,
-        )]  # fmt: skip
+        words = textwrap.wrap(f"TODO: {todo}", 118 - len(indent), subsequent_indent="  ", break_on_hyphens=False)
+        lines[place - 1 : place - 1] = [f"{indent}# {row}\n" for row in words]
     return "".join(lines)
 
 
-def _todos(text: str, lines: Sequence[str], *, of_checks: bool) -> Iterator[tuple[int, str]]:
-    source = Source(ast.parse(text))
-    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
-    for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
-        marks = "".join(map(ast.unparse, function.decorator_list))
-        lacking = [name for name in parameters(function) if name not in known and not re.search(rf"\b{name}\b", marks)]
-        if lacking:
-            names = ", ".join(f"`{name}`" for name in lacking)
-            yield function.lineno, f"no fixture {names} is here: write it in this file; for {_ELSEWHERE}"
+def _todos(text: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
     missing, _ = names_of(text)
-    for statement in ast.parse(text).body:
+    for statement in tree.body:
         unknown = missing & names_of(ast.unparse(statement))[0]
         for node in (node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in unknown):
             what = "define it in this file, or, if it is the student's, give this function `student`"
             yield node.lineno, f"`{node.id}` is not defined here: {what}"
-    for number, line in enumerate(lines, 1):
-        if _FILES.search(line):
-            yield number, _ELSEWHERE
-        elif of_checks and _DRAWS.search(line):
+    for number, line in enumerate(text.splitlines(), 1):
+        if _DRAWS.search(line):
             yield number, "draw this from `rng`, so that all inputs depend on the seed of the run"
+    yield from ((finding.line, str(finding)) for finding in findings(text))

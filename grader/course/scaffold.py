@@ -60,8 +60,12 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     module, _, id = name.partition("/")
     if not _NAME.fullmatch(module) or not _NAME.fullmatch(id):
         raise CourseError(f"{name!r} is not MODULE/EXERCISE in lower case, such as 02_memory/predict_strides")
-    if problem := _no_module(id):
-        raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
+    taken = sys.stdlib_module_names | {"torch", "numpy", "grader"}
+    if keyword.iskeyword(id) or not id.isidentifier() or id in taken:
+        raise CourseError(
+            f"{id!r} is no name of a file of one's own in Python, and students import it by its name; choose another, "
+            f"such as my_{id}"
+        )
     course, places = load_course(root, whole=False), Places(module, id)
     listed = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
     for place in (places.shown, places.staff):
@@ -138,15 +142,6 @@ def _write(files: dict[Path, str]) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return list(files)
-
-
-def _no_module(id: str) -> str:
-    """Why a name cannot be that of a student's file, or ""."""
-    if keyword.iskeyword(id):
-        return "is a word of Python"
-    if not id.isidentifier():
-        return "is not a name in Python"
-    return "is a module of Python or PyTorch" if id in sys.stdlib_module_names | {"torch", "numpy", "grader"} else ""
 
 
 def _next_number(module: str, numbers: list[str]) -> str:
