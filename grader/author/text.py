@@ -22,10 +22,8 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
     """Files that have no place in a course, and topics on the pages of modules that it does not have."""
-    remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
-                False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
-    stray = [f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course)]
-    return [*stray, *unknown_topics(coverage)]
+    remedy = "this file has no place in a course; remove it or fix its name"
+    return [*(f"{path}: {remedy}" for path in stray_files(course)), *unknown_topics(coverage)]
 
 
 def unknown_topics(coverage: Coverage) -> list[str]:

@@ -18,14 +18,12 @@ from dataclasses import dataclass, replace
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge
 from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
-from grader.course.answers import read_answer
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Store, judge_of
-from grader.model import Check, Course, Exercise, GradedExercise
-from grader.model.errors import CourseError
+from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
@@ -85,7 +83,7 @@ class Prover:
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
-        problems, cases = self._read(exercises, self._collected(lanes, exercises))
+        problems, cases = self._read(exercises, lanes.collected())
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -103,20 +101,6 @@ class Prover:
         runs = [(case, results[case]) for case in cases]
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
-
-    def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
-        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
-        checks: list[Check] = []
-        for exercise in exercises:
-            saved = None
-            if exercise.reference is not None:
-                with suppress(CourseError, OSError):  # reported where all files are read
-                    case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
-                    saved = self.store.find(case.work(self.course, self.setup))
-            if saved is None:
-                return lanes.collected()
-            checks += [row.check for row in saved.graded.checks]
-        return Collected(tuple(checks), {}, 1)
 
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
         """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""

@@ -172,7 +172,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
         ),
     },
     "more_names": {
-        f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it": add(
+        f"{STAFF}/conftest.py: this file has no place in a course; remove it or fix its name": add(
             f"{STAFF}/conftest.py", "x = 1\n"
         ),
         f"{TASK}: no check examines the rule C9; write a check, or remove the rule": change(
