@@ -48,7 +48,7 @@ import pytest
 """
 _NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input'
 _FORGED = "# TODO: return values from the probe and compare them here; student code could forge its asserts"
-_STUB = "raise NotImplementedError  # TODO: write the parameters"
+_STUB = "raise NotImplementedError  # TODO: write the parameters, or a class"
 
 
 class Port:
@@ -133,7 +133,7 @@ class Port:
         """All files of the exercise but its description, by path from the course."""
         rules = [f"C{n}  `{name}(...)` TODO: write what it returns." for n, name in enumerate(self._tasks, 1)]
         task = "\n".join(["@title@", "", "TODO: write the task in one or two sentences.", "", *rules, ""])
-        stubs = items_of("\n\n".join(map(_stub, self._tasks)))
+        stubs = items_of("\n\n".join(f"def {name}(*args):\n    {_STUB}\n" for name in self._tasks))
         probe_is_shown = any(test in self.beside for test in self.shown)
         texts = {
             places.starter: assembled(task, stubs),
@@ -256,13 +256,6 @@ def _function(head: Sequence[str], signature: str, first: Sequence[str], body: s
 def _beside_name(name: str) -> str:
     """What a test or a fixture is called in the probe file."""
     return f"try_{name.removeprefix('test').strip('_')}" if name.startswith("test") else f"make_{name}"
-
-
-def _stub(task: str) -> str:
-    """What a student is to write."""
-    if task[0].isupper():
-        return f"class {task}:\n    def __init__(self, *args):\n        {_STUB}\n"
-    return f"def {task}(*args):\n    {_STUB}\n"
 
 
 # -- files as statements -----------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     taken = sys.stdlib_module_names | {"torch", "numpy", "grader"}
     if keyword.iskeyword(id) or not id.isidentifier() or id in taken:
         raise CourseError(
-            f"{id!r} is no name of a file of one's own in Python, and students import it by its name; choose another, "
+            f"{id!r} is not a name for a file of one's own in Python: students import it by its name; choose another, "
             f"such as my_{id}"
         )
     course, places = load_course(root, whole=False), Places(module, id)

@@ -199,7 +199,10 @@ def test_files_are_as_an_author_would_begin_them() -> None:
     assert files[PLACES.hidden_checks] == HIDDEN
     rules = "C1  `scale(...)` TODO: write what it returns.\nC2  `total(...)` TODO"
     assert rules in files[PLACES.starter]
-    assert "def scale(*args):\n    raise NotImplementedError  # TODO: write the parameters\n" in files[PLACES.starter]
+    assert (
+        "def scale(*args):\n    raise NotImplementedError  # TODO: write the parameters, or a class\n"
+        in files[PLACES.starter]
+    )
     probe = files[PLACES.probes[1]]
     assert "def try_total_gradient(run_total):\n    with redirect_stdout(StringIO()) as capsys:\n        x =" in probe
     assert probe.endswith('        assert capsys.getvalue() == ""\n')
