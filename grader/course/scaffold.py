@@ -68,10 +68,8 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
         )
     course, places = load_course(root, whole=False), Places(module, id)
     listed = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
-    for place in (places.shown, places.staff):
-        if id in listed or (root / place).exists():
-            where = COURSE_FILE if id in listed else place.as_posix()
-            raise CourseError(f"the exercise {id} exists ({where}); choose another name, an id is unique in the course")
+    if id in listed or any((root / place).exists() for place in (places.shown, places.staff)):
+        raise CourseError(f"the exercise {id} exists; choose another name, an id is unique in the course")
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
