@@ -1,4 +1,4 @@
-"""What course authors use: `grade verify`, `grade new --from` (in `port/`), `grade pages`.
+"""What course authors use: `grade verify`, `grade new --from`, `grade pages`.
 
 `grade verify` proves a course: what its text promises, what its checks accept, and what they refuse. Every violation is
 a sentence with the remedy.
@@ -10,4 +10,5 @@ judge   what of the runs does not go as it should, and what wrong answers lose o
 table   what is printed
 watch   an exercise is proved again on each save
 pages   a map of the course, and what students read of each wrong answer
+port    the first draft of an exercise from a plain pytest file
 """

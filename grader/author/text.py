@@ -8,15 +8,11 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from grader.course.answers import starter_digest
-from grader.course.golf import par_problem
 from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.topics import Coverage
 from grader.lint import findings
 from grader.model import Check, Course, Exercise
-from grader.model.errors import CourseError
 from grader.model.score import is_void
-from grader.release.contents import copied_files
-from grader.release.proof import prove, secrets_of
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
@@ -26,19 +22,8 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
     """Files that have no place in a course, and topics on the pages of modules that it does not have."""
-    remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
-                False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
-    stray = [f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course)]
-    return [*stray, *unknown_topics(coverage)]
-
-
-def leaks(course: Course) -> Sequence[str]:
-    """Shown files with a part of a solution, which `grade release` would refuse. To search a course takes a second."""
-    try:
-        prove(copied_files(course), tuple(secrets_of(course)))
-    except CourseError as error:
-        return error.problems
-    return ()
+    remedy = "this file has no place in a course; remove it or fix its name"
+    return [*(f"{path}: {remedy}" for path in stray_files(course)), *unknown_topics(coverage)]
 
 
 def unknown_topics(coverage: Coverage) -> list[str]:
@@ -72,8 +57,6 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     ):
         if path is None:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
-    if problem := par_problem(exercise):
-        yield f"{where}: {problem}"
     names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
     for key in ("values", "caps"):
         for name in (name for name in getattr(exercise, key) if name not in names):

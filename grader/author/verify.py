@@ -17,15 +17,13 @@ from dataclasses import dataclass, replace
 
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge
-from grader.author.text import collecting_problem, course_problems, leaks, source_problems, text_problems
-from grader.course.answers import read_answer
+from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Store, judge_of
-from grader.model import Check, Course, Exercise, GradedExercise
-from grader.model.errors import CourseError
+from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
@@ -59,7 +57,7 @@ class Prover:
         say: prints what goes on, a line at a time.
         ran: called with how many submissions ran, of how many that run now.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
-            machine, and the course is not searched for solutions that are shown.
+            machine.
     """
 
     course: Course
@@ -85,7 +83,7 @@ class Prover:
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
-        problems, cases = self._read(exercises, self._collected(lanes, exercises))
+        problems, cases = self._read(exercises, lanes.collected())
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -104,27 +102,11 @@ class Prover:
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
 
-    def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
-        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
-        checks: list[Check] = []
-        for exercise in exercises:
-            saved = None
-            if exercise.reference is not None:
-                with suppress(CourseError, OSError):  # reported where all files are read
-                    case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
-                    saved = self.store.find(case.work(self.course, self.setup))
-            if saved is None:
-                return lanes.collected()
-            checks += [row.check for row in saved.graded.checks]
-        return Collected(tuple(checks), {}, 1)
-
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
         """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
-        if not self.known_only:  # after each save it would be waited for
-            problems[exercises[0].id] += leaks(self.course)
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
             own += text_problems(exercise, checks, coverage.topics)

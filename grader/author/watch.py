@@ -13,13 +13,13 @@ from pathlib import Path
 
 from grader.author.table import proof_lines
 from grader.author.verify import Prover, read_checks
+from grader.course.layout import COURSE_FILE
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.store import Keys
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.model.score import counted
 
 SEEDS = 2
 """How many seeds are tried on each save by default."""
@@ -44,36 +44,32 @@ def watch(prover: Prover, named: Sequence[str], say: Callable[..., None]) -> Non
         lanes.warm_up()
         if not named:
             say("Save a file of an exercise, and it is verified.")
-        ids, warned = [*named], False
+        ids = [*named]
         for paths in saves(prover.course.root, kinds=_KINDS):
             ids += _touched(prover.course, named, paths)
-            if ids and _proved(prover, lanes, ids, say) and not warned:
-                tried = f"These are the exercise's own files, with {counted(prover.seeds, 'seed')}"
-                say(f"{tried}; before you release it, run  grade verify  without --watch.")
-                warned = True
+            if ids:
+                _prove(prover, lanes, ids, say)
             ids = []
 
 
 def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """The exercises that saved files are of; those that are watched, where a file is of all of them."""
-    root = course.root.resolve()
-    inside = [path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root)]
-    saved = {part for path in inside for part in path.parts}
-    if any(len(path.parts) == 1 and path.suffix == ".yaml" for path in inside):
+    """The exercises that saved files are of; those that are watched, where the file is course.yaml."""
+    saved = {part for path in paths for part in path.parts}
+    if COURSE_FILE in saved:
         saved |= set(named)
     known = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
     return [id for id in known if id in saved and (not named or id in named)]
 
 
-def _proved(prover: Prover, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> bool:
-    """Read the course again, and prove these exercises of it; whether there was anything to prove."""
+def _prove(prover: Prover, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> None:
+    """Read the course again, and prove these exercises of it."""
     started = time.monotonic()
     say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
     try:
         course = prover.course = load_course(prover.course.root, whole=False)
     except CourseError as error:
         say(*error.problems)
-        return False
+        return
     broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
     exercises = [item for item in course.exercises if item.id in ids]
     prover.store.keys = Keys()
@@ -82,4 +78,3 @@ def _proved(prover: Prover, lanes: Lanes, ids: Sequence[str], say: Callable[...,
     if ready:
         proofs += prover.prove(lanes, ready)
     say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
-    return bool(exercises)

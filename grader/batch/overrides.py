@@ -81,8 +81,11 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
         where = f"{path}: line {line}"
         cells = {name: cell.strip() for name, cell in zip(table.header, row, strict=False) if name}
         cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
-        read = validated(cells, where, _Row, problems)
-        exercise = cells.get("exercise", "")
+        exercise, read = cells.get("exercise", ""), None
+        try:
+            read = validated(cells, where, _Row)
+        except CourseError as error:
+            problems += error.problems
         if exercise and exercise not in names:
             problems.append(f"{where}: exercise: there is no {exercise}{suggestion(exercise, list(names))}")
         if read is None or exercise not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,30 +16,29 @@ from grader.model.score import counted
 from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
-    from grader.author.port.draft import Draft
-    from grader.course.layout import Places
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+    from grader.author.port import Port
 
 
 @click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
-@click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
-@click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
+@click.option(
+    "--from",
+    "tests",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Port this plain pytest file: checks, probes, a starter.",
+)
 @click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
-def new_command(
-    name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
-) -> None:
+def new_command(name: str | None, tests: Path | None, course_folder: Path | None, schemas: Path | None) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed
 
-    if (tests and not name) or (reference and not tests):
-        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
+    if tests and not name:
+        raise CourseError("--from needs MODULE/EXERCISE")
     # First, because it may refuse: nothing is laid out then.
-    draft = _ported(tests, reference) if tests else None
+    port = _ported(tests) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -50,38 +50,36 @@ def new_command(
     if name:
         root = find_course((course_folder or Path.cwd()).resolve())
         refuse_given(root, "new")
-        written += new_exercise(root, name, (lambda places: _files(draft, places)) if draft else None)
+        written += new_exercise(root, name, port.files if port else None)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
     say(*(f"wrote {typed(path)}" for path in written))
-    if draft:
-        shown, hidden, beside = draft.counts
-        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
+    if port:
+        say(*_left_to_do(port, written))
     if name:
-        what = "do what is marked TODO" if draft else "replace the example and what is marked TODO"
-        say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
+        what = "do" if port else "replace the example and"
+        say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
 
 
-def _ported(tests: Path, reference: Path | None) -> Draft:
-    from grader.author.port.draft import Port
+def _ported(tests: Path) -> Port:
+    from grader.author.port import Port
 
     try:
-        texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
-        return Port(*texts).draft("@title@")
+        return Port(tests.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
+        raise CourseError(f"{error}; --from needs a file of Python in UTF-8") from None
 
 
-def _files(draft: Draft, places: Places) -> dict[Path, str]:
-    texts = {
-        places.starter: draft.starter,
-        places.reference: draft.reference,
-        places.shown_checks: draft.shown,
-        places.hidden_checks: draft.hidden,
-        places.probes[0 if draft.probe_is_shown else 1]: draft.probe,
-    }
-    return {path: text for path, text in texts.items() if text}
+def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:
+    from grader.student.folder import typed
+
+    shown, hidden = len(port.shown), len(port.hidden)
+    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {len(port.beside)} by a probe"
+    yield "what is left to do stands at its place:"
+    for path in written:
+        if places := path.read_text(encoding="utf-8").count("TODO"):
+            yield f"  {typed(path)}: {counted(places, 'TODO')}"
 
 
 @click.command("verify")

@@ -37,7 +37,6 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grader.course.files import RightEntry, WrongEntry, parse_yaml, validated
 from grader.course.layout import EXERCISE_FILE, RIGHT_FILE, SHARED, is_entry
@@ -139,12 +138,7 @@ def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
     """An answer of `wrong.yaml` or `right.yaml`: the reference with what the entry has in its place."""
     file = path.parent.name
     where = f"{file}: {path.name}"
-    data, entry_problems = _entries(content, file)
-    problems = list(entry_problems)
-    type_ = RightEntry if file == RIGHT_FILE else WrongEntry
-    entry = validated(data.get(path.name), where, type_, problems) if data else None
-    if entry is None:
-        raise CourseError("; ".join(problems))
+    entry = validated(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)
     if reference is None:
         raise CourseError(f"{where}: there is no reference to change")
     text = reference
@@ -166,11 +160,7 @@ def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
     return Answer(path, text.encode(), entry.says.strip(), caught_by, breaks)
 
 
-@functools.lru_cache(maxsize=64)
-def _entries(content: bytes, name: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The content of a file of entries as a mapping, with its problems."""
-    problems: list[str] = []
-    return parse_yaml(content, name, problems), tuple(problems)
+_entries = functools.lru_cache(maxsize=64)(parse_yaml)
 
 
 def _with_definitions(text: str, code: str) -> str:

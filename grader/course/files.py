@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -22,6 +22,9 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+
+from grader.model.errors import CourseError
+from grader.model.files import failing_as
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -271,75 +274,75 @@ class _Loader(_Safe):  # type: ignore[misc]
         return mapping
 
 
-def read_yaml(path: Path, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
-    """A file as a mapping; None where it is not one, with the problem added."""
-    try:
+def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
+    """A file as a mapping.
+
+    Raises:
+        CourseError: it is not one, or cannot be read.
+    """
+    with failing_as(f"{shown_as}: cannot be read"):
         content = path.read_bytes()
-    except OSError as error:
-        problems.append(f"{shown_as}: cannot be read ({error.strerror})")
-        return None
-    return parse_yaml(content, shown_as, problems)
+    return parse_yaml(content, shown_as)
 
 
-def parse_yaml(content: bytes, shown_as: str, problems: list[str]) -> dict[Any, Any] | None:
-    """The content of a file as a mapping; None where it is not one, with the problem added."""
+def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
+    """The content of a file as a mapping.
+
+    Raises:
+        CourseError: it is not one.
+    """
     try:
         # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
         data = yaml.load(content, _Loader)  # noqa: S506  a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
-        problems.append(f"{shown_as}:{line} is not valid YAML: {getattr(error, 'problem', error)}")
-        return None
+        raise CourseError(f"{shown_as}:{line} is not valid YAML: {getattr(error, 'problem', error)}") from None
     if not isinstance(data, dict):
-        problems.append(f"{shown_as}: must be a mapping of keys to values")
-        return None
+        raise CourseError(f"{shown_as}: must be a mapping of keys to values")
     return data
 
 
-def read_file(path: Path, shown_as: str, kind: type[File], problems: list[str]) -> File | None:
-    """A file as its schema says; None where there are problems, which are added."""
-    data = read_yaml(path, shown_as, problems)
-    return None if data is None else validated(data, shown_as, kind, problems)
+def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
+    """A file as its schema says.
+
+    Raises:
+        CourseError: it is not so, with every problem.
+    """
+    return validated(read_yaml(path, shown_as), shown_as, kind)
 
 
-def validated(data: object, shown_as: str, kind: type[File], problems: list[str]) -> File | None:
-    """What a file holds, as its schema says; None where there are problems, which are added."""
+def validated(data: object, shown_as: str, kind: type[File]) -> File:
+    """What a file holds, as its schema says.
+
+    Raises:
+        CourseError: it is not so, with every problem.
+    """
     try:
         return kind.model_validate(data)
     except ValidationError as invalid:
-        problems.extend(f"{shown_as}: {_sentence(item, kind)}" for item in invalid.errors())
-        return None
+        raise CourseError(*(f"{shown_as}: {_sentence(item)}" for item in invalid.errors())) from None
 
 
-def _sentence(item: Any, kind: type[BaseModel]) -> str:
+def _models(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """All models of these files."""
+    for model in kind.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
+def _sentence(item: Any) -> str:
     """One problem of the validator's, as key and sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = _known_keys(kind, item["loc"][:-1])
-        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), known)}"
+        known = {field.alias or name for model in _models(Strict) for name, field in model.model_fields.items()}
+        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), sorted(known))}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
     said = item["msg"].removeprefix("Value error, ")
     if said == item["msg"]:  # pydantic's own words; what Python calls a tuple is a list in YAML
         said = said.replace("Tuple", "List").replace("tuple", "list")
     return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
-
-
-def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    for part in location:
-        if isinstance(part, int):
-            continue
-        # A file whose keys are free has one field, which says what stands below each of them.
-        annotation: Any = (kind.model_fields.get(part) or kind.model_fields["root"]).annotation
-        # A key may be optional or a list; the schema is inside.
-        inner = [annotation, *getattr(annotation, "__args__", ())]
-        inner += [arg for item in inner for arg in getattr(item, "__args__", ())]
-        models = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
-        if not models:
-            return []
-        kind = models[0]
-    return list(kind.model_fields)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

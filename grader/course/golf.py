@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-from contextlib import suppress
 
-from grader.course.answers import read_answer
 from grader.model import Exercise
 from grader.model.score import counted
 
@@ -50,17 +48,3 @@ def golf_line(exercise: Exercise) -> str:
     over = count - exercise.par
     how = f"{over} over par" if over > 0 else f"{-over} under par" if over else "par"
     return f"Golf: your functions have {counted(count, 'operation')} (calls, operators, indexes): {how}."
-
-
-def par_problem(exercise: Exercise) -> str:
-    """What is wrong with the par of an exercise; "" if nothing is, or its answers are not here."""
-    if exercise.par is None:
-        return ""
-    counts = []
-    for path in (exercise.reference, *exercise.right):
-        with suppress(SyntaxError, ValueError):  # which is reported where the answer is run
-            counts += [operations(read_answer(exercise, path).source)] if path is not None else []
-    least = min(counts, default=exercise.par)
-    if exercise.par == least:
-        return ""
-    return f"par: the shortest right answer here has {least} operations; write that, or add a shorter answer"

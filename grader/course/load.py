@@ -16,7 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
-from grader.course.layout import COURSE_FILE, SHARED, Places
+from grader.course.layout import COURSE_FILE, Places
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
@@ -37,11 +37,8 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     Raises:
         CourseError: with every problem.
     """
-    problems: list[str] = []
-    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile, problems)
-    if file is None:
-        raise CourseError(*problems)
-    problems += _requirement_problems(file.requires)
+    file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
+    problems = [*_requirement_problems(file.requires)]
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
     faults: dict[tuple[str, str], list[str]] = {}
@@ -80,8 +77,10 @@ def _load_exercise(
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
         problems.append(f"{COURSE_FILE}: modules: {folder}{remedy}")
         return None
-    file = read_file(root / places.description, places.description.as_posix(), ExerciseFile, problems)
-    if file is None:
+    try:
+        file = read_file(root / places.description, places.description.as_posix(), ExerciseFile)
+    except CourseError as error:
+        problems += error.problems
         return None
     staff = layout.staff_root(root)
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
@@ -225,8 +224,6 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
 
 def _doubled(file: CourseFile) -> Iterator[str]:
     """What stands twice in course.yaml, so that a name would mean two things."""
-    if any(entry.folder == SHARED for entry in file.modules):
-        yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     ids = [id for entry in file.modules for id in entry.exercises]
     folders, handins = [entry.folder for entry in file.modules], [entry.id for entry in file.handins]
     unique: list[tuple[Sequence[str], str]] = [

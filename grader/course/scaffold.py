@@ -11,7 +11,7 @@ import keyword
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -60,14 +60,16 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     module, _, id = name.partition("/")
     if not _NAME.fullmatch(module) or not _NAME.fullmatch(id):
         raise CourseError(f"{name!r} is not MODULE/EXERCISE in lower case, such as 02_memory/predict_strides")
-    if problem := _no_module(id):
-        raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
+    taken = sys.stdlib_module_names | {"torch", "numpy", "grader"}
+    if keyword.iskeyword(id) or not id.isidentifier() or id in taken:
+        raise CourseError(
+            f"{id!r} is not a name for a file of one's own in Python: students import it by its name; choose another, "
+            f"such as my_{id}"
+        )
     course, places = load_course(root, whole=False), Places(module, id)
     listed = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
-    for place in (places.shown, places.staff):
-        if id in listed or (root / place).exists():
-            where = COURSE_FILE if id in listed else place.as_posix()
-            raise CourseError(f"the exercise {id} exists ({where}); choose another name, an id is unique in the course")
+    if id in listed or any((root / place).exists() for place in (places.shown, places.staff)):
+        raise CourseError(f"the exercise {id} exists; choose another name, an id is unique in the course")
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
@@ -140,15 +142,6 @@ def _write(files: dict[Path, str]) -> list[Path]:
     return list(files)
 
 
-def _no_module(id: str) -> str:
-    """Why a name cannot be that of a student's file, or ""."""
-    if keyword.iskeyword(id):
-        return "is a word of Python"
-    if not id.isidentifier():
-        return "is not a name in Python"
-    return "is a module of Python or PyTorch" if id in sys.stdlib_module_names | {"torch", "numpy", "grader"} else ""
-
-
 def _next_number(module: str, numbers: list[str]) -> str:
     digits = re.match(r"[0-9]{1,2}", module)
     used = {int(number.split("-")[0]) for number in numbers}
@@ -169,68 +162,41 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
     Raises:
         CourseError: it cannot be put in without changing something else.
     """
-    root = yaml.compose(text, yaml.SafeLoader)
-    modules = _value(root, "modules")
-    wanted = yaml.safe_load(text)
+    modules, wanted = _value(yaml.compose(text, yaml.SafeLoader), "modules"), yaml.safe_load(text)
     known = [entry["folder"] for entry in wanted["modules"]]
     if module in known:
-        names = _value(modules.value[known.index(module)], "exercises")
-        where = f"the exercises of {module}"
-        wanted["modules"][known.index(module)]["exercises"].append(id)
-        new = _added(text, names, [_as_yaml(id)], _as_yaml(id))
+        place = known.index(module)
+        wanted["modules"][place]["exercises"].append(id)
+        new = _appended(text, _value(modules.value[place], "exercises"), id)
     else:
-        where = "modules"
         entry = {"folder": module, "title": title, "exercises": [id]}
         wanted["modules"].append(entry)
-        rows = [f"folder: {_as_yaml(module)}", f"title: {_as_yaml(title)}", f"exercises: [{_as_yaml(id)}]"]
-        new = _added(text, modules, rows, f"{{{', '.join(rows)}}}")
+        new = _appended(text, modules, entry)
     with suppress(yaml.YAMLError):
         if yaml.safe_load(new) == wanted:
             return new
-    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {where}; add it there by hand, then again")
+    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {module}; add it there by hand, then again")
 
 
 def _value(node: Any, key: str) -> Any:
     return next(value for name, value in node.value if name.value == key)
 
 
-def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
-    """The text with one item more at the end of a sequence.
-
-    Args:
-        text: all of it.
-        names: the sequence.
-        rows: the item in lines, for one that stands below its key.
-        inline: the item for one between brackets.
-    """
+def _appended(text: str, sequence: Any, item: object) -> str:
+    """The text with one item more at the end of a sequence, in brackets or in lines as the others are."""
+    start, stop = sequence.start_mark.index, sequence.end_mark.index
+    if sequence.flow_style and not (sequence.value == [] and isinstance(item, dict)):
+        place = sequence.value[-1].end_mark.index if sequence.value else start + 1
+        inline = yaml.safe_dump([item], default_flow_style=True, sort_keys=False, width=sys.maxsize)[1:-2]
+        return f"{text[:place]}{', ' * bool(sequence.value)}{inline}{text[place:]}"
+    rows = yaml.safe_dump([item], sort_keys=False).splitlines()
+    lines = text[: start if sequence.flow_style else stop].rstrip(" ").splitlines()
+    while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+        lines.pop()  # the sequence ends before the blank lines and comments below it
+    below = text[stop:].lstrip().splitlines() if sequence.flow_style else text.splitlines()[len(lines) :]
+    dash = " " * (2 if sequence.flow_style else sequence.start_mark.column)
     end = "\r\n" if "\r\n" in text else "\n"
-    if not names.flow_style:
-        # Behind the line of the last item, so that its comment stays with it; in the column of the other dashes.
-        end_of_line = text.find("\n", max(_ends(names), default=names.end_mark.index))
-        place = len(text) if end_of_line < 0 else end_of_line + 1
-        dash = " " * names.start_mark.column
-        lines = [f"{dash}{'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
-        before = "" if text[:place].endswith("\n") else end
-        return f"{text[:place]}{before}{end.join(lines)}{end}{text[place:]}"
-    if names.value:
-        place = names.value[-1].end_mark.index
-        return f"{text[:place]}, {inline}{text[place:]}"
-    start, stop = names.start_mark.index, names.end_mark.index
-    if len(rows) == 1:
-        return f"{text[:start]}[{inline}]{text[stop:]}"
-    # An empty list of modules becomes one of lines, as people write it.
-    lines = [f"  {'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
-    return f"{text[:start].rstrip(' ')}{end}{end.join(lines)}{text[stop:]}"
-
-
-def _ends(node: Any) -> Iterator[int]:
-    """Where the things end that are written in a node, which itself may go on over comments and blank lines."""
-    if isinstance(node, yaml.ScalarNode) or node.flow_style:
-        yield node.end_mark.index
-        return
-    for part in node.value:
-        for inner in part if isinstance(part, tuple) else (part,):
-            yield from _ends(inner)
+    return end.join([*lines, *(f"{dash}{row}" for row in rows), *below, ""])
 
 
 def _as_yaml(word: str) -> str:

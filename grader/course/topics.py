@@ -10,7 +10,6 @@ from pathlib import Path
 from grader.course.files import TopicEntry, TopicsFile, read_file
 from grader.course.layout import TOPICS, page_of
 from grader.model import Course, Module
-from grader.model.errors import CourseError
 
 _TOPICS_LINE = re.compile(r"^Topics:(?P<ids>[^\n]*(?:\n[ \t]*[TX][-0-9a-z]+[^\n]*)*)", re.MULTILINE)
 
@@ -22,13 +21,7 @@ def read_topics(course: Course) -> dict[str, TopicEntry]:
         CourseError: the file is not a mapping from ids to names.
     """
     path = course.root / TOPICS
-    if not path.is_file():
-        return {}
-    problems: list[str] = []
-    file = read_file(path, TOPICS.as_posix(), TopicsFile, problems)
-    if file is None:
-        raise CourseError(*problems)
-    return file.root
+    return read_file(path, TOPICS.as_posix(), TopicsFile).root if path.is_file() else {}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Student code runs in another process. A call takes values there and brings value
 listener around the call stays in the check process. Every finding follows from the syntax tree alone. Code that the
 tree cannot decide passes: what such a check does at run time raises an error that names the probe.
 
-scope  a check file as a syntax tree, and what the names of its functions certainly are
+scope  a check file as a syntax tree, and which of its expressions are student code
 lines  findings: checks that never run, what changes the check process alone, and what does not cross with a call
 """
 

@@ -84,10 +84,10 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
     ids = [exercise.id for exercise in part.exercises]
     files = {layout.COURSE_FILE: _dumped(_course_file(part))}
     if (part.root / layout.TOPICS).is_file():
-        files[layout.TOPICS.as_posix()] = _dumped(_read_mapping(part.root, layout.TOPICS))
+        files[layout.TOPICS.as_posix()] = _dumped(read_yaml(part.root / layout.TOPICS, layout.TOPICS.as_posix()))
     for exercise in part.exercises:
         path, fact = layout.Places.of(exercise).description, facts[exercise.id]
-        data = _read_mapping(part.root, path)
+        data = read_yaml(part.root / path, path.as_posix())
         data["needs"] = [id for id in data.get("needs", []) if id in ids]
         data["starter"] = starter_digest(exercise.starter.read_bytes())
         if fact.withheld.checks:
@@ -103,7 +103,7 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
 
 
 def _course_file(part: Course) -> dict[Any, Any]:
-    data = _read_mapping(part.root, Path(layout.COURSE_FILE))
+    data = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE)
     exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
     handins = {handin.id for handin in part.handins}
     data["modules"] = [
@@ -119,7 +119,7 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
     """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
-    requires = _read_mapping(part.root, Path(layout.COURSE_FILE)).get("requires") or "tensorgrade"
+    requires = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE).get("requires") or "tensorgrade"
     words = {
         "part": part,
         "requires": requires,
@@ -137,19 +137,6 @@ def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> 
     pages = [layout.STUDENTS_PAGE.as_posix(), layout.ASSISTANTS_PAGE.as_posix()]
     files = {name: templates.get_template(name).render(words).encode() for name in pages}
     return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, requires) if notebooks else {})}
-
-
-def _read_mapping(root: Path, path: Path) -> dict[Any, Any]:
-    """A YAML file of the course as it stands.
-
-    Raises:
-        CourseError: it cannot be read.
-    """
-    problems: list[str] = []
-    data = read_yaml(root / path, path.as_posix(), problems)
-    if data is None:
-        raise CourseError(*problems)
-    return data
 
 
 def _dumped(data: Mapping[Any, Any]) -> bytes:

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 from support import FORK, InLane, WarmGrade
 
-from grader.author.text import text_problems
 from grader.cli import main
 from grader.course.golf import operations
 from grader.course.load import load_course
@@ -184,5 +183,3 @@ def test_golf_counts_operations(type_grade: WarmGrade, course: Course) -> None:
     path.write_text(path.read_text() + "par: 3\n")
     told = type_grade("double", cwd=course.root).stdout
     assert "Golf: your functions have 2 operations (calls, operators, indexes): 1 under par." in told
-    problems = list(text_problems(load_course(course.root).exercises[0], [], ()))
-    assert any("exercise.yaml: par: the shortest right answer here has 2 operations" in each for each in problems)

@@ -43,11 +43,8 @@ def read_drill(course: Course, module: str | None) -> DrillFile:
     if not chosen:
         names = ", ".join(item.id for item in there) or "no module"
         raise CourseError(f"{module or course.title} has no drill; these have one: {names}")
-    path, problems = drill_of(chosen[0].id), list[str]()
-    file = read_file(course.root / path, path.as_posix(), DrillFile, problems)
-    if file is None:
-        raise CourseError(*problems)
-    return file
+    path = drill_of(chosen[0].id)
+    return read_file(course.root / path, path.as_posix(), DrillFile)
 
 
 def question(file: DrillFile, number: int) -> Question:
