@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from grader.model import Course, Report
     from grader.report.export.items import Visibility
     from grader.report.export.lms import Column, Filled
-    from grader.report.overview import Overview
 
 _FEW = 5
 _STEPS = (
@@ -70,12 +69,11 @@ def report_command(
         say.prose(*sentences)
 
 
-def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
+def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import OVERVIEW, RETURNED, Out, page_of
     from grader.batch.feedback import feedback_page, open_returned
     from grader.batch.overview import Class
-    from grader.report.overview import overview_page
 
     place, pace = Out(out), Pace(say)
     total = len(journal.submissions())
@@ -87,8 +85,8 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
             returned.add(report, text)
             pace(returned.count + len(returned.unknown), total)
 
-        overview = Class(course, journal, out, write_page, names=names).overview()
-    path = place.write_page(OVERVIEW, overview_page(overview))
+        overview = Class(course, journal, out, write_page, names=names)
+    path = place.write_page(OVERVIEW, overview.page())
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
     if returned.unknown:
@@ -96,13 +94,13 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     return overview, sentences
 
 
-def _in_short(overview: Overview, out: Path, *, every: bool) -> Iterator[str]:
+def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
-    from grader.report.gradebook import group_lines, overview_lines
+    from grader.batch.overview import class_lines, group_lines
 
     width, groups = terminal_width(), overview.groups
-    yield from overview_lines(overview, width)
-    yield from group_lines(groups, len(groups) if every else _FEW, width)
+    yield from class_lines(overview, width)
+    yield from group_lines(overview, len(groups) if every else _FEW, width)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
         # A command will be copied, so it is not wrapped.
@@ -163,7 +161,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
-    from grader.report.overview import similar_page
+    from grader.report.html import rendered
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
@@ -171,7 +169,8 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, pace))
-        path = Out(out).write_page(SIMILAR, similar_page(course.title, items, journal.names() if names else {}))
+        values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
+        path = Out(out).write_page(SIMILAR, rendered("similar.html", **values))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")

@@ -3,8 +3,7 @@
 schema     the report that other programs rely on, written and read
 terminal   a report for a terminal
 html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup
-gradebook  many reports: a table for a terminal and for spreadsheets, the class in short, what a regrade changed
-overview   a class at a glance; `overview_page` shows it as a page
+gradebook  many reports: a table for a terminal and for spreadsheets
 pictures   pictures of what a check found, as lines and as a sentence
 words      the words that these have in common
 people     who is in a class, by the file of an LMS

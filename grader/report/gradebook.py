@@ -1,4 +1,4 @@
-"""A class: its gradebook for a terminal and for spreadsheets, its overview, and what a regrade changed.
+"""The gradebook of a class, for a terminal and for spreadsheets.
 
 Names come last in a row, so that their width does not matter.
 """
@@ -12,20 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model import Exercise, FinalScore, GradedExercise, Report, Score, Verdict
-from grader.model.score import counted, points_text
-from grader.report.overview import GroupRow, Overview
-from grader.report.safe import cut, for_csv, for_terminal, prose
+from grader.model.score import points_text
+from grader.report.safe import for_csv, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
-from grader.report.words import VERDICTS, score_text
+from grader.report.words import score_text
 
 _CELL = 7
 _NOTHING, _BLANK, _NEVER = "-", "=", "?"
 _SIGNS = {_NOTHING: "nothing handed in", _BLANK: "handed in as it was given out", _NEVER: "not graded"}
-_FEW_LINES, _FEW_ROWS = 12, 4
-_STEP = "      "
-_BESIDE, _WIDE = 30, 70
 _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in", "not_started", "explained")
-_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
@@ -76,49 +71,6 @@ def _sign(graded: GradedExercise | ExerciseEntry) -> str:
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
-
-
-def overview_lines(overview: Overview, width: int) -> Iterator[str]:
-    """The class, its exercises, and what is undecided."""
-    people = counted(len(overview.rows), "submission")
-    yield from prose(f"{overview.course}: {people}, {overview.middle}", width, further="  ")
-    yield ""
-    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
-    for tally in overview.exercises:
-        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
-        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
-        if hardest := tally.hardest:
-            indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
-            yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
-    yield from prose(_LEGEND, width, "  ", "  ")
-    for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
-        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
-        yield from prose(text, width, further="  ")
-
-
-def group_lines(groups: Sequence[GroupRow], most: int, width: int) -> Iterator[str]:
-    """The largest groups, each with an example."""
-    if groups:
-        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
-        yield ""
-        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
-        yield from prose(text, width, further="  ")
-    for group in groups[:most]:
-        count = counted(len(group.authors), "submission")
-        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
-        where = f", {group.path}" if group.path else ""
-        yield from prose(for_terminal(f"{group.author}{where}", one_line=True), width, _STEP, "  ")
-        for row in group.rows[:_FEW_ROWS]:
-            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
-            yield from prose(title, width, _STEP, _STEP)
-        if (more := len(group.rows) - _FEW_ROWS) > 0:
-            yield f"{_STEP}... {counted(more, 'more check')}"
-        for number, line in group.lines[:_FEW_LINES]:
-            yield cut(f"{_STEP}{number:>4}  {for_terminal(line, one_line=True)}", width)
-        if (more := len(group.lines) - _FEW_LINES) > 0:
-            yield f"{_STEP}      ... {counted(more, 'more line')}"
-        if group.why_not:
-            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")
 
 
 @dataclass(frozen=True)
