@@ -156,7 +156,7 @@ class Out:
         if not (place.exists() and file.samefile(place)):
             write_whole(place, file.read_bytes())
 
-    def write_page(self, file: str, text: str) -> Path:
+    def write_page(self, file: str, text: str | bytes) -> Path:
         """Write a page of the class or of an author; give its place.
 
         Raises:
@@ -187,7 +187,7 @@ class Out:
         Raises:
             CourseError: a table cannot be read.
         """
-        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author)]
+        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author), page_of(noted.author, "md")]
         for name in (*own, OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
         meant = rules.names(noted)
@@ -209,9 +209,9 @@ def _notes(report: Report) -> Iterator[tuple[str, ...]]:
             yield report.author, graded.exercise.id, kind, note
 
 
-def page_of(author: str) -> str:
-    """Where the page of an author lies, from the folder of results."""
-    return f"{_FEEDBACK}/{file_name(author)}.html"
+def page_of(author: str, end: str = "html") -> str:
+    """Where the page of an author lies, from the folder of results; with the end "md" the same as text."""
+    return f"{_FEEDBACK}/{file_name(author)}.{end}"
 
 
 def file_name(author: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,26 +72,24 @@ def report_command(
 
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.book import OVERVIEW, RETURNED, Out, page_of
-    from grader.batch.feedback import feedback_page, open_returned
+    from grader.batch.book import OVERVIEW, RETURNED, Out
+    from grader.batch.feedback import return_pages, write_feedback
     from grader.batch.overview import Class
 
     place, pace = Out(out), Pace(say)
-    total = len(journal.submissions())
-    with open_returned(out / RETURNED, journal) as returned:
+    total, done = len(journal.submissions()), count(1)
 
-        def write_page(report: Report) -> None:
-            text = feedback_page(report, journal)
-            place.write_page(page_of(report.author), text)
-            returned.add(report, text)
-            pace(returned.count + len(returned.unknown), total)
+    def write_page(report: Report) -> None:
+        write_feedback(place, report, journal)
+        pace(next(done), total)
 
-        overview = Class(course, journal, out, write_page, names=names)
+    overview = Class(course, journal, out, write_page, names=names)
     path = place.write_page(OVERVIEW, overview.page())
+    pages, unknown = return_pages(place, journal)
     sentences = [f"All of it, with everybody's page, is in {path}"]
-    sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
-    if returned.unknown:
-        sentences.append(f"Not in it, as they handed in no file: {listed(returned.unknown)}")
+    sentences.append(f"{counted(pages, 'page')} to return are in {out / RETURNED}")
+    if unknown:
+        sentences.append(f"Not in it, as they handed in no file: {listed(unknown)}")
     return overview, sentences
 
 

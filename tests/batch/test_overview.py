@@ -106,7 +106,7 @@ def test_pages(graded: Graded, type_grade: WarmGrade) -> None:
     assert "<b>hal" not in text
     links = re.findall(r'href="(feedback/[^"]+)"', text)
     assert "feedback/_b_hal-" in "".join(links)
-    assert {graded.out / link for link in links} == set((graded.out / "feedback").iterdir())
+    assert {graded.out / link for link in links} == set((graded.out / "feedback").glob("*.html"))
 
 
 def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade, fork_lane: Lane) -> None:
