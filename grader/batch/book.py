@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
-import heapq
 import io
 import os
 from collections.abc import Iterator, Sequence
@@ -23,10 +22,10 @@ from grader.model import Report
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
-from grader.report.gradebook import GradebookRow, gradebook_csv
+from grader.report.gradebook import gradebook_csv
 from grader.report.people import folded, missing_of, people_in
 from grader.report.safe import for_csv
-from grader.report.schema import report_json
+from grader.report.schema import ReportFile, report_json
 from grader.report.table import Table
 
 REPORTS = "reports"
@@ -131,17 +130,20 @@ class Out:
         """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files."""
         notes: list[tuple[str, ...]] = []
 
-        def noted() -> Iterator[GradebookRow]:
+        def written() -> Iterator[ReportFile]:
             for report in reports(plan, journal, rules):
                 notes.extend(_notes(report))
-                yield GradebookRow.of(report)
+                yield ReportFile.of(report)
 
         authors = [name for noted in journal.submissions() for name in noted.members]
-        absent = sorted(person.author for person in missing_of(rules.people, authors))
-        nothing = (GradebookRow.absent(author, plan.exercises) for author in absent)
-        rows = heapq.merge(noted(), nothing, key=lambda row: row.authors[0])
-        people, ids = journal.names() if names else None, [exercise.id for exercise in plan.exercises]
-        write_whole(self.path / GRADEBOOK, gradebook_csv(ids, rows, people))
+        absent = [person.author for person in missing_of(rules.people, authors)]
+        possible, ids = (
+            sum(exercise.points for exercise in plan.exercises),
+            [exercise.id for exercise in plan.exercises],
+        )
+        people = journal.names() if names else None
+        text = gradebook_csv(ids, written(), absent, possible=possible, names=people)
+        write_whole(self.path / GRADEBOOK, text)
         notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
         self._write_rows(_NOTES, ("author", "exercise", "kind", "note"), sorted(notes))
 
