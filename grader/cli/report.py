@@ -102,9 +102,9 @@ def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
     yield from group_lines(overview, len(groups) if every else _FEW, width)
     yield ""
     if usable := [group for group in groups if not group.why_not]:
-        # A command will be copied, so it is not wrapped.
-        words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
-        yield from filled(words, "", width)
+        yield from filled(
+            f"To make a known wrong answer of a group:  grade report {out} --draft {usable[0].name}", "", width
+        )
 
 
 def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
-from grader.report.safe import filled, for_terminal, prose, two_sides, words_of
+from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.folder import Progress, Standing, read_progress, typed
 
 KNOWN = "known"
@@ -239,7 +239,7 @@ def show_lines(course: Course, exercise: Exercise, width: int, drawing: Drawing 
     if checks := _shown_checks(exercise):
         yield from ("", "Checks that you can read:")
         for rule, title in checks:
-            yield from filled(words_of(f"{rule:<4}{for_terminal(title, one_line=True)}"), "  ", width, "    ")
+            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
 
@@ -274,8 +274,8 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
         if not lines.strip() or lines.startswith(" "):
             yield lines.rstrip()
         else:
-            words = words_of(" ".join(line.strip() for line in lines.split("\n")))
-            yield from filled(words, "", width, "    " if _RULE.match(lines) else "")
+            text = " ".join(line.strip() for line in lines.split("\n"))
+            yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
 
 
 def _shown_checks(exercise: Exercise) -> list[tuple[str, str]]:
