@@ -7,7 +7,7 @@ gradebook  many reports: a table for a terminal and for spreadsheets
 pictures   pictures of what a check found, as lines and as a sentence
 words      the words that these have in common
 people     who is in a class, by the file of an LMS
-table      a CSV file of which cells are replaced, and every other byte stays
+table      a CSV file of which cells are replaced
 like       what a run has to have in common with the one of a report
 safe       student text made safe for the place where it is shown, and lines that fit a terminal
 export     the formats of other programs

@@ -1,6 +1,6 @@
 """Final scores in the gradebook of Canvas or the grading worksheet of Moodle that somebody downloaded.
 
-Only cells of the hand-in's column change, and only those of people whose score is decided. Every other byte stays.
+Only cells of the hand-in's column change, and only those of people whose score is decided.
 """
 
 from __future__ import annotations
