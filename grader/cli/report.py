@@ -256,8 +256,6 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @options.formats(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
-@click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
-@click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
 @options.course
 @options.points
 @options.hidden
@@ -266,8 +264,6 @@ def export_command(
     formats: tuple[tuple[str, str], ...],
     into: Path | None,
     column: str,
-    scales: bool,
-    zeros: bool,
     course_folder: Path | None,
     points: bool | None,
     hidden: Visibility,
@@ -287,9 +283,9 @@ def export_command(
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
         columns, table = _columns(reports, kind, column, course_folder), Table(into)
-        done = fill(table, kind, columns, scales=scales, zeros=zeros)
+        done = fill(table, kind, columns)
         write_named(place or into, table.content(), "--format")
-        for line in _lines_about(done, place or str(into), zeros=zeros):
+        for line in _lines_about(done, place or str(into)):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
@@ -319,13 +315,12 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
     return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
 
 
-def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
+def _lines_about(done: Filled, where: str) -> Iterator[str]:
     """What was filled in, and who has no score there."""
-    replaced = f", {done.replaced} of them in place of another score" if done.replaced else ""
-    yield f"{counted(done.filled, 'score')} filled in{replaced}: {where}"
+    yield f"{counted(done.filled, 'score')} filled in: {where}"
     yield from (f"{name}: {why}" for why, names in done.named.items() for name in names)
-    if done.absent and not zeros:
-        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was; --zeros fills in 0."
+    if done.absent:
+        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was."
 
 
 @click.command("term")
