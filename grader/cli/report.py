@@ -246,9 +246,9 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
         before, after = (points_text(one.score.earned) for one in (change.before, change.after))
         author = for_terminal(change.author, one_line=True)
         say(f"{change.after.exercise.number:>6} {f'{before} -> {after}':>14}  {author}  ({change.why})")
-        for check in change.checks:
-            ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in (check.before, check.after)]
-            say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(check.id, one_line=True)}")
+        for id, *both in change.checks:
+            ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]
+            say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(id, one_line=True)}")
 
 
 @click.command("export")

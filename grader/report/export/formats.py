@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.report.export.items import Options
-from grader.report.export.job import codequality, github_log, gitlab_log, markdown, plain_log
+from grader.report.export.job import codequality, log, markdown
 from grader.report.export.junit import junit
 from grader.report.export.platforms import classroom, classroom50, gradescope, prairielearn
 from grader.report.schema import ReportFile
@@ -20,9 +21,9 @@ FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
     "classroom50": classroom50,
     "codequality": codequality,
     "markdown": markdown,
-    "github": github_log,
-    "gitlab": gitlab_log,
-    "log": plain_log,
+    "github": partial(log, system="github"),
+    "gitlab": partial(log, system="gitlab"),
+    "log": log,
 }
 """What each makes of a report; the last three are lines for a job's log."""
 

@@ -15,7 +15,6 @@ The tests hold each file against a schema of its platform.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Mapping
@@ -147,11 +146,6 @@ def classroom(report: ReportFile, options: Options) -> str:
         "tests": tests,
     }
     return _as_text("GitHub Classroom", made, _CLASSROOM_LARGEST)
-
-
-def in_base64(text: str) -> str:
-    """What the step's output `result` is set to."""
-    return base64.b64encode(text.encode("utf-8")).decode("ascii")
 
 
 _NAMES = {
