@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Literal
 
 from grader.model import Score, Verdict
@@ -17,14 +16,8 @@ from grader.model.score import Causes, counted, points_text
 from grader.report.safe import for_terminal
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
-
-class Kind(Enum):
-    """How an item counts."""
-
-    PASSED = "passed"
-    LOST = "lost"
-    OPEN = "undecided"
-    """Neither earned nor lost: programs that have no word for that must not call it a failure."""
+Kind = Literal["passed", "lost", "undecided"]
+"""How an item counts. Programs that have no word for what is undecided must not call it a failure."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +78,7 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
-            yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), text)
+            yield Item(exercise, "not_started", "Not started", "not_started", "lost", Score(0, rest), text)
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
@@ -94,19 +87,19 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
 
 def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
     """What stands for checks that did not run."""
-    return Item(exercise, id, title, id, Kind.OPEN, Score(0, worth, worth), text, shown)
+    return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
 def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
-    kind = Kind.PASSED if verdict is Verdict.PASSED else Kind.LOST if verdict.decided else Kind.OPEN
+    kind: Kind = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
     if points and exercise.held and (is_cause or row.held_back):
         text = f"{text}\n{exercise.held}".strip()
-    if kind is Kind.OPEN:
+    if kind == "undecided":
         word = verdict.value.replace("_", " ")
         what = f"{points_text(score.possible)} points are" if points else "this is"
         text = f"{word}: {what} neither earned nor lost\n{text}".strip()
@@ -116,7 +109,7 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: b
 
 def why_undecided(items: Sequence[Item]) -> str:
     """Why points are undecided, each reason once; "" if all are decided. Titles of hidden checks are not in it."""
-    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind is Kind.OPEN)
+    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.model.errors import CourseError
-from grader.report.export.items import Item, Kind, Options, cut, items_of, number, too_large, total_text, why_undecided
+from grader.report.export.items import Item, Options, cut, items_of, number, too_large, total_text, why_undecided
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
 
@@ -31,7 +31,7 @@ _CLASSROOM_LARGEST = 700_000
 _MOST_OUTPUT, _MOST_ALL = 8_000, 400_000
 _MOST_MESSAGE = 500
 
-_STATUS = {Kind.PASSED: "pass", Kind.LOST: "fail", Kind.OPEN: "error"}
+_STATUS = {"passed": "pass", "lost": "fail", "undecided": "error"}
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
 
 
@@ -69,13 +69,13 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
     decided = {
         "score": number(item.score.earned),
         "max_score": number(item.score.possible),
-        "status": "passed" if item.kind is Kind.PASSED else "failed",
+        "status": "passed" if item.kind == "passed" else "failed",
     }
     return {
         "name": item.name or item.id,
         "name_format": "text",
         "number": item.exercise.number or str(place),
-        **(decided if item.kind is not Kind.OPEN else {}),
+        **(decided if item.kind != "undecided" else {}),
         "output": cut(for_terminal(item.text), _MOST_OUTPUT),
         "output_format": "text",
         "visibility": "visible" if item.shown else options.hidden,
@@ -105,7 +105,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
             "message": cut(for_terminal(item.text), most),
         }
         for item in items
-        if item.kind is not Kind.OPEN
+        if item.kind != "undecided"
     ]
     errors = {"format_errors": unread} if unread else {}
     made = {"gradable": gradable, **score, "message": message, **errors, "tests": tests}
@@ -114,7 +114,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
 
 def _unread(items: list[Item]) -> list[str]:
     """Why no file loads; nothing if one does."""
-    graded = [item for item in items if item.kind is not Kind.OPEN and item.verdict != "not_started"]
+    graded = [item for item in items if item.kind != "undecided" and item.verdict != "not_started"]
     causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
     if not causes or any(cause != "load" for cause in causes):
         return []
@@ -140,7 +140,7 @@ def classroom(report: ReportFile, options: Options) -> str:
     ]
     made = {
         "version": 3,
-        "status": "fail" if Kind.LOST in kinds else "error" if Kind.OPEN in kinds else "pass",
+        "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
         "max_score": number(report.score.exact.possible),
         "message": total_text(report),
         "tests": tests,
@@ -193,7 +193,7 @@ def _test50(item: Item) -> dict[str, Any]:
     points = f"{number(item.score.earned)} of {number(item.score.possible)} points, here in hundredths"
     return {
         "test-name": item.name,
-        "passed": item.kind is Kind.PASSED,
+        "passed": item.kind == "passed",
         "score": item.score.earned,
         "max-score": item.score.possible,
         "message": cut(for_terminal(f"{points}\n{item.text}".strip()), _MOST_MESSAGE),
