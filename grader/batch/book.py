@@ -9,7 +9,6 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
@@ -49,15 +48,8 @@ def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Re
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
-    # As the checks alone judge it; where no check is void, that is what was graded.
-    alone = (
-        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
-        for (exercise, saved), one in zip(rows, graded, strict=True)
-    )
-    raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
-    report = report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels)
-    return rules.applied(report, raw, noted)
+    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), noted)
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
