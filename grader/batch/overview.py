@@ -25,7 +25,7 @@ from grader.model.messages import Setup, Start
 from grader.model.score import counted, points_text
 from grader.report.gradebook import cell_text
 from grader.report.html import rendered
-from grader.report.safe import cut, for_terminal, prose
+from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
 
 _MOST_LOOKED_AT = 100
@@ -43,9 +43,7 @@ _WHAT_TO_DO = {
     Verdict.NOT_RUN: "the check needs hardware or files that the machine lacked",
 }
 
-_FEW_LINES, _FEW_ROWS = 12, 4
 _STEP = "      "
-_BESIDE, _WIDE = 30, 70
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
@@ -319,36 +317,19 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
     for tally in overview.exercises:
         numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
         yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
-        hardest = max(tally.checks.values(), key=lambda one: one.lost, default=None)
-        if hardest is not None and hardest.lost:
-            indent = " " * (_BESIDE if width >= _WIDE else len(_STEP))
-            yield from prose(f"{hardest.lost} lose {hardest.check.contract} {hardest.check.title}", width, indent)
     yield from prose(_LEGEND, width, "  ", "  ")
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
 
 
-def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
-    """For a terminal: the largest groups, each with an example."""
-    if groups := overview.groups:
-        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
+def group_lines(overview: Class, width: int) -> Iterator[str]:
+    """For a terminal: the groups, each with an example; the page shows what it does."""
+    if overview.groups:
         yield ""
-        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
-        yield from prose(text, width, further="  ")
-    for group in groups[:most]:
+        yield from prose("Answers that no known mistake explains, grouped by behaviour:", width, further="  ")
+    for group in overview.groups:
         count, example = counted(len(group.members), "submission"), overview.example(group)
-        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
-        where = f", {example.path}" if example.path else ""
-        yield from prose(for_terminal(f"{example.author}{where}", one_line=True), width, _STEP, "  ")
-        for row in example.rows[:_FEW_ROWS]:
-            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
-            yield from prose(title, width, _STEP, _STEP)
-        if (more := len(example.rows) - _FEW_ROWS) > 0:
-            yield f"{_STEP}... {counted(more, 'more check')}"
-        for number, line in example.lines[:_FEW_LINES]:
-            yield cut(f"{_STEP}{number:>4}  {for_terminal(line, one_line=True)}", width)
-        if (more := len(example.lines) - _FEW_LINES) > 0:
-            yield f"{_STEP}      ... {counted(more, 'more line')}"
-        if group.why_not:
-            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")
+        where = f", such as {for_terminal(example.path or example.author, one_line=True)}"
+        text = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
+        yield from prose(text, width, "", _STEP)

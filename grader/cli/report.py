@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from grader.report.export.items import Visibility
     from grader.report.export.lms import Column, Filled
 
-_FEW = 5
 _STEPS = (
     "write its sentence in place of TODO, and name the file after the mistake",
     "remove names of people that are left",
@@ -41,14 +40,11 @@ names_option = click.option("--names", is_flag=True, help="Show names of people,
 
 @click.command("report")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the pages are.")
 @names_option
 @options.course
-def report_command(
-    out: Path, every: bool, draft: str | None, quiet: bool, names: bool, course_folder: Path | None
-) -> None:
+def report_command(out: Path, draft: str | None, quiet: bool, names: bool, course_folder: Path | None) -> None:
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
@@ -66,7 +62,7 @@ def report_command(
             return
         overview, sentences = _written(course, journal, out, say, names=names)
         if not quiet:
-            say(*_in_short(overview, out, every=every))
+            say(*_in_short(overview, out))
         say.prose(*sentences)
 
 
@@ -93,15 +89,15 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     return overview, sentences
 
 
-def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
+def _in_short(overview: Class, out: Path) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
     from grader.batch.overview import class_lines, group_lines
 
-    width, groups = terminal_width(), overview.groups
+    width = terminal_width()
     yield from class_lines(overview, width)
-    yield from group_lines(overview, len(groups) if every else _FEW, width)
+    yield from group_lines(overview, width)
     yield ""
-    if usable := [group for group in groups if not group.why_not]:
+    if usable := [group for group in overview.groups if not group.why_not]:
         yield from filled(
             f"To make a known wrong answer of a group:  grade report {out} --draft {usable[0].name}", "", width
         )
@@ -131,20 +127,17 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
 
 
 def _group_of(groups: Sequence[Group], name: str) -> Group:
-    """The group of a name, or of its beginning.
+    """The group of a name.
 
     Raises:
-        CourseError: no group has this name, or more than one; with the nearest.
+        CourseError: no group has this name; with the nearest.
     """
     from grader.course.files import suggestion
 
-    matching = [group for group in groups if name and group.name.startswith(name.lower())]
-    if len(matching) > 1:
-        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
-    if not matching:
-        near = suggestion(name.lower(), [group.name for group in groups])
-        raise CourseError(f"--draft: there is no group {name!r}{near}")
-    return matching[0]
+    for group in groups:
+        if group.name == name.lower():
+            return group
+    raise CourseError(f"--draft: there is no group {name!r}{suggestion(name.lower(), [one.name for one in groups])}")
 
 
 @click.command("similar")
@@ -211,9 +204,8 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
 
 @click.command("diff")
 @out_argument
-@click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
 @options.course
-def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
+def diff_command(out: Path, course_folder: Path | None) -> None:
     """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
 
     For each author and check: the score before, after, and why.
@@ -232,7 +224,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
-    _say_changes(say, changes if every else changed)
+    _say_changes(say, changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
@@ -329,14 +321,13 @@ def _lines_about(done: Filled, where: str) -> Iterator[str]:
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term, term_csv, term_lines
+    from grader.batch.term import marks_in, term, term_csv
 
     course, say = options.course_here(course_folder), Say()
     marks = [marks_in(out) for out in outs]
     rows = term(marks, course)
     ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_named(to, term_csv(rows, ids), "--to")
-    say(*term_lines(rows, ids))
     alone = [row.uid for row in rows if len(row.scores) == 1]
     if len(ids) > 1 and alone:
         say.prose(
