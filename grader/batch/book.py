@@ -18,7 +18,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import GraderError
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
 from grader.report.gradebook import gradebook_csv
@@ -90,7 +90,7 @@ class Out:
         path: of the folder.
 
     Raises:
-        CourseError: it cannot be made, or nothing can be written into it.
+        CourseError: it cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,8 +101,6 @@ class Out:
             # One that was there before may be open to others; only its owner can close it.
             if os.name == "posix" and path.stat().st_uid == os.geteuid():
                 path.chmod(0o700)
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -19,7 +18,7 @@ from grader.batch.policy import Rules
 from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows, plain_code
+from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import counted, points_text
@@ -244,37 +243,24 @@ class Class:
         return Example(saved.author, path, rows, lines)
 
     def draft(self, group: Group) -> str:
-        """A new known wrong answer of the shortest file of a group of which one can be made.
+        """A new known wrong answer of the shortest file of a group.
 
         Raises:
-            ValueError: of none of them.
+            ValueError: none can be made of it.
         """
+        saved = self._members(group)[0]
         if group.why_not:
             raise ValueError(group.why_not)
-        people = {
-            noted.author: (noted.author, *noted.authors, self._people.get(noted.author, noted.author))
-            for noted in self._journal.submissions()
-        }
-        why = "the journal has none of its files; run the batch once more with --rerun all"
-        for saved in self._members(group):
-            if saved.text is not None:
-                try:
-                    return draft_text(saved.outcomes.graded(group.exercise), saved.text, people[saved.author])
-                except ValueError as error:
-                    why = str(error)
-        raise ValueError(why)
+        if saved.text is None:
+            raise ValueError("the journal has none of its files; run the batch once more with --rerun all")
+        members = next(noted.members for noted in self._journal.submissions() if noted.author == saved.author)
+        people = (saved.author, *members, self._people.get(saved.author, saved.author))
+        return draft_text(saved.outcomes.graded(group.exercise), saved.text, people)
 
     def _members(self, group: Group) -> list[Saved]:
-        """The first of a group, those with the shortest code first."""
+        """The first of a group, those with the shortest files first, and those last of which there is no file."""
         results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
-        return sorted(results, key=lambda saved: (_length(saved.text), saved.author))
-
-
-def _length(text: bytes | None) -> float:
-    """Of the code, comments apart; what cannot be read comes last."""
-    with suppress(ValueError):
-        return len(plain_code(text)) if text is not None else math.inf
-    return 1 << 30
+        return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
 def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:

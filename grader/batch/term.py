@@ -56,16 +56,14 @@ def marks_in(out: Path) -> Marks:
     Raises:
         CourseError: it has none, or overrides that are not in them yet.
     """
-    book = out / GRADEBOOK
-    if not book.is_file():
+    book, places = out / GRADEBOOK, sorted((out / REPORTS).glob("*.json"))
+    if not (book.is_file() and places):
         raise CourseError(f"{out} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end")
     written = book.stat().st_mtime_ns
     inputs = [path for path in (out / OVERRIDES, out / ROSTER) if path.is_file()]
     if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
         raise CourseError(f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing")
-    reports = [read_report(path) for path in sorted((out / REPORTS).glob("*.json"))]
-    if not reports:
-        raise CourseError(f"{out} has no reports; run  grade batch  again")
+    reports = [read_report(path) for path in places]
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
     names: Mapping[str, str] = {}

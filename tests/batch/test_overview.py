@@ -22,10 +22,11 @@ from grader.runner.lane import Lane
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 FOUR_TIMES = f'"""Ada\'s."""\n\n\ndef double(x):\n    # by Ada\n    ada = x + x\n    return ada + ada\n\n\n{IN_PLACE}'
+LONGER = "\n\ndef unused(x):\n    return [x]  # so that it is longer than the first\n"
 ANSWERS = {
     "ada": FOUR_TIMES,
-    "bo": f"def double(x):\n    return 4 * x\n\n\n{IN_PLACE}\n\ndef unused(x):\n    return [x]  # longer\n",
-    "cy": f"def double(x):\n    return x.mul(4)\n\n\n{IN_PLACE}\n\nUNUSED = 'so that it is longer than the first'\n",
+    "bo": f"def double(x):\n    return 4 * x\n\n\n{IN_PLACE}{LONGER}",
+    "cy": f"def double(x):\n    return x.mul(4)\n\n\n{IN_PLACE}{LONGER}",
     "dee": f"def double(x):\n    return 5 * x\n\n\n{IN_PLACE}",
     "eve": "def double(x):\n    y = x + x\n    return y + x\n\n\ndef double_(x):\n    return x.add_(2 * x)\n",
     "fay": f"def double(x):\n    return 2 * x\n\n\n{IN_PLACE}",
