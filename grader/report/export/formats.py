@@ -35,8 +35,8 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     """Write a report in a format; `-` is standard output.
 
     Raises:
-        GraderError: the platform would refuse the file, or the environment lacks what the format needs.
-        CourseError: no file can be written there, or it would show points that must not be shown.
+        CourseError: no file can be written there, the environment lacks what the format needs, or it would show points
+            that must not be shown.
     """
     if name in OF_POINTS and not options.points:
         raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")

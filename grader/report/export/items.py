@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from grader.model import Score, Verdict
-from grader.model.errors import GraderError
 from grader.model.score import Causes, counted, points_text
 from grader.report.safe import for_terminal
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
@@ -28,7 +27,7 @@ class Item:
         exercise: whose it is.
         id: unique in its exercise.
         title: one line, with its rule in front.
-        verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
+        verdict: a check's, or "not_started", "withheld", "not_reached".
         kind: how it counts.
         score: in hundredths.
         text: the message for the student, or "".
@@ -65,16 +64,13 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row.graded is cause, points=points)
-    withheld, left_out = exercise.withheld, exercise.left_out
+    withheld = exercise.withheld
     if withheld.checks:
         what = f"{points_text(withheld.exact)} points" if points else "more"
         text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
         yield _open(exercise, "withheld", "Hidden checks", withheld.exact, text, shown=False)
-    if left_out.checks:
-        text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
-        yield _open(exercise, "left_out", "Checks left out", left_out.exact, text)
     ran = sum(row.graded.score.possible for row in exercise.checks)
-    rest = exercise.score.exact.possible - ran - withheld.exact - left_out.exact
+    rest = exercise.score.exact.possible - ran - withheld.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
@@ -147,17 +143,6 @@ class Options:
         if file is None or self.folder is None:
             return None
         return f"{self.folder}/{file}" if self.folder else file
-
-
-def too_large(name: str, text: str, largest: int) -> str:
-    """The text itself.
-
-    Raises:
-        GraderError: it is larger than the platform takes.
-    """
-    if len(text.encode("utf-8")) > largest:
-        raise GraderError(f"the {name} file would have more than {largest:,} bytes, which its platform refuses")
-    return text
 
 
 def cut(text: str, most: int) -> str:

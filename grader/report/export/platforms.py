@@ -20,26 +20,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.model.errors import CourseError
-from grader.report.export.items import Item, Options, cut, items_of, number, too_large, total_text, why_undecided
+from grader.report.export.items import Item, Options, cut, items_of, number, total_text, why_undecided
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
 
-_GRADESCOPE_LARGEST, _PRAIRIE_LARGEST = 10_000_000, 1_000_000
-_CLASSROOM_LARGEST = 700_000
-"""An output of a step may have a megabyte, and it is written there in base 64."""
 _MOST_OUTPUT, _MOST_ALL = 8_000, 400_000
 _MOST_MESSAGE = 500
+"""Gradescope takes ten megabytes, PrairieLearn one, and an output of a step on GitHub has room for one in base 64."""
 
 _STATUS = {"passed": "pass", "lost": "fail", "undecided": "error"}
 
 
-def _as_text(name: str, made: Mapping[str, Any], largest: int) -> str:
-    """A platform's JSON file.
-
-    Raises:
-        GraderError: it is larger than the platform takes.
-    """
-    return too_large(name, json.dumps(made, indent=1, allow_nan=False) + "\n", largest)
+def _as_text(made: Mapping[str, Any]) -> str:
+    return json.dumps(made, indent=1, allow_nan=False) + "\n"
 
 
 def gradescope(report: ReportFile, options: Options) -> str:
@@ -60,7 +53,7 @@ def gradescope(report: ReportFile, options: Options) -> str:
         "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items, 1)],
         "extra_data": extra,
     }
-    return _as_text("Gradescope", made, _GRADESCOPE_LARGEST)
+    return _as_text(made)
 
 
 def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]:
@@ -107,7 +100,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     ]
     errors = {"format_errors": unread} if unread else {}
     made = {"gradable": gradable, **score, "message": message, **errors, "tests": tests}
-    return _as_text("PrairieLearn", made, _PRAIRIE_LARGEST)
+    return _as_text(made)
 
 
 def _unread(items: list[Item]) -> list[str]:
@@ -143,7 +136,7 @@ def classroom(report: ReportFile, options: Options) -> str:
         "message": total_text(report),
         "tests": tests,
     }
-    return _as_text("GitHub Classroom", made, _CLASSROOM_LARGEST)
+    return _as_text(made)
 
 
 _NAMES = {
@@ -182,7 +175,7 @@ def classroom50(report: ReportFile, options: Options) -> str:
         "max-score": report.score.exact.possible,
         "tests": [_test50(item) for item in items_of(report)],
     }
-    return _as_text("Classroom 50", made, _CLASSROOM_LARGEST)
+    return _as_text(made)
 
 
 def _test50(item: Item) -> dict[str, Any]:
