@@ -30,12 +30,12 @@ def write_feedback(place: Out, report: Report, journal: Journal) -> None:
     """
     graded = {one.exercise.id: one for one in report.exercises}
     modules = journal.modules("author", report.author)
-    lines = {id: _own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
     place.write_page(page_of(report.author), page(report, lines))
     place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
-def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
+def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
     """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
     cause = Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.

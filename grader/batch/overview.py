@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 from urllib.parse import quote
 
 from grader.batch.book import UNMATCHED, page_of, reports
+from grader.batch.feedback import own_lines
 from grader.batch.journal import Journal
 from grader.batch.policy import Rules
 from grader.grading.diagnosis import mistakes_in
@@ -23,15 +22,12 @@ from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, R
 from grader.model.messages import Setup, Start
 from grader.model.score import counted, points_text
 from grader.report.gradebook import cell_text
-from grader.report.html import rendered
+from grader.report.html import CodeLine, rendered
 from grader.report.safe import for_terminal, prose
 from grader.report.words import VERDICTS
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
-
-_TASK = re.compile(rb"\s*[rR]?(\"\"\"|''').*?\1[^\n]*\n", re.DOTALL)
-"""The docstring of a module, which may be an earlier version of the task."""
 
 _BARS = 10
 """A distribution has so many bars; full marks are a bar of their own behind them."""
@@ -146,13 +142,13 @@ class Example:
         author: the name of the report.
         path: where its file lay, from the folder of submissions; "" if that is unknown.
         rows: the checks that it lost points on.
-        lines: by number, those of its file that are not the starter's.
+        lines: of its file, what the cause of the lost points is about.
     """
 
     author: str
     path: str
     rows: Sequence[GradedCheck]
-    lines: Sequence[tuple[int, str]]
+    lines: Sequence[CodeLine]
 
 
 class Class:
@@ -236,11 +232,11 @@ class Class:
     def example(self, group: Group) -> Example:
         """The shortest file of a group."""
         saved = self._members(group)[0]
-        rows = lost_rows(saved.outcomes.graded(group.exercise))
-        lines = list(_own_lines(group.exercise, saved.text)) if saved.text is not None else []
+        graded = saved.outcomes.graded(group.exercise)
+        lines = own_lines(graded, saved.path or "", saved.text) if saved.text is not None else ()
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""
-        return Example(saved.author, path, rows, lines)
+        return Example(saved.author, path, lost_rows(graded), lines)
 
     def draft(self, group: Group) -> str:
         """A new known wrong answer of the shortest file of a group.
@@ -261,17 +257,6 @@ class Class:
         """The first of a group, those with the shortest files first, and those last of which there is no file."""
         results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
         return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
-
-
-def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a file below its docstring that the starter lacks, with their numbers; nothing if it is not text."""
-    starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
-    given = {line.strip() for line in starter.splitlines()}
-    task = _TASK.match(text)
-    with suppress(UnicodeDecodeError):
-        for number, line in enumerate(text.decode("utf-8").splitlines(), 1):
-            if number > (task[0].count(b"\n") if task else 0) and line.strip() and line.strip() not in given:
-                yield number, line.rstrip()
 
 
 def _shares(scores: Sequence[Score]) -> list[float]:

@@ -94,7 +94,7 @@ def test_what_does_the_same_is_one_group(graded: Graded) -> None:
         "dtype": (6, 2, 0),
     }
     assert (example.author, example.path) == ("ada", "ada/double.py")
-    assert example.lines[:3] == [(5, "    # by Ada"), (6, "    ada = x + x"), (7, "    return ada + ada")]
+    assert example.lines[:2] == ((4, "def double(x):", False), (5, "    # by Ada", False))
     assert list(overview.rows) == sorted(ANSWERS)
 
 
