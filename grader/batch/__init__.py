@@ -7,5 +7,5 @@ overrides points that staff gives by hand
 book      the folder of results: reports, the gradebook, what could not be matched
 diff      what a regrade changed, and what staff decided
 term      the hand-ins of a term joined
-overview  the journal as a class at a glance, with groups of what nothing explains
+overview  the journal as a class at a glance, with groups of what nothing explains; as a page and for a terminal
 """

@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
-import heapq
 import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
@@ -20,13 +18,13 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched
 from grader.model import Report
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import GraderError
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
-from grader.report.gradebook import GradebookRow, gradebook_csv
+from grader.report.gradebook import gradebook_csv
 from grader.report.people import folded, missing_of, people_in
 from grader.report.safe import for_csv
-from grader.report.schema import report_json
+from grader.report.schema import ReportFile, report_json
 from grader.report.table import Table
 
 REPORTS = "reports"
@@ -50,15 +48,8 @@ def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Re
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
-    # As the checks alone judge it; where no check is void, that is what was graded.
-    alone = (
-        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
-        for (exercise, saved), one in zip(rows, graded, strict=True)
-    )
-    raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
-    report = report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels)
-    return rules.applied(report, raw, noted)
+    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), noted)
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
@@ -99,7 +90,7 @@ class Out:
         path: of the folder.
 
     Raises:
-        CourseError: it cannot be made, or nothing can be written into it.
+        CourseError: it cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -110,8 +101,6 @@ class Out:
             # One that was there before may be open to others; only its owner can close it.
             if os.name == "posix" and path.stat().st_uid == os.geteuid():
                 path.chmod(0o700)
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.
@@ -131,17 +120,20 @@ class Out:
         """Write what counts of everybody and of those on the roster who handed nothing in, and notes on files."""
         notes: list[tuple[str, ...]] = []
 
-        def noted() -> Iterator[GradebookRow]:
+        def written() -> Iterator[ReportFile]:
             for report in reports(plan, journal, rules):
                 notes.extend(_notes(report))
-                yield GradebookRow.of(report)
+                yield ReportFile.of(report)
 
         authors = [name for noted in journal.submissions() for name in noted.members]
-        absent = sorted(person.author for person in missing_of(rules.people, authors))
-        nothing = (GradebookRow.absent(author, plan.exercises) for author in absent)
-        rows = heapq.merge(noted(), nothing, key=lambda row: row.authors[0])
-        people, ids = journal.names() if names else None, [exercise.id for exercise in plan.exercises]
-        write_whole(self.path / GRADEBOOK, gradebook_csv(ids, rows, people))
+        absent = [person.author for person in missing_of(rules.people, authors)]
+        possible, ids = (
+            sum(exercise.points for exercise in plan.exercises),
+            [exercise.id for exercise in plan.exercises],
+        )
+        people = journal.names() if names else None
+        text = gradebook_csv(ids, written(), absent, possible=possible, names=people)
+        write_whole(self.path / GRADEBOOK, text)
         notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
         self._write_rows(_NOTES, ("author", "exercise", "kind", "note"), sorted(notes))
 
@@ -156,7 +148,7 @@ class Out:
         if not (place.exists() and file.samefile(place)):
             write_whole(place, file.read_bytes())
 
-    def write_page(self, file: str, text: str) -> Path:
+    def write_page(self, file: str, text: str | bytes) -> Path:
         """Write a page of the class or of an author; give its place.
 
         Raises:
@@ -187,7 +179,7 @@ class Out:
         Raises:
             CourseError: a table cannot be read.
         """
-        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author)]
+        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author), page_of(noted.author, "md")]
         for name in (*own, OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
         meant = rules.names(noted)
@@ -209,9 +201,9 @@ def _notes(report: Report) -> Iterator[tuple[str, ...]]:
             yield report.author, graded.exercise.id, kind, note
 
 
-def page_of(author: str) -> str:
-    """Where the page of an author lies, from the folder of results."""
-    return f"{_FEEDBACK}/{file_name(author)}.html"
+def page_of(author: str, end: str = "html") -> str:
+    """Where the page of an author lies, from the folder of results; with the end "md" the same as text."""
+    return f"{_FEEDBACK}/{file_name(author)}.{end}"
 
 
 def file_name(author: str) -> str:

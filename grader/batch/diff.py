@@ -12,17 +12,8 @@ from grader.batch.policy import Rules
 from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
 
-
-@dataclass(frozen=True)
-class CheckChange:
-    """A check with another ending: what it was and what it is, each as a verdict and hundredths of a point.
-
-    None means that there was no such check, or that it is gone.
-    """
-
-    id: str
-    before: tuple[str, int] | None
-    after: tuple[str, int] | None
+Ending = tuple[str, int] | None
+"""How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +33,13 @@ class Change:
     why: str
 
     @property
-    def checks(self) -> list[CheckChange]:
-        """Those with another ending."""
+    def checks(self) -> list[tuple[str, Ending, Ending]]:
+        """Those with another ending: the id, what it was and what it is."""
         old, new = (
             {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
             for graded in (self.before, self.after)
         )
-        ids = [id for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
-        return [CheckChange(id, old.get(id), new.get(id)) for id in ids]
+        return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
 
     @property
     def is_one(self) -> bool:

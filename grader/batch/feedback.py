@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import io
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import PurePosixPath
 
-from grader.batch.book import file_name
+from grader.batch.book import RETURNED, Out, page_of
 from grader.batch.journal import Journal
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
 from grader.model import GradedExercise, Report
-from grader.model.files import ANOTHER_PLACE, DRAFT, failing_as
 from grader.model.score import Causes
 from grader.report.export.items import Options
 from grader.report.export.job import markdown
@@ -25,14 +22,20 @@ _AROUND = 6
 _MOST_LINES = 16
 
 
-def feedback_page(report: Report, journal: Journal) -> str:
-    """The page of an author, with those of their lines that the cause of the lost points is about."""
+def write_feedback(place: Out, report: Report, journal: Journal) -> None:
+    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
     graded = {one.exercise.id: one for one in report.exercises}
     modules = journal.modules("author", report.author)
-    return page(report, {id: _own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded})
+    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    place.write_page(page_of(report.author), page(report, lines))
+    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
-def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
+def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
     """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
     cause = Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
@@ -56,54 +59,34 @@ def _own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine
     )
 
 
-@dataclass
-class Returned:
-    """A zip of pages to return, as it is written.
-
-    Attributes:
-        count: how many pages are in it.
-        unknown: whose pages no platform gives back by this zip.
-    """
-
-    archive: zipfile.ZipFile
-    names: dict[str, str]
-    count: int = 0
-    unknown: list[str] = field(default_factory=list)
-
-    def add(self, report: Report, text: str) -> None:
-        """Put a page where the platform looks for it, for each member of a team; without a platform beside the others.
-
-        There the same stands beside it as Markdown, for platforms that return texts.
-        """
-        author = report.author
-        if not self.names:
-            self.archive.writestr(f"{file_name(author)}.html", text)
-            self.archive.writestr(f"{file_name(author)}.md", markdown(ReportFile.of(report), Options()))
-        elif start := self.names.get(author):
-            for member in report.authors or (author,):
-                self.archive.writestr(f"{start.replace(author, member)}feedback.html", text)
-        else:
-            self.unknown.append(author)
-            return
-        self.count += 1
-
-
-@contextmanager
-def open_returned(path: Path, journal: Journal) -> Iterator[Returned]:
-    """A zip of pages for the bulk upload of the platform from which the submissions came; whole or not at all.
+def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
+    """Zip the pages for the bulk upload of the platform from which the submissions came.
 
     Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
     author, found by the number. Canvas takes "Upload submissions": files whose names have the numbers of the user and
-    of a file that was handed in; it shows the page under the name of that file.
+    of a file that was handed in; it shows the page under the name of that file. Without a platform all pages lie beside
+    each other, also as Markdown.
+
+    Returns:
+        of how many authors there is a page, and whose pages no platform gives back by this zip.
 
     Raises:
         CourseError: it cannot be written.
     """
-    draft = path.with_name(f"{path.name}{DRAFT}")
-    with failing_as(f"{path} cannot be written", ANOTHER_PLACE):
-        try:
-            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-                yield Returned(archive, journal.returned())
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+    starts, count, unknown = journal.returned(), 0, []
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for noted in journal.submissions():
+            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
+            names = {page.name: page, text.name: text}
+            if starts:
+                start = starts.get(noted.author, "")
+                names = {f"{start.replace(noted.author, one)}feedback.html": page for one in noted.members if start}
+            if not page.is_file():
+                continue
+            for name, path in names.items():
+                archive.write(path, name)
+            count += bool(names)
+            unknown += [] if names else [noted.author]
+    place.write_page(RETURNED, target.getvalue())
+    return count, unknown

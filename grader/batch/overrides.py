@@ -22,8 +22,8 @@ from grader.report.table import Table
 OVERRIDES = "overrides.csv"
 
 
-class _Row(Strict):
-    """A row of the file.
+class Override(Strict):
+    """Points that staff gives: a row of the file.
 
     Attributes:
         author: of the submission, or one of its group; folded.
@@ -31,6 +31,7 @@ class _Row(Strict):
         check: its id; "" for the whole exercise.
         points: not in hundredths.
         why: a sentence.
+        line: of the file.
     """
 
     author: Annotated[str, Field(min_length=1), AfterValidator(folded)]
@@ -38,11 +39,6 @@ class _Row(Strict):
     check: Annotated[str, AfterValidator(lambda name: name.removeprefix("check_"))] = ""
     points: Points
     why: Annotated[str, Field(min_length=1)]
-
-
-class Override(_Row):
-    """Points that staff gives, with the line of the file."""
-
     line: int
 
     @property
@@ -83,14 +79,14 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
         cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
         exercise, read = cells.get("exercise", ""), None
         try:
-            read = validated(cells, where, _Row)
+            read = validated(cells | {"line": line}, where, Override)
         except CourseError as error:
             problems += error.problems
         if exercise and exercise not in names:
             problems.append(f"{where}: exercise: there is no {exercise}{suggestion(exercise, list(names))}")
         if read is None or exercise not in names:
             continue
-        one = Override(**{**read.model_dump(), "exercise": names[exercise]}, line=line)
+        one = read.model_copy(update={"exercise": names[exercise]})
         first = made.setdefault((one.author, one.exercise, one.check), one)
         if first is not one:
             problems.append(f"{where}: line {first.line} is about the same; remove one of the two")

@@ -2,33 +2,153 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean, median
 from urllib.parse import quote
 
 from grader.batch.book import UNMATCHED, page_of, reports
+from grader.batch.feedback import own_lines
 from grader.batch.journal import Journal
 from grader.batch.policy import Rules
 from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
-from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows, plain_code
-from grader.model import Course, Exercise, Report, Verdict
+from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
+from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
+from grader.model.score import counted, points_text
 from grader.report.gradebook import cell_text
-from grader.report.overview import AuthorRow, ExerciseTally, GroupRow, Overview
+from grader.report.html import CodeLine, rendered
+from grader.report.safe import for_terminal, prose
+from grader.report.words import VERDICTS
 
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
 
+_BARS = 10
+"""A distribution has so many bars; full marks are a bar of their own behind them."""
 
-_TASK = re.compile(rb"\s*[rR]?(\"\"\"|''').*?\1[^\n]*\n", re.DOTALL)
-"""The docstring of a module, which may be an earlier version of the task."""
+_WHAT_TO_DO = {
+    Verdict.BROKEN: "a check is broken; --staff writes its error into the report: fix it, then use --rerun broken",
+    Verdict.INCONCLUSIVE: "the machine was too busy to judge speed; grade again",
+    Verdict.NOT_RUN: "the check needs hardware or files that the machine lacked",
+}
+
+_STEP = "      "
+_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
+
+
+@dataclass
+class CheckTally:
+    """How one check ended in a class: how many passed it, lost its points, and for how many nothing was decided."""
+
+    check: Check
+    passed: int = 0
+    lost: int = 0
+    undecided: int = 0
+
+    def add(self, verdict: Verdict) -> None:
+        """Count the check of one submission."""
+        self.passed += verdict is Verdict.PASSED
+        self.lost += verdict.lost
+        self.undecided += not verdict.decided
+
+
+@dataclass
+class ExerciseTally:
+    """What came of one exercise.
+
+    Attributes:
+        exercise: the exercise.
+        scores: of those who handed it in.
+        full: how many got all points.
+        blank: how many handed it in as it was given out.
+        missing: how many handed nothing in.
+        checks: by id, the checks in the order in which they ran.
+        sentences: those of known mistakes, each with the reports that have it.
+        groups: of those that no sentence explains, the largest first.
+    """
+
+    exercise: Exercise
+    scores: list[Score] = field(default_factory=list)
+    full: int = 0
+    blank: int = 0
+    missing: int = 0
+    checks: dict[str, CheckTally] = field(default_factory=dict)
+    sentences: dict[str, list[str]] = field(default_factory=dict)
+    groups: list[Group] = field(default_factory=list)
+
+    def add(self, author: str, graded: GradedExercise) -> None:
+        """Count the exercise of one submission."""
+        if not graded.handed_in:
+            self.missing += 1
+            return
+        self.scores.append(graded.score)
+        self.blank += graded.state == "not_started"
+        self.full += graded.score.earned == graded.score.possible
+        for row in graded.checks:
+            self.checks.setdefault(row.check.id, CheckTally(row.check)).add(row.verdict)
+        for mistake in mistakes_in(graded.diagnosis):
+            self.sentences.setdefault(mistake, []).append(author)
+
+    @property
+    def mistakes(self) -> list[tuple[str, list[str]]]:
+        """The sentences of known mistakes with the reports that have them, the most frequent first."""
+        return sorted(self.sentences.items(), key=lambda item: (-len(item[1]), item[0]))
+
+    @property
+    def mean(self) -> str:
+        """The mean in points, of those who handed it in."""
+        own = _shares(self.scores)
+        return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
+
+    @property
+    def explained(self) -> int:
+        """How many read the sentence of a known mistake."""
+        return sum(map(len, self.sentences.values()))
+
+    @property
+    def unexplained(self) -> int:
+        """How many lost points for a reason that no sentence names."""
+        return sum(len(group.members) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class AuthorRow:
+    """One submission.
+
+    Attributes:
+        authors: whose it is.
+        cells: by exercise, points or a sign; see `report.gradebook`.
+        score: of all exercises together.
+        page: where the author's page lies, from the class's page, as an address.
+    """
+
+    authors: tuple[str, ...]
+    cells: Mapping[str, str]
+    score: Score
+    page: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """The shortest submission of a group.
+
+    Attributes:
+        author: the name of the report.
+        path: where its file lay, from the folder of submissions; "" if that is unknown.
+        rows: the checks that it lost points on.
+        lines: of its file, what the cause of the lost points is about.
+    """
+
+    author: str
+    path: str
+    rows: Sequence[GradedCheck]
+    lines: Sequence[CodeLine]
 
 
 class Class:
@@ -40,6 +160,17 @@ class Class:
         out: the folder that it lies in.
         on_report: receives each report, one after another.
         names: whether people are named of whom the platform gave a number, too.
+
+    Attributes:
+        course: the same.
+        at: the time of the latest result.
+        exercises: those that anything was graded of, in order.
+        groups: of what nothing explains, the largest first.
+        rows: of all submissions, by the names of their reports.
+        open: what is undecided: author, exercise, and which verdict it is.
+        notes: what staff should know of submissions: by author and note, the numbers of exercises.
+        unmatched: whether some files have no author or exercise.
+        names: of people, by the number that is shown otherwise.
     """
 
     def __init__(
@@ -51,99 +182,125 @@ class Class:
         *,
         names: bool = False,
     ) -> None:
-        self._journal, self._out, self._course = journal, out, course
+        self.course, self._journal = course, journal
         self._people = journal.names()
-        self._names = self._people if names else {}
+        self.names = self._people if names else {}
+        self.at, self.unmatched = "", (out / UNMATCHED).is_file()
+        self.rows: dict[str, AuthorRow] = {}
+        self.open: list[tuple[str, Exercise, Verdict]] = []
+        self.notes = defaultdict[tuple[str, str], list[str]](list)
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
-        self._notes = defaultdict[tuple[str, str], list[str]](list)
-        self._rows: list[AuthorRow] = []
-        self._open: list[tuple[str, Exercise, Verdict]] = []
-        self._at = ""
         plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
         for report in reports(plan, journal, Rules.read(out, course, journal.handin(), self._people)):
             self._add(report)
             on_report(report)
+        self.exercises = [tally for tally in self._tallies.values() if tally.scores or tally.missing]
         self.groups = in_order(self._unexplained)
+        for group in self.groups:
+            self._tallies[group.exercise.id].groups.append(group)
 
     def _add(self, report: Report) -> None:
         author = report.author
         numbers = {row.exercise: row.result for row in self._journal.current(author)}
         for graded in report.exercises:
             id = graded.exercise.id
-            mistakes = mistakes_in(graded.diagnosis)
-            self._tallies[id].add(author, graded, mistakes)
+            self._tallies[id].add(author, graded)
             if is_unexplained(graded):
                 add_to(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
-                self._notes[author, note].append(graded.exercise.number)
+                self.notes[author, note].append(graded.exercise.number)
             open_ = dict.fromkeys(row.verdict for row in graded.checks if not row.verdict.decided)
-            self._open += [(author, graded.exercise, verdict) for verdict in open_]
+            self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(page_of(author)))
-        self._rows.append(AuthorRow(author, report.authors or (author,), cells, report.score, page))
-        self._at = max(self._at, report.graded_at)
+        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.score, page)
+        self.at = max(self.at, report.graded_at)
 
-    def overview(self) -> Overview:
-        """All of it."""
-        tallies = tuple(tally for tally in self._tallies.values() if tally.scores or tally.missing)
-        for tally in tallies:
-            tally.groups = [self.shown(group) for group in self.groups if group.exercise.id == tally.exercise.id]
-        unmatched = (self._out / UNMATCHED).is_file()
-        notes = tuple((author, ", ".join(numbers), note) for (author, note), numbers in self._notes.items())
-        rows, undecided = tuple(self._rows), tuple(self._open)
-        return Overview(self._course.title, self._at, tallies, rows, undecided, notes, unmatched, self._names)
+    @property
+    def middle(self) -> str:
+        """Mean and median of the class, and whether exercises that were not handed in count in them."""
+        text = _middle_text([row.score for row in self.rows.values()])
+        return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
-    def shown(self, group: Group) -> GroupRow:
-        """A group with its shortest file as an example."""
+    def page(self) -> str:
+        """The page, without a script. It lies beside the folder of the authors' pages, and links to them."""
+        scores = [row.score for row in self.rows.values()]
+        values = {"spread": _spread(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _middle_text}
+        return rendered("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
+
+    def example(self, group: Group) -> Example:
+        """The shortest file of a group."""
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
-        lines = _own_lines(group.exercise, saved.text) if saved.text is not None else ()
+        lines = own_lines(graded, saved.path or "", saved.text) if saved.text is not None else ()
         # The name of a download's file begins with that of a person.
-        path = saved.path or "" if self._names or saved.author not in self._people else ""
-        authors, lost = tuple(group.members), tuple(lost_rows(graded))
-        return GroupRow(group.name, group.exercise, authors, group.why_not, saved.author, path, lost, tuple(lines))
+        path = saved.path or "" if self.names or saved.author not in self._people else ""
+        return Example(saved.author, path, lost_rows(graded), lines)
 
     def draft(self, group: Group) -> str:
-        """A new known wrong answer of the shortest file of a group of which one can be made.
+        """A new known wrong answer of the shortest file of a group.
 
         Raises:
-            ValueError: of none of them.
+            ValueError: none can be made of it.
         """
+        saved = self._members(group)[0]
         if group.why_not:
             raise ValueError(group.why_not)
-        people = {
-            noted.author: (noted.author, *noted.authors, self._people.get(noted.author, noted.author))
-            for noted in self._journal.submissions()
-        }
-        why = "the journal has none of its files; run the batch once more with --rerun all"
-        for saved in self._members(group):
-            if saved.text is not None:
-                try:
-                    return draft_text(saved.outcomes.graded(group.exercise), saved.text, people[saved.author])
-                except ValueError as error:
-                    why = str(error)
-        raise ValueError(why)
+        if saved.text is None:
+            raise ValueError("the journal has none of its files; run the batch once more with --rerun all")
+        members = next(noted.members for noted in self._journal.submissions() if noted.author == saved.author)
+        people = (saved.author, *members, self._people.get(saved.author, saved.author))
+        return draft_text(saved.outcomes.graded(group.exercise), saved.text, people)
 
     def _members(self, group: Group) -> list[Saved]:
-        """The first of a group, those with the shortest code first."""
+        """The first of a group, those with the shortest files first, and those last of which there is no file."""
         results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
-        return sorted(results, key=lambda saved: (_length(saved.text), saved.author))
+        return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
-def _length(text: bytes | None) -> float:
-    """Of the code, comments apart; what cannot be read comes last."""
-    with suppress(ValueError):
-        return len(plain_code(text)) if text is not None else math.inf
-    return 1 << 30
+def _shares(scores: Sequence[Score]) -> list[float]:
+    """What was earned of what is decided, as shares; those of which nothing is decided are left out."""
+    decided = [(score.earned, score.possible - score.undecided) for score in scores]
+    return [earned / possible for earned, possible in decided if possible]
 
 
-def _own_lines(exercise: Exercise, text: bytes) -> Iterator[tuple[int, str]]:
-    """The lines of a file below its docstring that the starter lacks, with their numbers; nothing if it is not text."""
-    starter = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
-    given = {line.strip() for line in starter.splitlines()}
-    task = _TASK.match(text)
-    with suppress(UnicodeDecodeError):
-        for number, line in enumerate(text.decode("utf-8").splitlines(), 1):
-            if number > (task[0].count(b"\n") if task else 0) and line.strip() and line.strip() not in given:
-                yield number, line.rstrip()
+def _spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
+    """A distribution: bars of ten percent each, then full marks."""
+    counts = Counter(int(share * _BARS) for share in _shares(scores))
+    step = 100 // _BARS
+    names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]
+    return [(name, counts[place]) for place, name in enumerate([*names, "all points"])]
+
+
+def _middle_text(scores: Sequence[Score]) -> str:
+    """Mean and median in words."""
+    own = _shares(scores)
+    return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"
+
+
+def class_lines(overview: Class, width: int) -> Iterator[str]:
+    """For a terminal: the class, its exercises, and what is undecided."""
+    people = counted(len(overview.rows), "submission")
+    yield from prose(f"{overview.course.title}: {people}, {overview.middle}", width, further="  ")
+    yield ""
+    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
+    for tally in overview.exercises:
+        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
+        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
+    yield from prose(_LEGEND, width, "  ", "  ")
+    for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
+        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        yield from prose(text, width, further="  ")
+
+
+def group_lines(overview: Class, width: int) -> Iterator[str]:
+    """For a terminal: the groups, each with an example; the page shows what it does."""
+    if overview.groups:
+        yield ""
+        yield from prose("Answers that no known mistake explains, grouped by behaviour:", width, further="  ")
+    for group in overview.groups:
+        count, example = counted(len(group.members), "submission"), overview.example(group)
+        where = f", such as {for_terminal(example.path or example.author, one_line=True)}"
+        text = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
+        yield from prose(text, width, "", _STEP)

@@ -28,12 +28,8 @@ _ALL = 100_00
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
-class Lateness:
-    """How many days late something was handed in, None if nothing says it; and how that is known, in words."""
-
-    days: int | None
-    why: str = ""
+Lateness = tuple[int | None, str]
+"""How many days late something was handed in, None if nothing says it; and how that is known, in words."""
 
 
 def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
@@ -48,7 +44,7 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     """
     known = [days for name, days in handin.late_days.items() if folded(name) in names]
     if known:
-        return Lateness(max(known), "as the course says")
+        return max(known), "as the course says"
     longer = [until for name, until in handin.extensions.items() if folded(name) in names]
     due = max(longer, default=handin.due)
     if at and due:
@@ -59,10 +55,10 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
         # In UTC, because a day on which clocks change has no 24 hours.
         over = time.astimezone(UTC) - due.astimezone(UTC)
         is_late = over > timedelta(minutes=course.policy.slack_minutes)
-        return Lateness(-(-over // _DAY) if is_late else 0, when)
+        return (-(-over // _DAY) if is_late else 0), when
     if is_late and not longer:
-        return Lateness(1, "its platform does not say by how much: 1 day counts")
-    return Lateness(None)
+        return 1, "its platform does not say by how much: 1 day counts"
+    return None, ""
 
 
 def roster_in(out: Path, names: Mapping[str, str]) -> People:
@@ -136,19 +132,20 @@ class Rules:
         members = tuple(person.author for person in self.people.team(handed.name))
         return replace(handed, authors=members, name="") if members else handed
 
-    def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
+    def applied(self, report: Report, noted: Noted) -> Report:
         """The report with what staff and the policy make of it.
 
         Args:
             report: as checks judge it.
-            raw: hundredths of a point by exercise, before staff decided anything.
             noted: the submission.
         """
-        names, late, handin, policy = self.names(noted), Lateness(None), self.handin, self.course.policy
+        names, handin, policy = self.names(noted), self.handin, self.course.policy
+        days, known = None, ""
+        raw = {graded.exercise.id: graded.score.earned for graded in report.exercises}
         report = overridden(report, self.overrides, names)
         if handin is not None:
             at = max((person.at for person in self.persons(noted)), default="") or noted.at
-            late = lateness(names, at, self.course, handin, is_late=noted.late)
+            days, known = lateness(names, at, self.course, handin, is_late=noted.late)
         extra = handin.extra if handin else ()
         plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
         # By the part of their points that was earned; of equal ones the first.
@@ -159,8 +156,8 @@ class Rules:
         score = sum((graded.score for graded in plain), Score(0, 0))
         bonus = sum(graded.score.earned for graded in counts) - score.earned
         own = sum(raw[graded.exercise.id] for graded in plain)
-        grace = min(late.days or 0, policy.grace_days)
-        cost = penalty(score.earned + bonus, (late.days or 0) - grace, policy)
+        grace = min(days or 0, policy.grace_days)
+        cost = penalty(score.earned + bonus, (days or 0) - grace, policy)
         final = FinalScore(
             raw=own,
             override=score.earned - own,
@@ -168,11 +165,11 @@ class Rules:
             penalty=cost,
             final=None if report.score.undecided else score.earned + bonus - cost,
             possible=score.possible,
-            late_days=late.days,
+            late_days=days,
             grace_days=grace,
             explained="",
         )
-        parts = list(_parts(report, final, late, dropped, policy, alone=len(self.course.handins) > 1))
+        parts = list(_parts(report, final, known, dropped, policy, alone=len(self.course.handins) > 1))
         if not parts and score.possible == report.score.possible:
             return report
         text = "; ".join([f"{points_text(own)} of {points_text(score.possible)} points", *parts])
@@ -191,20 +188,20 @@ def penalty(points: int, days: int, policy: Policy) -> int:
 
 
 def _parts(
-    report: Report, final: FinalScore, late: Lateness, dropped: set[str], policy: Policy, *, alone: bool
+    report: Report, final: FinalScore, known: str, dropped: set[str], policy: Policy, *, alone: bool
 ) -> Iterator[str]:
     """What makes the final score another one, in words."""
-    rows = [row for row in decisions(report) if row[2] != VOID or final.override]
-    if decided := [f"{check or graded.exercise.id}: {why}" for graded, check, why in rows]:
+    rows = [f"{check or graded.exercise.id}: {why}" for graded, check, why in decisions(report) if why != VOID]
+    if rows:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"
         points = f"{points_text(abs(final.override))} " if final.override else ""
-        yield f"{points}{change} by staff ({', '.join(decided)})"
+        yield f"{points}{change} by staff ({', '.join(rows)})"
     if final.bonus:
         yield f"{points_text(final.bonus)} more as extra credit"
     if dropped:
         yield f"lowest dropped: {', '.join(sorted(dropped))}"
-    if late.days is not None:
-        yield late_text(final, policy, alone=alone) + (f" ({late.why})" if late.why else "")
+    if final.late_days is not None:
+        yield late_text(final, policy, alone=alone) + (f" ({known})" if known else "")
 
 
 def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:

@@ -13,7 +13,7 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
-from copydetect import CodeFingerprint, compare_files
+from copydetect import CodeFingerprint, compare_files, utils
 
 from grader.batch.journal import Journal
 from grader.model import Course, Exercise
@@ -29,7 +29,7 @@ _ALIKE = 0.8
 _MANY = 0.1
 """If more than this share of all pairs are alike, the task may leave few ways to write it."""
 
-_MOST_PAIRS, _BEFORE = 40, 3
+_MOST_PAIRS, _AROUND = 40, 10
 _NOISE, _GUARANTEE = 25, 30
 """copydetect's own: no shorter match counts, and a match of the second length is always found."""
 
@@ -109,17 +109,12 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Ca
 
 
 def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
-    return CodeFingerprint("a.py", _NOISE, window, list(given), fp=io.StringIO(text.decode("utf-8", "replace")))
+    return CodeFingerprint(
+        "a.py", _NOISE, window, list(given), fp=io.StringIO(text.decode("utf-8", "replace").replace("\0", ""))
+    )
 
 
 def _side(author: str, prints: Any, share: float, places: Any) -> Side:
-    """A text in parts by the places that copydetect found in it."""
-    text: str = prints.raw_code
-    parts: list[tuple[str, bool]] = []
-    done = 0
-    for start, end in sorted(zip(*places.astype(int).tolist(), strict=True)):
-        parts += [(text[done:start], False), (text[max(start, done) : end], True)]
-        done = max(end, done)
-    if parts and parts[0][0].count("\n") > 2 * _BEFORE:  # the task stands there
-        parts[0] = "...\n" + "".join(parts[0][0].splitlines(keepends=True)[-_BEFORE:]), False
-    return author, min(1.0, float(share)), [part for part in (*parts, (text[done:], False)) if part[0]]
+    """A text in parts by the places that copydetect found in it; what is far from all of them is left out."""
+    marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
+    return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,12 +23,10 @@ from grader.model.errors import CourseError
 from grader.model.score import points_text
 from grader.report.export.lms import Column
 from grader.report.people import missing_of
-from grader.report.safe import for_csv, for_terminal
+from grader.report.safe import for_csv
 from grader.report.schema import ReportFile, read_report
 
 _WHOLE = 100_00
-_CELL = 9
-_NOTHING, _UNDECIDED = "-", "?"
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,14 @@ def marks_in(out: Path) -> Marks:
     Raises:
         CourseError: it has none, or overrides that are not in them yet.
     """
-    book = out / GRADEBOOK
-    if not book.is_file():
+    book, places = out / GRADEBOOK, sorted((out / REPORTS).glob("*.json"))
+    if not (book.is_file() and places):
         raise CourseError(f"{out} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end")
     written = book.stat().st_mtime_ns
     inputs = [path for path in (out / OVERRIDES, out / ROSTER) if path.is_file()]
     if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
         raise CourseError(f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing")
-    reports = [read_report(path) for path in sorted((out / REPORTS).glob("*.json"))]
-    if not reports:
-        raise CourseError(f"{out} has no reports; run  grade batch  again")
+    reports = [read_report(path) for path in places]
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
     names: Mapping[str, str] = {}
@@ -191,18 +187,6 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"
-
-
-def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
-    """The same for a terminal; names come last."""
-    width = max(_CELL, *(len(id) + 2 for id in handins))
-    yield "".join(f"{id:>{width}}" for id in handins) + f"{'total':>{_CELL}}  author"
-    for row in rows:
-        cells = [_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
-        total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
-        name = for_terminal(row.uid, one_line=True)
-        yield "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {name}"
-    yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
 
 
 def _cell(score: FinalScore | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.report.gradebook import GradebookRow, gradebook_csv
+from grader.report.gradebook import gradebook_csv
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report
 
@@ -38,7 +38,7 @@ class Gathered:
     def gradebook(self) -> str:
         """The gradebook, with a column for each exercise of any report."""
         ids = list(dict.fromkeys(exercise.id for report in self.reports for exercise in report.exercises))
-        return gradebook_csv(ids, map(GradebookRow.read, self.reports))
+        return gradebook_csv(ids, self.reports)
 
     def lines(self) -> Iterator[str]:
         """What does not count, and what not all reports have in common, so that their scores may not be compared."""

@@ -6,6 +6,7 @@ outputs, the page of the job, and groups in its log.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import time
@@ -23,10 +24,8 @@ from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT, failing_as, write_named
-from grader.report.export.formats import write_format
+from grader.report.export.formats import FORMATS, write_format
 from grader.report.export.items import Options, number
-from grader.report.export.job import github_log, gitlab_log, markdown, plain_log
-from grader.report.export.platforms import classroom, in_base64
 from grader.report.schema import ReportFile, report_json
 
 Formats = Sequence[tuple[str, str]]
@@ -106,11 +105,11 @@ class Platform:
         root = Path(environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or ".").resolve()
         if environ.get("GITHUB_ACTIONS") == "true":
             name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
-            return cls(environ, github_log, name, _is_public(environ.get("GITHUB_EVENT_PATH")), root)
+            return cls(environ, FORMATS["github"], name, _is_public(environ.get("GITHUB_EVENT_PATH")), root)
         if environ.get("GITLAB_CI") == "true":
             is_public = environ.get("CI_PROJECT_VISIBILITY") != "private"  # `internal` is for everybody with an account
-            return cls(environ, gitlab_log, environ.get("CI_PROJECT_NAME", ""), is_public, root)
-        return cls(environ, plain_log, "", False, root)
+            return cls(environ, FORMATS["gitlab"], environ.get("CI_PROJECT_NAME", ""), is_public, root)
+        return cls(environ, FORMATS["log"], "", False, root)
 
     def folder_of(self, submission: Path) -> str | None:
         """The submission's folder from the root of the repository; None if it lies outside."""
@@ -137,9 +136,10 @@ class Platform:
             points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
             values = {name: str(number(hundredths)) for name, hundredths in points.items()} | values
         if with_result:
-            values["result"] = in_base64(classroom(report, options))
+            text = FORMATS["classroom"](report, options)
+            values["result"] = base64.b64encode(text.encode("utf-8")).decode("ascii")
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
-        for variable, text in (("GITHUB_OUTPUT", lines), ("GITHUB_STEP_SUMMARY", markdown(report, options))):
+        for variable, text in (("GITHUB_OUTPUT", lines), ("GITHUB_STEP_SUMMARY", FORMATS["markdown"](report, options))):
             if path := self.environ.get(variable):
                 with (
                     failing_as(f"{variable}: {path} cannot be written"),

@@ -60,13 +60,13 @@ def run_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
-    from grader.report.like import differences, read_like, setup_like
+    from grader.report.like import differences, read_like
     from grader.report.schema import report_json
 
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
-        earlier = read_like(Path(like))
-        setup = setup_like(earlier, setup, workers.start is not None)
+        earlier, same = read_like(Path(like))
+        setup = replace(setup, seed=same)
     plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)

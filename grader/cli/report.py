@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from grader.batch.overview import Class
     from grader.model import Course, Report
     from grader.report.export.lms import Column, Filled
-    from grader.report.overview import Overview
 
-_FEW = 5
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
 
@@ -57,44 +56,41 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
         say.prose(*sentences)
 
 
-def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Overview, list[str]]:
+def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.book import OVERVIEW, RETURNED, Out, page_of
-    from grader.batch.feedback import feedback_page, open_returned
+    from grader.batch.book import OVERVIEW, RETURNED, Out
+    from grader.batch.feedback import return_pages, write_feedback
     from grader.batch.overview import Class
-    from grader.report.overview import overview_page
 
     place, pace = Out(out), Pace(say)
-    total = len(journal.submissions())
-    with open_returned(out / RETURNED, journal) as returned:
+    total, done = len(journal.submissions()), count(1)
 
-        def write_page(report: Report) -> None:
-            text = feedback_page(report, journal)
-            place.write_page(page_of(report.author), text)
-            returned.add(report, text)
-            pace(returned.count + len(returned.unknown), total)
+    def write_page(report: Report) -> None:
+        write_feedback(place, report, journal)
+        pace(next(done), total)
 
-        overview = Class(course, journal, out, write_page, names=names).overview()
-    path = place.write_page(OVERVIEW, overview_page(overview))
+    overview = Class(course, journal, out, write_page, names=names)
+    path = place.write_page(OVERVIEW, overview.page())
+    pages, unknown = return_pages(place, journal)
     sentences = [f"All of it, with everybody's page, is in {path}"]
-    sentences.append(f"{counted(returned.count, 'page')} to return are in {out / RETURNED}")
-    if returned.unknown:
-        sentences.append(f"Not in it, as they handed in no file: {listed(returned.unknown)}")
+    sentences.append(f"{counted(pages, 'page')} to return are in {out / RETURNED}")
+    if unknown:
+        sentences.append(f"Not in it, as they handed in no file: {listed(unknown)}")
     return overview, sentences
 
 
-def _in_short(overview: Overview, out: Path) -> Iterator[str]:
+def _in_short(overview: Class, out: Path) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
-    from grader.report.gradebook import group_lines, overview_lines
+    from grader.batch.overview import class_lines, group_lines
 
-    width, groups = terminal_width(), overview.groups
-    yield from overview_lines(overview, width)
-    yield from group_lines(groups, _FEW, width)
+    width = terminal_width()
+    yield from class_lines(overview, width)
+    yield from group_lines(overview, width)
     yield ""
-    if usable := [group for group in groups if not group.why_not]:
-        # A command will be copied, so it is not wrapped.
-        words = ["To make a known", "wrong answer", "of a group:", f" grade report {out} --draft {usable[0].name}"]
-        yield from filled(words, "", width)
+    if usable := [group for group in overview.groups if not group.why_not]:
+        yield from filled(
+            f"To make a known wrong answer of a group:  grade report {out} --draft {usable[0].name}", "", width
+        )
 
 
 def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
@@ -136,7 +132,7 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     say.meanwhile(what := f"Comparing the submissions of {out}")
     from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
-    from grader.report.overview import similar_page
+    from grader.report.html import rendered
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
@@ -144,7 +140,8 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, pace))
-        path = Out(out).write_page(SIMILAR, similar_page(course.title, items, journal.names() if names else {}))
+        values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
+        path = Out(out).write_page(SIMILAR, rendered("similar.html", **values))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
@@ -220,9 +217,9 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
         before, after = (points_text(one.score.earned) for one in (change.before, change.after))
         author = for_terminal(change.author, one_line=True)
         say(f"{change.after.exercise.number:>6} {f'{before} -> {after}':>14}  {author}  ({change.why})")
-        for check in change.checks:
-            ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in (check.before, check.after)]
-            say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(check.id, one_line=True)}")
+        for id, *both in change.checks:
+            ends = [f"{end[0]} {points_text(end[1])}" if end else "none" for end in both]
+            say(f"{'':>8}{' -> '.join(ends)}  {for_terminal(id, one_line=True)}")
 
 
 @click.command("export")
@@ -230,8 +227,6 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @options.formats(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
-@click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
-@click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
 @options.course
 @options.points
 def export_command(
@@ -239,8 +234,6 @@ def export_command(
     formats: tuple[tuple[str, str], ...],
     into: Path | None,
     column: str,
-    scales: bool,
-    zeros: bool,
     course_folder: Path | None,
     points: bool | None,
 ) -> None:
@@ -259,9 +252,9 @@ def export_command(
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
         columns, table = _columns(reports, kind, column, course_folder), Table(into)
-        done = fill(table, kind, columns, scales=scales, zeros=zeros)
+        done = fill(table, kind, columns)
         write_named(place or into, table.content(), "--format")
-        for line in _lines_about(done, place or str(into), zeros=zeros):
+        for line in _lines_about(done, place or str(into)):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
@@ -291,13 +284,12 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
     return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
 
 
-def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
+def _lines_about(done: Filled, where: str) -> Iterator[str]:
     """What was filled in, and who has no score there."""
-    replaced = f", {done.replaced} of them in place of another score" if done.replaced else ""
-    yield f"{counted(done.filled, 'score')} filled in{replaced}: {where}"
+    yield f"{counted(done.filled, 'score')} filled in: {where}"
     yield from (f"{name}: {why}" for why, names in done.named.items() for name in names)
-    if done.absent and not zeros:
-        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was; --zeros fills in 0."
+    if done.absent:
+        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was."
 
 
 @click.command("term")
@@ -306,14 +298,13 @@ def _lines_about(done: Filled, where: str, *, zeros: bool) -> Iterator[str]:
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term, term_csv, term_lines
+    from grader.batch.term import marks_in, term, term_csv
 
     course, say = options.course_here(course_folder), Say()
     marks = [marks_in(out) for out in outs]
     rows = term(marks, course)
     ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
     write_named(to, term_csv(rows, ids), "--to")
-    say(*term_lines(rows, ids))
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
 
 

@@ -47,33 +47,14 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     Raises:
         FormatError: the text is not JSON, or not of this type; it lists every problem with its place.
     """
-    return from_plain(kind, parsed(text, name), name)
-
-
-def parsed(text: bytes | str, name: str = "the data") -> Any:
-    """JSON of which the type is not known yet.
-
-    Raises:
-        FormatError: the text is not JSON.
-    """
-    try:
-        return json.loads(text, object_hook=_with_bytes)
-    except (ValueError, RecursionError):
-        raise FormatError(f"{name}: it is not JSON") from None
-
-
-def from_plain(kind: type[Value], plain: object, name: str = "the data") -> Value:
-    """The same of JSON that was already parsed.
-
-    Raises:
-        FormatError: it is not of this type; it lists every problem with its place.
-    """
     from pydantic import ValidationError
 
     try:
-        value: Value = _adapter(cast("Any", kind)).validate_python(plain)
+        value: Value = _adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
     except ValidationError as error:
         raise FormatError(*(f"{name}: {problem}" for problem in problems_of(error))) from None
+    except (ValueError, RecursionError):
+        raise FormatError(f"{name}: it is not JSON") from None
     return value
 
 

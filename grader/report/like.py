@@ -8,33 +8,25 @@ from pathlib import Path
 
 from grader.model import Exercise, Limits, Report
 from grader.model.errors import CourseError
-from grader.model.messages import Setup, Start
 from grader.report.schema import ExerciseEntry, ReportFile, read_report
 
 _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 
 
-def read_like(path: Path) -> ReportFile:
-    """The report of a run that is to be repeated.
+def read_like(path: Path) -> tuple[ReportFile, int]:
+    """The report of a run that is to be repeated, and its seed.
 
     Raises:
         CourseError: it is not a report, or its seed is a secret.
     """
     report = read_report(path)
-    if not isinstance(report.environment.get("seed"), int):
+    seed = report.environment.get("seed")
+    if not isinstance(seed, int):
         raise CourseError(
             f"--like: the inputs of {path.as_posix()} come from a secret that no report contains. To repeat them, run "
             "grade batch into the same folder, or grade ci with the same secret"
         )
-    return report
-
-
-def setup_like(report: ReportFile, setup: Setup, start_is_chosen: bool) -> Setup:
-    """A set-up with the seed of a report, and with its way to start workers where this system has it."""
-    seed = report.environment.get("seed")
-    assert isinstance(seed, int)
-    same = report.environment.get("start") == Start.SPAWN.value and not start_is_chosen
-    return replace(setup, seed=seed, start=Start.SPAWN if same else setup.start)
+    return report, seed
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:

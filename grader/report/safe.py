@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from click import unstyle
 
@@ -42,50 +43,26 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
     return _visible(text, "\t" if one_line else "\n\t").expandtabs()
 
 
-def columns(text: str) -> int:
-    """How many columns of a terminal one line of safe text takes; accents count as one too."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
+    """A line of safe text in lines of this width; those after the first stand further in, by two if not said.
 
-
-def words_of(text: str) -> list[str]:
-    """The words of a line, for `filled`.
-
-    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it is one word.
+    A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
+    does what has NUL in place of blanks.
     """
-    return [word.replace("\0", " ") for word in _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" ")]
-
-
-def filled(words: Sequence[str], indent: str, width: int, further: str = "  ") -> Iterator[str]:
-    """Words in lines, by the columns that they take; the lines after the first stand further in, by two if not said."""
-    line, free = indent, True
-    for word in words:
-        if not free and columns(line) + 1 + columns(word) > width:
-            yield line.rstrip()
-            line, free = f"{indent}{further}", True
-            if not word:  # two blanks, where the line ends
-                continue
-        line += word if free else f" {word}"
-        free = False
-    yield line.rstrip()
+    kept = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text)
+    wrapper = textwrap.TextWrapper(width, indent, f"{indent}{further}", break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ").rstrip() for line in wrapper.wrap(kept)] or [""]
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
     """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
     for line in for_terminal(text).split("\n"):
-        yield from filled(words_of(line), indent, width, further)
+        yield from filled(line, indent, width, further)
 
 
 def cut(text: str, room: int) -> str:
-    """A line shortened to so many columns."""
-    if columns(text) <= room:
-        return text
-    # Room for the dots.
-    shown = text[: room - 4]
-    while columns(shown) > room - 4:  # characters of two columns
-        shown = shown[:-1]
-    return f"{shown.rstrip()} ..."
+    """A line shortened to so many characters."""
+    return text if len(text) <= room else f"{text[: room - 4].rstrip()} ..."
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
@@ -97,11 +74,11 @@ def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]
         width: columns of all of it.
         head: what stands before the left text and is safe already, such as a verdict; further lines stand below `left`.
     """
-    taken = columns(head and unstyle(head))
+    taken = len(head and unstyle(head))
     room = width - len(right) - 1 - taken
-    first, *rest = filled(words_of(for_terminal(left, one_line=True)), "", room, "" if head else "  ")
-    first = cut(first, room)  # a single word may be too long
-    return [f"{head}{first}{' ' * (room - columns(first))} {right}".rstrip(), *(" " * taken + line for line in rest)]
+    first, *rest = filled(for_terminal(left, one_line=True), "", room, "" if head else "  ")
+    # A single word may be too long.
+    return [f"{head}{cut(first, room):<{room}} {right}".rstrip(), *(" " * taken + line for line in rest)]
 
 
 def for_csv(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -19,9 +19,7 @@ from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as
 from grader.model.score import held_text, in_points, points_text
-from grader.model.typed import from_plain, parsed, to_json
-
-VERSION = 1
+from grader.model.typed import from_json, to_json
 
 Points = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
@@ -215,7 +213,7 @@ class FinalEntry:
 class ReportFile:
     """One graded submission. Of a group, `author` is the name of the group, and `authors` are its members."""
 
-    version: Count
+    version: Literal[1]
     course: str
     handin: str | None = None
     author: str
@@ -236,7 +234,7 @@ class ReportFile:
             staff: whether only staff reads it. `detail` then says what hidden checks compare.
         """
         return cls(
-            version=VERSION,
+            version=1,
             course=report.course,
             handin=report.handin,
             author=report.author,
@@ -277,11 +275,7 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
         CourseError: it is not such a report; it lists every problem.
     """
     try:
-        plain = parsed(text, name)
-        if isinstance(plain, dict) and plain.get("version") not in (VERSION, None):
-            version = plain["version"]
-            raise CourseError(f"{name} is a report of version {version!r}; this grader reads {VERSION}: update it")
-        report = from_plain(ReportFile, plain, name)
+        report = from_json(ReportFile, text, name)
     except FormatError as error:
         raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
     if problems := list(_impossible(report)):

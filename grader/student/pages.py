@@ -21,7 +21,7 @@ from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
 from grader.report.pictures import ASCII, Drawing, lines_of
-from grader.report.safe import filled, for_terminal, prose, two_sides, words_of
+from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.folder import Progress, Standing, read_progress, typed
 
 KNOWN = "known"
@@ -263,5 +263,5 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
         if not lines.strip() or lines.startswith(" "):
             yield lines.rstrip()
         else:
-            words = words_of(" ".join(line.strip() for line in lines.split("\n")))
-            yield from filled(words, "", width, "    " if _RULE.match(lines) else "")
+            text = " ".join(line.strip() for line in lines.split("\n"))
+            yield from filled(text, "", width, "    " if _RULE.match(lines) else "")

@@ -203,7 +203,8 @@ class Watch:
 
     def _legend(self) -> Iterator[str]:
         """What each key does, in as many lines as it takes."""
-        for line in filled([f"{key} {what} " for key, (what, _) in _KEYS.items()], "", terminal_width(), ""):
+        keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
+        for line in filled(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
 
     def _rows(self) -> list[Row]:

@@ -11,7 +11,7 @@ from grader.model import Check, Device, Limits, Outcome, Speed, Submission, Verd
 from grader.model.errors import FormatError
 from grader.model.messages import Collected, Done, Job, Part, Plan, PlannedExercise, Setup, Spawned, Start
 from grader.model.report import ExerciseFiles
-from grader.model.typed import from_json, from_plain, to_json
+from grader.model.typed import from_json, to_json
 
 SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
 PLANNED = PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {"C1": "rule"}, Limits(call_s=2))
@@ -45,7 +45,7 @@ def test_all_problems_are_listed_with_their_places() -> None:
     plain = json.loads(to_json(Check("a", "double", "A"))) | {"shown": "perhaps", "share": [], "later": "a new key"}
     del plain["title"]
     with pytest.raises(FormatError) as caught:
-        from_plain(Check, plain, "row 3")
+        from_json(Check, json.dumps(plain), "row 3")
     places = [problem.split(": ")[:2] for problem in caught.value.problems]
     assert places == [["row 3", "title"], ["row 3", "share"], ["row 3", "shown"]]
 

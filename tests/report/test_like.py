@@ -15,7 +15,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.like import differences, exercises_like, read_like, setup_like
+from grader.report.like import differences, exercises_like, read_like
 from grader.report.schema import report_from, report_json
 from grader.runner.lane import Lane
 
@@ -29,13 +29,13 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     plain["exercises"][0]["limits"] |= {"call_s": 3.5, "memory_mb": 512, "of_a_later_version": 1}
     plain["environment"]["torch"] = "2.0"
     plain["exercises"][0]["checks"][0]["verdict"] = "failed"
-    earlier = report_from(json.dumps(plain), "r")
-    setup = setup_like(earlier, Setup(Start.FORK), start_is_chosen=False)
-    assert (setup.seed, setup.start) == (7, Start.FORK)
+    (tmp_path / "r.json").write_text(json.dumps(plain))
+    earlier, seed = read_like(tmp_path / "r.json")
+    assert seed == 7
     double = exercises_like(earlier, tiny.exercises)[0]
     assert (double.limits.call_s, double.limits.memory_mb) == (3.5, 512)
     assert replace(double.limits, call_s=2, memory_mb=2048) == tiny.exercises[0].limits
-    again = grade_submission(RunPlan(tiny, tiny.exercises, setup), submission, InLane(fork_lane))
+    again = grade_submission(RunPlan(tiny, tiny.exercises, Setup(Start.FORK, seed=seed)), submission, InLane(fork_lane))
     assert list(differences(earlier, again)) == [
         f"torch: 2.0 then, {first.environment.torch} now",
         "double, Doubles three numbers: failed then, passed now",

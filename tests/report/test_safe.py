@@ -70,11 +70,6 @@ def test_what_a_terminal_shows(text: str, shown: str) -> None:
     assert safe.for_terminal(text) == shown
 
 
-def test_columns() -> None:
-    """Characters of two columns count twice."""
-    assert [safe.columns(text) for text in ("abc", "\xe9a", "\u4e2d\uff1d")] == [3, 2, 4]
-
-
 FORMULA = re.compile(r"[\s\"']*[=+\-@%|]")
 
 

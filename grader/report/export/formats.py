@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.report.export.items import Options
-from grader.report.export.job import codequality, github_log, gitlab_log, markdown, plain_log
+from grader.report.export.job import codequality, log, markdown
 from grader.report.export.junit import junit
 from grader.report.export.platforms import classroom, classroom50, gradescope, prairielearn
 from grader.report.schema import ReportFile
@@ -20,9 +21,9 @@ FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
     "classroom50": classroom50,
     "codequality": codequality,
     "markdown": markdown,
-    "github": github_log,
-    "gitlab": gitlab_log,
-    "log": plain_log,
+    "github": partial(log, system="github"),
+    "gitlab": partial(log, system="gitlab"),
+    "log": log,
 }
 """What each makes of a report; the last three are lines for a job's log."""
 
@@ -34,8 +35,8 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     """Write a report in a format; `-` is standard output.
 
     Raises:
-        GraderError: the platform would refuse the file, or the environment lacks what the format needs.
-        CourseError: no file can be written there, or it would show points that must not be shown.
+        CourseError: no file can be written there, the environment lacks what the format needs, or it would show points
+            that must not be shown.
     """
     if name in OF_POINTS and not options.points:
         raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from typing import Literal
 
 from grader.model import Score, Verdict
-from grader.model.errors import GraderError
 from grader.model.score import Causes, counted, points_text
 from grader.report.safe import for_terminal
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
-
-class Kind(Enum):
-    """How an item counts."""
-
-    PASSED = "passed"
-    LOST = "lost"
-    OPEN = "undecided"
-    """Neither earned nor lost: programs that have no word for that must not call it a failure."""
+Kind = Literal["passed", "lost", "undecided"]
+"""How an item counts. Programs that have no word for what is undecided must not call it a failure."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Item:
         exercise: whose it is.
         id: unique in its exercise.
         title: one line, with its rule in front.
-        verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
+        verdict: a check's, or "not_started", "withheld", "not_reached".
         kind: how it counts.
         score: in hundredths.
         text: the message for the student, or "".
@@ -71,20 +64,17 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row.graded is cause, points=points)
-    withheld, left_out = exercise.withheld, exercise.left_out
+    withheld = exercise.withheld
     if withheld.checks:
         what = f"{points_text(withheld.exact)} points" if points else "more"
         text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
         yield _open(exercise, "withheld", "Hidden checks", withheld.exact, text, shown=False)
-    if left_out.checks:
-        text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
-        yield _open(exercise, "left_out", "Checks left out", left_out.exact, text)
     ran = sum(row.graded.score.possible for row in exercise.checks)
-    rest = exercise.score.exact.possible - ran - withheld.exact - left_out.exact
+    rest = exercise.score.exact.possible - ran - withheld.exact
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
-            yield Item(exercise, "not_started", "Not started", "not_started", Kind.LOST, Score(0, rest), text)
+            yield Item(exercise, "not_started", "Not started", "not_started", "lost", Score(0, rest), text)
         else:
             what = "these checks; their" if exercise.checks else "this exercise; its"
             text = f"grading ended before {what} points are neither earned nor lost"
@@ -93,19 +83,19 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
 
 def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
     """What stands for checks that did not run."""
-    return Item(exercise, id, title, id, Kind.OPEN, Score(0, worth, worth), text, shown)
+    return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
 def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:
     verdict, score, text = row.graded.verdict, row.graded.score, row.message
-    kind = Kind.PASSED if verdict is Verdict.PASSED else Kind.LOST if verdict.decided else Kind.OPEN
+    kind: Kind = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
     if row.set_by:
         text = f"{row.set_by}\n{text}".strip()
     if is_cause and exercise.diagnosis:
         text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
     if points and exercise.held and (is_cause or row.held_back):
         text = f"{text}\n{exercise.held}".strip()
-    if kind is Kind.OPEN:
+    if kind == "undecided":
         word = verdict.value.replace("_", " ")
         what = f"{points_text(score.possible)} points are" if points else "this is"
         text = f"{word}: {what} neither earned nor lost\n{text}".strip()
@@ -115,7 +105,7 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: b
 
 def why_undecided(items: Sequence[Item]) -> str:
     """Why points are undecided, each reason once; "" if all are decided. Titles of hidden checks are not in it."""
-    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind is Kind.OPEN)
+    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 
@@ -147,17 +137,6 @@ class Options:
         if file is None or self.folder is None:
             return None
         return f"{self.folder}/{file}" if self.folder else file
-
-
-def too_large(name: str, text: str, largest: int) -> str:
-    """The text itself.
-
-    Raises:
-        GraderError: it is larger than the platform takes.
-    """
-    if len(text.encode("utf-8")) > largest:
-        raise GraderError(f"the {name} file would have more than {largest:,} bytes, which its platform refuses")
-    return text
 
 
 def cut(text: str, most: int) -> str:

@@ -15,26 +15,16 @@ from grader.report.export.items import Options, cut, items_of, total_text
 from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import ReportFile
 
-_MOST_TEXT, _MOST_OF_A_MESSAGE = 4_000, 6_000
-_LARGEST = 900_000
+_MOST_TEXT, _MOST_EXERCISES = 4_000, 50
 """GitHub drops a summary of more than a mebibyte."""
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
 
 
-def plain_log(report: ReportFile, options: Options) -> str:
-    """Lines for any log."""
-    return _log(report, options)
-
-
-def gitlab_log(report: ReportFile, options: Options) -> str:
-    """The same, in GitLab's collapsed sections."""
-    return _log(report, options, "gitlab")
-
-
-def github_log(report: ReportFile, options: Options) -> str:
-    """The same, in GitHub's groups, with annotations."""
-    return _log(report, options, "github")
+def log(report: ReportFile, options: Options, system: str = "") -> str:
+    """Lines for any log; on "github" in groups and with annotations, on "gitlab" in collapsed sections."""
+    seconds, most = int(time.time()), _MOST_ANNOTATIONS
+    return _rendered("log.txt", report, options, system=system, seconds=seconds, most=most)
 
 
 def log_line(text: str) -> str:
@@ -42,15 +32,10 @@ def log_line(text: str) -> str:
     return for_workflow(for_terminal(text, one_line=True))
 
 
-def _log(report: ReportFile, options: Options, system: str = "") -> str:
-    seconds, most = int(time.time()), _MOST_ANNOTATIONS
-    return _rendered("log.txt", report, options, _MOST_TEXT, system=system, seconds=seconds, most=most)
-
-
-def _rendered(template: str, report: ReportFile, options: Options, most_text: int, **values: object) -> str:
+def _rendered(template: str, report: ReportFile, options: Options, **values: object) -> str:
     from grader.report.html import rendered  # jinja2, which few commands need
 
-    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=most_text)
+    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=_MOST_TEXT)
     return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
 
 
@@ -73,10 +58,5 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """The report as Markdown; of one that is too large for a page, with what to fix in the first exercises alone."""
-    shown = len(report.exercises)
-    while True:
-        text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
-        if not shown or len(text.encode("utf-8")) <= _LARGEST:
-            return text
-        shown //= 2
+    """The report as Markdown, with what to fix in the first exercises."""
+    return _rendered("summary.md", report, options, shown=_MOST_EXERCISES)

@@ -1,11 +1,12 @@
 """Final scores in the gradebook of Canvas or the grading worksheet of Moodle that somebody downloaded.
 
-Only cells of the hand-in's column change, and only those of people whose score is decided. Every other byte stays.
+Only cells of the hand-in's column change, and only those of people whose score is decided.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -50,26 +51,22 @@ class Filled:
 
     Attributes:
         filled: cells that have a score now.
-        replaced: those among them that had another one.
         absent: how many people in the table have no score.
         named: by what is to be said of them, the authors.
     """
 
     filled: int = 0
-    replaced: int = 0
     absent: int = 0
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
 
-def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
+def fill(table: Table, kind: str, columns: Sequence[Column]) -> Filled:
     """Fill in the columns of hand-ins.
 
     Args:
         table: the open file, which is changed in memory.
         kind: "canvas" or "moodle".
         columns: the scores of each hand-in.
-        scales: whether scores are scaled, where the platform has another number of points.
-        zeros: whether people without a submission get 0.
 
     Raises:
         CourseError: the file is not of this kind, lacks a column, or has other points for it.
@@ -80,8 +77,7 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
         raise CourseError(f"{table.path} is not a {kind.title()} file: expected columns such as {expected}")
     done = Filled()
     for column in columns:
-        place = _place(table, kind, column.title)
-        _fill(table, kind, people, column, place, done, scales=scales, zeros=zeros)
+        _fill(table, kind, people, column, _place(table, kind, column.title), done)
     return done
 
 
@@ -102,56 +98,36 @@ def _place(table: Table, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(
-    table: Table, kind: str, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool
-) -> None:
-    owners, unknown = dict[Person, list[str]](), done.named[UNKNOWN]
+def _fill(table: Table, kind: str, people: People, column: Column, place: int, done: Filled) -> None:
+    owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
-        person = people.person_of(author)
-        if person is None:
-            unknown.append(author)
-        else:
-            owners.setdefault(person, []).append(author)
-    if zeros and unknown:
-        raise CourseError(
-            f"--zeros: {', '.join(unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
-        )
+        owners[people.person_of(author)].append(author)
+    done.named[UNKNOWN] += owners[None]
     comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
     for person in people.persons:
-        authors = owners.get(person, [])
-        most = _maximum(table, kind, person.row, place)
-        if len({column.scores[author] for author in authors}) > 1:
-            unknown += authors  # of several submissions staff must choose
-            continue
-        if not authors:
+        authors, most = owners[person], _maximum(table, kind, person.row, place)
+        scores = {column.scores[author] for author in authors}
+        if not scores:
             done.absent += 1
-        score = column.scores[authors[0]] if authors else 0
-        if _is_locked(table, kind, person.row, place):
+        elif most not in (None, column.possible):
+            ours, theirs = points_text(column.possible), points_text(most or 0)
+            raise CourseError(
+                f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
+                "points on the platform"
+            )
+        elif len(scores) > 1:  # of several submissions staff must choose
+            done.named[UNKNOWN] += authors
+        elif _is_locked(table, kind, person.row, place):
             done.named[LOCKED] += authors
-        elif score is None:
+        elif (score := scores.pop()) is None:
             done.named[UNDECIDED] += authors
-        elif authors or zeros:
-            points = _scaled(table, column, score, most, scales=scales)
-            if kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
-                points = most
+        else:
+            if kind == "moodle" and most is not None and score > most:  # Moodle would leave out the row
+                score = most
                 done.named[OVER] += authors
-            text = points_text(points)
-            before = table.cell(person.row, place)
+            text = points_text(score)
             done.filled += 1
-            done.replaced += bool(_NUMBER.fullmatch(before)) and float(before.replace(",", ".")) != float(text)
             table.put(person.row, place, text.replace(".", ",") if comma else text)
-
-
-def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
-    if most is None or most == column.possible:
-        return score
-    if not scales:
-        ours, theirs = points_text(column.possible), points_text(most)
-        raise CourseError(
-            f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
-            "points on the platform, or add --scale"
-        )
-    return (2 * score * most + column.possible) // (2 * column.possible)
 
 
 def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:
