@@ -28,13 +28,10 @@ class Facts:
     Attributes:
         withheld: its hidden checks.
         counters: what was counted while the reference ran, by shown check; a hidden one's could reveal its inputs.
-        retyped: the shown checks that the reference passes with arguments made again from their text: of these alone,
-            a student's copy prints lines to try.
     """
 
     withheld: Withheld
     counters: Mapping[str, Mapping[str, int]]
-    retyped: tuple[str, ...]
 
 
 def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
@@ -61,9 +58,7 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
                 f"({outcome.verdict}); fix one of the two; {verify}"
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
-    typed = frozenset(check.id for check in shown if check.category != "performance")
-    retyped = _outcomes(exercise, lanes, setup, Part(typed, with_tries=False, retyped=True))
-    return Facts(withheld, counters, tuple(row.check for row in retyped if row.verdict is Verdict.PASSED))
+    return Facts(withheld, counters)
 
 
 def _outcomes(exercise: Exercise, lanes: Lanes, setup: Setup, part: Part) -> Sequence[Outcome]:
