@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
+from grader.connection.connection import is_proxy, named, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public import say
@@ -99,11 +99,6 @@ def has_shape(actual: Any, what: str) -> None:
 def kind(value: Any) -> str:
     """What a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)"."""
     return show.kind(value, public=True)
-
-
-def type_name(value: Any) -> str:
-    """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
-    return kind_of(value) if is_proxy(value) else type(value).__name__
 
 
 def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:

@@ -21,13 +21,11 @@ from importlib import util
 
 from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
-from grader.grading.diagnosis import can_diagnose
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.score import Causes
 
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
-_MISSED = "they were graded before behaviour was kept; run the batch once more with --rerun all"
 _NOTHING_SEEN = "nothing shows what they do"
 
 
@@ -64,7 +62,7 @@ def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExe
     """Add an exercise for which `is_unexplained` holds to the group that it belongs to, by digests of what they do."""
     key, why_not = graded.behaviour, ""
     if not key:
-        key, why_not = _endings(graded), _MISSED if can_diagnose(graded) else _NOTHING_SEEN
+        key, why_not = _endings(graded), _NOTHING_SEEN
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 
