@@ -19,7 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.answers import Answer
@@ -53,13 +53,11 @@ class Trace:
         verdict: what became of it.
         story: a digest of what staff read of it, as far as that does not hang on how the code is written.
         has_value: whether a wrong number is in it.
-        same_for_all: whether its inputs are those of all authors; it ends like that with every seed.
     """
 
     verdict: Verdict
     story: str = ""
     has_value: bool = False
-    same_for_all: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
@@ -79,7 +77,7 @@ class Trace:
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
         has_value = category != COSTS and bool(_NUMBER.search(text))
-        return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
+        return cls(outcome.verdict, digest, has_value)
 
     @property
     def passed(self) -> bool:

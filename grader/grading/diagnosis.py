@@ -78,12 +78,11 @@ class Known:
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
         self._begun.add((exercise.id, str(answer.path)))
-        traces: dict[str, Trace] = {}
-        # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
-        if seed != SEEDS[0]:
-            costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
-            first = self.traces(lane, answer, exercise, SEEDS[0], checks)
-            traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
+        traces: Traces = {}
+        # Costs hardly depend on the inputs: they are run with one seed, for all.
+        costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS and check.id in checks}
+        if costs and seed != SEEDS[0]:
+            traces = self.traces(lane, answer, exercise, SEEDS[0], costs)
         wanted = set(checks) - traces.keys()
         key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
@@ -95,7 +94,7 @@ class Known:
             mine.update(new)
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
-        return traces | {id: mine[id] for id in wanted}
+        return {**traces, **{id: mine[id] for id in wanted}}
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> dict[str, Trace]:
@@ -231,7 +230,7 @@ class _Task:
     def run(self, seed: int) -> Traces:
         """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
         if seed not in self._ran:
-            known = {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
+            known = dict(self._failing) if seed == self._ran_with else {}
             if seed != SEEDS[0]:
                 known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()

@@ -167,10 +167,7 @@ class CheckSession:
             return traced(check, student, part.traced[check.id], attempt)
         started = time.monotonic()
         outcome = Judge(row, student, attempt, self._connections, self._verdicts, job.seed).judge()
-        # Only diagnosis asks whether something was drawn.
-        examined = outcome.verdict is not Verdict.PASSED or part.again
-        same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
-        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
+        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4))
         return self._tries.explained(outcome, check, student) if part.with_tries else outcome
 
     def _attempt(
