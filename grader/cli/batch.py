@@ -13,7 +13,7 @@ import click
 
 from grader.cli import options
 from grader.cli.grade import UNDECIDED
-from grader.cli.printing import INTERRUPTED, Pace, Rate, Say, needing, print_error
+from grader.cli.printing import INTERRUPTED, Pace, Say, needing, print_error
 from grader.model.errors import CourseError
 from grader.model.score import counted, listed
 from grader.report.safe import for_terminal
@@ -130,16 +130,10 @@ def _graded(
             say(line)
 
     slots = lanes or lanes_here()
-    pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
-
-    def on_wait(done: int, total: int, compared: int, known: int) -> None:
-        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
-        text = f"; known mistakes: {mistakes.text(compared, known)} at most" if compared and not done else ""
-        pace(done, total, text)
-
+    pace = Pace(say, "what was inconclusive is measured again, alone")
     try:
         return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=on_wait
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace

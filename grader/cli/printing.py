@@ -129,9 +129,9 @@ class Pace:
         self._rate = Rate()
         self._printed = time.monotonic()
 
-    def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
-        """Print it, with what goes on meanwhile."""
-        text = f"{self._rate.text(done, total)}{meanwhile}"
+    def __call__(self, done: int, total: int) -> None:
+        """Print it."""
+        text = self._rate.text(done, total)
         if done == total and self._at_end:
             text = self._at_end
         if sys.stdout.isatty():
