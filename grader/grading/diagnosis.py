@@ -183,11 +183,8 @@ class _Task:
 
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
         """The sentences that what it does opens, in a copy that has them sealed."""
-        id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
-        if (sealed := mistakes.get(behaviour.name_of(id, first))) is None:
-            return []
-        further = (_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])
-        return behaviour.unsealed(id, [first, *further], sealed, behaviour.names_in(self._files))
+        done = [_only(self.run(seed), group) for seed in SEALED_SEEDS]
+        return behaviour.unsealed(self._exercise.id, done, mistakes, behaviour.names_in(self._files))
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
         """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
