@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
-
-import torch
 
 from grader.check import show
 from grader.check.calls import keeps_graph, report
@@ -33,18 +30,10 @@ from grader.wire.decode import copies
 
 _MOST = 1 << 53
 ESCAPES = ("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "apply_", "map_")
-_COLLECTIVES = re.compile(
-    r"(all_?gather|all_?reduce|all_?to_?all|barrier|broadcast|gather|recv|reduce|reduce_scatter|scatter|send)"
-    r"(_base|_coalesced|_into_tensor|_into_tensor_coalesced|_single|_tensor|_tensor_coalesced)?"
-)
-_MOST_MOMENTS = 12
-_MOMENT = re.compile(r"(launch |wait for |)(.+)", re.ASCII)
-_OF_MACHINE = {
-    *("host to device", "device to host", "device to device", "scalar to host", "staging"),
-    *("copy", "synchronize", "event", "sleep"),
-}
+_MOST_MOMENTS, _MOST_SHAPES = 12, 8
+_LONGEST_NAME = 60
 _TABLES = ("ops", "escapes", "collectives")
-_NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions")
+_NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "moment_count")
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,8 @@ class Counts:
         collectives: by name.
         sent: bytes handed to collectives.
         versions: in-place changes of the arguments.
-        spans: what host and devices did in virtual time, if an accelerator is simulated.
+        moments: what host and devices did first in virtual time, if an accelerator is simulated.
+        moment_count: how many moments there were in all.
         result: what the call returned.
     """
 
@@ -77,7 +67,8 @@ class Counts:
     collectives: Counter[str]
     sent: int
     versions: int
-    spans: show.Spans
+    moments: tuple[Moment, ...]
+    moment_count: int
     result: Any
 
     def total(self, name: str) -> int:
@@ -107,54 +98,37 @@ def count(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: An
 def _read(reply: dict[Any, Any], result: Any) -> Counts | None:
     """The counts; None if the worker sent anything else."""
     numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
-    tables: dict[str, Any] = {name: read_table(name, reply.get(name)) for name in _TABLES}
-    span_count: Any = reply.get("span_count")
-    rows = _moments(reply.get("spans"))
-    if rows is None or None in tables.values() or not all(map(_is_count, (span_count, *numbers.values()))):
+    tables: dict[str, Any] = {name: read_table(reply.get(name)) for name in _TABLES}
+    if None in tables.values() or not all(map(_is_count, numbers.values())):
         return None
-    return Counts(**numbers, **tables, spans=show.Spans(rows, span_count), result=result)
+    return Counts(**numbers, **tables, moments=tuple(moments_of(reply.get("moments"), _MOST_MOMENTS)), result=result)
 
 
 def _is_count(number: object) -> bool:
     return type(number) is int and 0 <= number < _MOST  # `type` and not `isinstance`: True would pass for 1
 
 
-def read_table(table: str, counts: Any) -> Counter[str] | None:
-    """A count by names, as a worker says; None if it is not one. Names that it made up could carry a hidden input."""
+def read_table(counts: Any) -> Counter[str] | None:
+    """A count by names, as a worker says; None if it is not one."""
     if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
         return None
-    table_counts: Counter[str] = Counter()
-    for name, number in counts.items():
-        text = str(name)
-        if table == "ops":
-            ours = text.isidentifier() and hasattr(torch.ops.aten, text)
-        else:
-            ours = text in ESCAPES if table == "escapes" else _COLLECTIVES.fullmatch(text) is not None
-        # An unknown name still counts, under a name of ours: a new operator of PyTorch's must not make a loop free.
-        table_counts[text if ours else "other"] += number
-    return table_counts
+    return Counter({str(name)[:_LONGEST_NAME]: number for name, number in counts.items()})
 
 
-def _moments(rows: Any) -> tuple[Moment, ...] | None:
-    """What took virtual time, as a worker says; None if it says it wrongly."""
-    moments = []
-    for row in rows[:_MOST_MOMENTS] if isinstance(rows, list) else [None]:
-        # One row that is wrong makes the whole a made-up list. A place that we do not know is only not named.
+def moments_of(rows: Any, most: int) -> Iterator[Moment]:
+    """What took virtual time, as a worker says; rows of another form are left out."""
+    for row in rows[:most] if isinstance(rows, list) else []:
         match row:
-            case [str(name), str(place), float(start), float(end)] if 0 <= start <= end < math.inf:
-                moments.append(Moment(_known(name), place if place in ("host", "0", "1") else "?", start, end))
-            case _:
-                return None
-    return tuple(moments)
+            case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
+                if not 0 <= start <= end < math.inf or not _is_count(nbytes):
+                    continue
+                sizes = tuple(tuple(shape) for shape in shapes[:_MOST_SHAPES] if _is_shape(shape))
+                name, place, unit = (text[:_LONGEST_NAME] for text in (name, place, unit))
+                yield Moment(name, place, start, end, stream, unit, nbytes, sizes)
 
 
-def _known(name: str) -> str:
-    """The name of a moment. A worker's own words could carry a hidden input, so only ours and operators' pass."""
-    match = _MOMENT.fullmatch(name)
-    if match is None:
-        return "other"
-    ours = match[2] in _OF_MACHINE or (match[2].isidentifier() and hasattr(torch.ops.aten, match[2]))
-    return match[1] + (match[2] if ours else "other")
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_count, value))
 
 
 _TIMES_CPU, _SPARE_S = 12, 0.005
@@ -280,10 +254,11 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
             detail = getattr(counts, name)
             inner = f": {dict(detail.most_common(5))}" if isinstance(detail, Counter) else ""
             numbers = f"expected at most {most:,}, got {actual:,}{inner}"
-            spans = counts.spans if name in _ON_DEVICES else show.NO_SPANS
-            drawn = [text] if (text := spans.drawn()) else []
+            moments = counts.moments if name in _ON_DEVICES else ()
+            left_out = counts.moment_count - len(moments) if moments else 0
+            drawn = [show.timeline_of(moments, left_out)] if moments else []
             said = drawn if inner else [numbers, *drawn]
-            picture = show.counted(name, {"got": actual, "at most": most}, "\n".join(said), spans)
+            picture = show.counted(name, {"got": actual, "at most": most}, "\n".join(said), moments, left_out)
             about = "memory" if name == "bytes" else "performance"
             raise CheckFailed(public, "\n".join([public, numbers, *drawn]), about, picture)
     return counts
@@ -430,7 +405,7 @@ def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             raise CheckFailed(public, f"rank {rank} of {size} waits in a collective that other ranks do not call")
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
-            collectives = read_table("collectives", called)
+            collectives = read_table(called)
             if collectives is not None and sent >= 0:
                 return Rank(result, collectives, sent, changed)
     raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))

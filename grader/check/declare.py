@@ -116,11 +116,6 @@ class Rng(torch.Generator):
         """A tensor with the numbers from 0 to `count` - 1, each once."""
         return torch.randperm(count, generator=self)
 
-    def distinct(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of numbers that all differ, so that a sort or a maximum has one answer."""
-        count = torch.Size(shape).numel()
-        return (self.permutation(count) - count // 2).to(dtype).reshape(shape)
-
 
 @dataclass(frozen=True)
 class Accelerator:

@@ -29,7 +29,7 @@ KINDS = (
 """The names of all cases, in the order in which they come."""
 
 
-def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
+def edge_cases(rng: Rng, *sizes: int, without: Collection[str] = ()) -> dict[str, Any]:
     """Tensors of at least two dims by the names of their cases. The numbers are small and exact in every dtype.
 
     Cases of other shapes are "no elements", whose first size is 0, and "0 dims". "large integers" are above 2**24 and
@@ -38,13 +38,12 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
     Args:
         rng: the check's.
         sizes: the shape of the others.
-        only: names of cases, such as ("bfloat16", "NaN"); all of them by default.
-        without: names of cases that the task excludes.
+        without: names of cases that the task excludes, such as ("bfloat16", "NaN").
 
     Raises:
         ValueError: fewer than two sizes, or a name that is not a case.
     """
-    if len(sizes) < 2 or not {*only, *without} <= {*KINDS}:
+    if len(sizes) < 2 or not {*without} <= {*KINDS}:
         raise ValueError(f"edge cases need two sizes or more, and names out of {', '.join(KINDS)}")
     x = rng.whole(-9, 9, *sizes, dtype=torch.float32) / 2
     last = sizes[-1]
@@ -61,7 +60,7 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
         *(window[..., 1 : last + 1], turned.permute(*reversed(range(len(sizes)))), window[..., 1::2]),
         *(x[..., :1, :].expand(*sizes), x.clone().requires_grad_()),
     )
-    return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind in only and kind not in without}
+    return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind not in without}
 
 
 def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:

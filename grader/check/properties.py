@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
+from grader.connection.connection import is_proxy, named, place_of, word_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
 from grader.model.public import say
@@ -99,11 +99,6 @@ def has_shape(actual: Any, what: str) -> None:
 def kind(value: Any) -> str:
     """What a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)"."""
     return show.kind(value, public=True)
-
-
-def type_name(value: Any) -> str:
-    """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
-    return kind_of(value) if is_proxy(value) else type(value).__name__
 
 
 def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:
@@ -196,9 +191,9 @@ def has_parameters(
         what: its name in messages.
     """
     tensors = _named(module, "parameters", what)
-    _same_names(tensors, parameters, say("a parameter"), say("parameters"), what)
+    _same_shapes(tensors, parameters, say("the parameters of {}", what))
     if buffers is not None:
-        _same_names(_named(module, "buffers", what), buffers, say("a buffer"), say("buffers"), what)
+        _same_shapes(_named(module, "buffers", what), buffers, say("the buffers of {}", what))
     for name, tensor in tensors.items():
         public = say("a parameter of {} has the wrong dtype", what)
         story = f"{public}: expected {dtype} for {name}, got {show.dtype(tensor)}"
@@ -215,25 +210,16 @@ def same_weights(module: Any, other: Any, what: str = "the module") -> None:
     """
     theirs = other.state_dict()
     is_instance(module, torch.nn.Module, what)
-    mine = _tensors(module.state_dict(), say("the state of {}", what))
-    # Names of the other module do not stand in the check file, so a hidden check must not show them.
-    shapes = {name: tensor.shape for name, tensor in theirs.items()}
-    _same_names(mine, shapes, say("an entry"), say("entries"), what, named=False)
+    whole = say("the parameters and buffers of {}", what)
+    _same_shapes(_tensors(module.state_dict(), whole), {name: each.shape for name, each in theirs.items()}, whole)
     module.load_state_dict(theirs)
 
 
-def _same_names(
-    actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, many: str, what: str, *, named: bool = True
-) -> None:
-    names = show.pair(f"the {many} of {what}:", sorted(expected), sorted(actual))
-    for name, shape in expected.items():
-        full = say("{} lacks {} `{}`", what, one, name)
-        require(name in actual, full if named else say("{} lacks {} that is expected", what, one), f"{full}\n{names}")
-        full = say("`{}` of {} has the wrong shape", name, what)
-        story = show.pair(full, tuple(shape), show.shape(actual[name]))
-        require(show.shape(actual[name]) == tuple(shape), full if named else say("{} has the wrong shape", one), story)
-    public = say("{} has unexpected {}", what, many)
-    require(len(actual) == len(expected), public, f"{public}\n{names}")
+def _same_shapes(actual: Mapping[str, torch.Tensor], expected: Shapes, what: str) -> None:
+    wanted = {name: tuple(shape) for name, shape in expected.items()}
+    got = {name: show.shape(tensor) for name, tensor in actual.items()}
+    if got != wanted:
+        raise unequal(say("{} have other names or shapes than expected", what), wanted, got)
 
 
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:

@@ -40,7 +40,6 @@ def as_fast_as(
     size: int,
     at_most: float,
     named: str = _REFERENCE,
-    in_place: bool = False,
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Ratio:
@@ -54,7 +53,6 @@ def as_fast_as(
         size: for `inputs`; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
         at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
         named: the other's name in messages.
-        in_place: whether the arguments are compared afterwards too.
         rtol: relative tolerance for the results, as for `same_values`.
         atol: absolute tolerance.
 
@@ -73,7 +71,7 @@ def as_fast_as(
     connection = connection_of(function)
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
-    measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
+    measurement = Measurement(function, other, inputs, at_most, same_results, size, final)
     ratio = measurement.decide()
     limit = _limit(at_most, named)
     span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high))

@@ -6,8 +6,7 @@ A picture is drawn elsewhere, from the facts that are collected here; what is to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NoReturn
 
@@ -207,26 +206,15 @@ _TIMELINE = 68
 """Characters in a line of a timeline."""
 
 
-@dataclass(frozen=True)
-class Spans:
-    """What took virtual time on a simulated accelerator during a call: the first of it, and how much there was."""
+def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
+    """A timeline of host and devices on a simulated accelerator: the first moments of a call."""
+    from grader.accelerator.spans import shifted, timeline  # for a message only
 
-    rows: tuple[Moment, ...] = ()
-    count: int = 0
-
-    def drawn(self) -> str:
-        """A timeline of host and devices; "" if nothing happened there."""
-        from grader.accelerator.spans import shifted, timeline  # for a message only
-
-        if not self.rows:
-            return ""
-        # The virtual clock has run since earlier calls; a message begins at 0.
-        spans = shifted(self.rows, -self.rows[0].start)
-        more = f"\n{self.count - len(spans):,} more follow" if self.count > len(spans) else ""
-        return timeline(spans, width=_TIMELINE) + more
+    # The virtual clock has run since earlier calls; a message begins at 0.
+    spans = shifted(moments, -moments[0].start)
+    return timeline(spans, width=_TIMELINE) + (f"\n{left_out:,} more follow" if left_out > 0 else "")
 
 
-NO_SPANS = Spans()
 _MOST_COLUMNS = 8
 _MOST_ROWS = 8
 _MOST_ELEMENTS = 1024
@@ -271,14 +259,17 @@ def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | 
     return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))
 
 
-def counted(counter: str, numbers: Mapping[str, int], said: str = "", spans: Spans = NO_SPANS) -> Picture:
+def counted(
+    counter: str, numbers: Mapping[str, int], said: str = "", moments: tuple[Moment, ...] = (), left_out: int = 0
+) -> Picture:
     """A count beside others of its kind, and what host and devices did meanwhile.
 
     Args:
         counter: its name.
         numbers: how many, by whose they are; the student's first.
         said: the lines of the message that the picture replaces.
-        spans: what took virtual time.
+        moments: what took virtual time.
+        left_out: how many more moments there were.
     """
     cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)
-    return Picture(cards=cards, moments=spans.rows, left_out=max(0, spans.count - len(spans.rows)), said=said)
+    return Picture(cards=cards, moments=moments, left_out=max(0, left_out), said=said)

@@ -131,15 +131,9 @@ def _graded(
 
     slots = lanes or lanes_here()
     pace = Pace(say)
-
-    def on_wait(done: int, total: int, compared: int, known: int) -> None:
-        # Before the first author, wrong answers run, once for all.
-        text = f"; known mistakes: {compared} of {known} at most" if compared and not done else ""
-        pace(done, total, text)
-
     try:
         return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=on_wait
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace

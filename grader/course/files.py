@@ -162,7 +162,6 @@ class ExerciseFile(Strict):
     limits: LimitsEntry = LimitsEntry()
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Natural]] = {}
-    retyped: tuple[str, ...] = ()
     void: tuple[CheckName, ...] = ()
 
 

@@ -97,7 +97,6 @@ def _load_exercise(
         minutes=file.minutes,
         hints=file.hints,
         counters=file.counters,
-        retyped=file.retyped,
         values=file.values,
         void=file.void,
         par=file.par,

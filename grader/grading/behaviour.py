@@ -19,7 +19,8 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.answers import Answer
@@ -53,13 +54,11 @@ class Trace:
         verdict: what became of it.
         story: a digest of what staff read of it, as far as that does not hang on how the code is written.
         has_value: whether a wrong number is in it.
-        same_for_all: whether its inputs are those of all authors; it ends like that with every seed.
     """
 
     verdict: Verdict
     story: str = ""
     has_value: bool = False
-    same_for_all: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
@@ -79,7 +78,7 @@ class Trace:
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
         has_value = category != COSTS and bool(_NUMBER.search(text))
-        return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
+        return cls(outcome.verdict, digest, has_value)
 
     @property
     def passed(self) -> bool:
@@ -176,18 +175,17 @@ def _names(source: bytes) -> Iterable[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 2
+_VERSION = 3
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
-_MARK = 8
 
-Sealed = Mapping[str, Sequence[str]]
-"""By a name that the first behaviour gives, what is sealed with all of them."""
+Sealed = Mapping[str, str]
+"""By a name that a behaviour gives, what is sealed with it."""
 
 
-def name_of(exercise: str, first: Traces) -> str:
-    """Under which name the mistakes stand that do this with the first of the seeds."""
-    return _digest("name", exercise, [first]).hex()[:32]
+def name_of(exercise: str, behaviour: Sequence[Traces]) -> str:
+    """Under which name the mistakes stand that do this with each of the seeds."""
+    return _digest("name", exercise, behaviour).hex()[:32]
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Iterable[str]]) -> str:
@@ -200,22 +198,22 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Ite
     """
     text = json.dumps({sentence: sorted(names) for sentence, names in sentences.items()}, ensure_ascii=False).encode()
     # No behaviour seals twice: answers that behave alike are sealed together.
-    return base64.b64encode(_veiled(_mark(text) + text, _digest("seal", exercise, behaviour))).decode()
+    return base64.b64encode(_veiled(text, _digest("seal", exercise, behaviour))).decode()
 
 
-def unsealed(exercise: str, behaviour: Sequence[Traces], sealed: Iterable[str], names: Collection[str]) -> list[str]:
+def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed, names: Collection[str]) -> list[str]:
     """The sentences that this behaviour opens, for code with these names; none if it opens nothing."""
-    key = _digest("seal", exercise, behaviour)
-    for text in sealed:
-        plain = _veiled(base64.b64decode(text), key)
-        if plain[:_MARK] == _mark(plain[_MARK:]):
-            return [sentence for sentence, needed in json.loads(plain[_MARK:]).items() if set(needed) <= set(names)]
+    text = _veiled(
+        base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
+    )
+    with suppress(ValueError):  # there is nothing, or somebody changed it
+        return [sentence for sentence, needed in json.loads(text).items() if set(needed) <= set(names)]
     return []
 
 
 def as_file(mistakes: Sealed) -> bytes:
     """The file of an exercise's mistakes."""
-    rows = {name: sorted(mistakes[name]) for name in sorted(mistakes)}
+    rows = {name: mistakes[name] for name in sorted(mistakes)}
     return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
 
 
@@ -223,9 +221,8 @@ def is_sealed(data: bytes) -> bool:
     """Whether a file is one of mistakes and says nothing else, in no other way."""
     try:
         rows = json.loads(data)["mistakes"]
-        texts = [text for sealed in rows.values() for text in sealed]
-        opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, texts))
-        return bool(data == as_file(rows)) and opaque and all(len(text) % 4 == 0 for text in texts)
+        opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))
+        return bool(data == as_file(rows)) and opaque and all(len(text) % 4 == 0 for text in rows.values())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
 
@@ -239,10 +236,6 @@ def read_sealed(path: Path) -> Sealed:
 def _digest(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
     rows = [sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items()) for traces in behaviour]
     return hashlib.sha256(repr((use, exercise, rows)).encode()).digest()
-
-
-def _mark(text: bytes) -> bytes:
-    return hashlib.sha256(text).digest()[:_MARK]
 
 
 def _veiled(data: bytes, key: bytes) -> bytes:

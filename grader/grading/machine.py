@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -53,7 +52,6 @@ def examine(setup: Setup) -> Examination:
         "numpy": machine.numpy,
         "system": machine.os,
         "processors": os.cpu_count(),
-        "user": _user(),
         "workers start by": machine.start,
     }
     refused = ["check processes are confined only where workers are forked"]
@@ -64,12 +62,3 @@ def examine(setup: Setup) -> Examination:
     # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, SandboxPlan())) as source:
         return Examination(facts, source.wait_ready(), refused)
-
-
-def _user() -> str:
-    if hasattr(os, "getuid") and os.getuid() == 0:
-        return "root"
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a number without a name, as in many containers
-        return str(os.getuid())

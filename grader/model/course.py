@@ -68,7 +68,6 @@ class PlannedExercise:
         limits: what a submission may use.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
-        retyped: without a reference, the shown checks that it passes with arguments made anew from their text.
     """
 
     id: str
@@ -80,7 +79,6 @@ class PlannedExercise:
     limits: Limits
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
-    retyped: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:

@@ -136,7 +136,6 @@ class Part:
             counts only then; before, it is inconclusive.
         stops: whether the first that loses points is the last to run.
         with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
-        retyped: whether arguments are made anew from their text, as a student would type them.
         traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
     """
@@ -145,7 +144,6 @@ class Part:
     again: bool = False
     stops: bool = False
     with_tries: bool = True
-    retyped: bool = False
     traced: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:

@@ -28,13 +28,10 @@ class Facts:
     Attributes:
         withheld: its hidden checks.
         counters: what was counted while the reference ran, by shown check; a hidden one's could reveal its inputs.
-        retyped: the shown checks that the reference passes with arguments made again from their text: of these alone,
-            a student's copy prints lines to try.
     """
 
     withheld: Withheld
     counters: Mapping[str, Mapping[str, int]]
-    retyped: tuple[str, ...]
 
 
 def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
@@ -61,9 +58,7 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
                 f"({outcome.verdict}); fix one of the two; {verify}"
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
-    typed = frozenset(check.id for check in shown if check.category != "performance")
-    retyped = _outcomes(exercise, lanes, setup, Part(typed, with_tries=False, retyped=True))
-    return Facts(withheld, counters, tuple(row.check for row in retyped if row.verdict is Verdict.PASSED))
+    return Facts(withheld, counters)
 
 
 def _outcomes(exercise: Exercise, lanes: Lanes, setup: Setup, part: Part) -> Sequence[Outcome]:
@@ -87,26 +82,21 @@ def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
     Raises:
         StartError: a process of ours did not start.
     """
-    # By what they do with the first seed, as a student's own run does; that distinguishes most.
-    alike: dict[str, dict[str, tuple[_Behaviour, list[Answer]]]] = {}
+    alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
     for answer in told_answers(exercise):
         for behaviour in _behaviours(exercise, lanes, answer):
-            _, answers = alike.setdefault(name_of(exercise.id, behaviour[0]), {}).setdefault(
-                repr([sorted(traces.items()) for traces in behaviour]), (behaviour, [])
-            )
-            answers.append(answer)
-    sealed: dict[str, list[str]] = {}
+            alike.setdefault(name_of(exercise.id, behaviour), (behaviour, []))[1].append(answer)
+    sealed: dict[str, str] = {}
     texts: list[str] = []
-    for name, group in alike.items():
-        for behaviour, answers in group.values():
-            sentences = sentences_of(answers)
-            if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
-                texts += sentences
-                needed: dict[str, frozenset[str]] = {}
-                for answer in answers:
-                    (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
-                    needed[sentence] = needed.get(sentence, names) & names
-                sealed.setdefault(name, []).append(seal(exercise.id, behaviour, needed))
+    for name, (behaviour, answers) in alike.items():
+        sentences = sentences_of(answers)
+        if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
+            texts += sentences
+            needed: dict[str, frozenset[str]] = {}
+            for answer in answers:
+                (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
+                needed[sentence] = needed.get(sentence, names) & names
+            sealed[name] = seal(exercise.id, behaviour, needed)
     return sealed, texts
 
 

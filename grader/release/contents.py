@@ -97,7 +97,6 @@ def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
             data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
         if fact.counters:
             data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}
-        data["retyped"] = list(fact.retyped)
         files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
     return files
 

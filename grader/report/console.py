@@ -101,8 +101,8 @@ class Pace:
         self._first: tuple[float, int] | None = None
         self._printed = time.monotonic()
 
-    def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
-        """Print how much is done, how fast, how long the rest takes, and what goes on meanwhile."""
+    def __call__(self, done: int, total: int) -> None:
+        """Print how much is done, how fast, and how long the rest takes."""
         now, text = time.monotonic(), f"{done} of {total}"
         # Until a number grows, processes start; if less is done than before, another work began.
         if self._first is None or done <= self._first[1]:
@@ -113,10 +113,10 @@ class Pace:
             time_left = f"{left:.0f} s" if left < 2 * _MINUTE_S else f"{left / _MINUTE_S:.0f} min"
             text = f"{text}, {pace * _MINUTE_S:.0f} a minute, {time_left} left"
         if sys.stdout.isatty():
-            self._say.meanwhile(text + meanwhile)
+            self._say.meanwhile(text)
         elif now - self._printed >= _LINE_EVERY_S:
             self._printed = now
-            self._say(f"  {text}{meanwhile}")
+            self._say(f"  {text}")
 
 
 def print_error(line: str) -> None:

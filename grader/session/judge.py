@@ -19,7 +19,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -283,7 +283,7 @@ class Run(NamedTuple):
 Attempt = Callable[..., Run]
 """Runs the check once with a connection as the student's.
 
-With `copying` its code gets copies of all arguments, with `rewrite` what that makes of them.
+With `copying` its code gets copies of all arguments.
 """
 
 Verdicts = dict[tuple[object, ...], Verdict]
@@ -333,15 +333,15 @@ class Judge:
         """Whether there is one to take the student's place."""
         return self.row.file.exercise.reference is not None
 
-    def of_reference(self, **how: Any) -> Verdict:
-        """How the check ends with the reference in the student's place, attempted in this way."""
+    def of_reference(self, *, copying: bool = False) -> Verdict:
+        """How the check ends with the reference in the student's place, which gets copies of the arguments or not."""
         # A change of arguments does not depend on the inputs.
-        key = self.row.check.exercise, self.row.check.id, *(how or [self.seed])
+        key = self.row.check.exercise, self.row.check.id, "copying" if copying else self.seed
         if key in self.verdicts:
             return self.verdicts[key]
         with closing(self.connections.of_reference(self.row.file.exercise, self.student.device)) as stand_in:
-            verdict = self.attempt(stand_in, **how).outcome.verdict
-        if how or verdict is Verdict.PASSED:  # any other may have been the machine's fault
+            verdict = self.attempt(stand_in, copying=copying).outcome.verdict
+        if copying or verdict is Verdict.PASSED:  # any other may have been the machine's fault
             self.verdicts[key] = verdict
         return verdict
 

@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from _pytest.assertion import util
@@ -34,7 +33,7 @@ from grader.session.checks import CheckFile, CollectedCheck, InputStream
 from grader.session.connections import Connections
 from grader.session.host import Host
 from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
-from grader.session.reproduce import Tries, remade
+from grader.session.reproduce import Tries
 from grader.session.tracing import traced
 
 _SHORTEST_S = 0.001
@@ -162,22 +161,24 @@ class CheckSession:
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
         check, part = row.check, job.part
-        attempt = partial(self._attempt, row, following, job, rewrite=remade if part.retyped else None)
+        attempt = partial(self._attempt, row, following, job)
         if check.id in part.traced:
             return traced(check, student, part.traced[check.id], attempt)
         started = time.monotonic()
-        judge = Judge(row, student, attempt, self._connections, self._verdicts, job.seed)
-        outcome = judge.judge()
-        # Only diagnosis asks whether something was drawn.
-        examined = outcome.verdict is not Verdict.PASSED or part.again
-        same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
-        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
-        return self._tries.explained(outcome, judge) if part.with_tries else outcome
+        outcome = Judge(row, student, attempt, self._connections, self._verdicts, job.seed).judge()
+        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4))
+        return self._tries.explained(outcome, check, student) if part.with_tries else outcome
 
     def _attempt(
-        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection, **how: Any
+        self,
+        row: CollectedCheck,
+        following: pytest.Item | None,
+        job: Job,
+        student: Connection,
+        *,
+        copying: bool = False,
     ) -> Run:
-        """Run a check once with this connection as the student's; `how` its arguments are sent, see `Record`."""
+        """Run a check once with this connection as the student's, whose code gets copies of the arguments or not."""
         self._student = student
         self._connections.add_reference(self._exercise, student)
         self._inputs = InputStream(job.seed, row.check)
@@ -185,7 +186,7 @@ class CheckSession:
         seed, limits = self._inputs.workers_seed(), self._exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
         shown, unconfirmed = row.check.shown, not job.part.again
-        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
+        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, copying=copying)
         student.begin_check(mine, limits)
         record.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.

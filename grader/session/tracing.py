@@ -5,12 +5,12 @@ It is what the worker says, and it decides nothing: it is drawn for the student 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from grader.check.costs import moments_of
 from grader.connection.connection import Connection, named
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Record
@@ -18,9 +18,7 @@ from grader.model import Check, Outcome, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
 
-_LONGEST = 60
 _MOST = 4000
-_MOST_SHAPES = 8
 
 
 def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Connection], Any]) -> Outcome:
@@ -36,7 +34,7 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
     try:
         if not lines and check.shown:
             attempt(student)
-            return replace(outcome, moments=tuple(_moments(student)))
+            return replace(outcome, moments=_moments(student))
         # In a worker that has met no hidden input, so the moments reveal none.
         with closing(student.fresh()) as fresh:
             fresh.begin_check(Record())
@@ -46,7 +44,7 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
             except Exception as error:  # any exception of the lines: what they did until then is drawn
                 raised = raised_by_student(error)
                 outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
-            return replace(outcome, moments=tuple(_moments(fresh)))
+            return replace(outcome, moments=_moments(fresh))
     except NotUsable as error:
         return replace(outcome, verdict=Verdict.ERROR, message=error.story)
     except CheckFailed as error:
@@ -55,17 +53,5 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
         return replace(outcome, verdict=lost.verdict, message=lost.message)
 
 
-def _moments(connection: Connection) -> Iterator[Moment]:
-    """What a worker says; rows of another form are left out."""
-    rows = named(connection, "moments", "")()
-    for row in rows[:_MOST] if isinstance(rows, list) else []:
-        match row:
-            case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
-                if not 0 <= start <= end < math.inf or not 0 <= nbytes < 1 << 62:
-                    continue
-                sizes = tuple(tuple(shape) for shape in shapes[:_MOST_SHAPES] if _is_shape(shape))
-                yield Moment(name[:_LONGEST], place[:_LONGEST], start, end, stream, unit[:_LONGEST], nbytes, sizes)
-
-
-def _is_shape(value: Any) -> bool:
-    return isinstance(value, list) and all(type(size) is int for size in value)
+def _moments(connection: Connection) -> tuple[Moment, ...]:
+    return tuple(moments_of(named(connection, "moments", "")(), _MOST))

@@ -10,7 +10,7 @@ the submission (`check.text`), and time and memory that are measured from outsid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.machine import machine_or_none
+from grader.accelerator.spans import Span
 from grader.wire.memory import parts, place_of
 from grader.worker.surroundings import fill_memory
 
@@ -28,7 +29,7 @@ _NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")
 _SENT = ("input_tensors", "input_tensor", "input", "inputs", "tensors", "tensor", "self")
 """Names of the argument that holds what a rank sends, the best first."""
 
-_MOST_SPANS = 20
+_MOST_SPANS = 12
 _MOVES = ("_to_copy", "copy_", "_copy_from")
 _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "apply_", "map_")} | {
     "__array__": "numpy",
@@ -67,8 +68,17 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
         for name, counter in (("transfers", "transfers"), ("transferred", "transferred_bytes"), ("syncs", "syncs")):
             costs[name] = max(costs[name], int(now[counter]) - int(before[counter]))
     spans = machine.clock.spans[first:] if machine else []
-    rows = [[row.name, row.place, float(row.start), float(row.end)] for row in spans[:_MOST_SPANS]]
-    return result, costs | {"spans": rows, "span_count": len(spans)}
+    return result, costs | {"moments": rows_of(spans[:_MOST_SPANS]), "moment_count": len(spans)}
+
+
+def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
+    """What took virtual time, as rows of plain values."""
+
+    def row(one: Span) -> list[Any]:
+        times = float(one.start), float(one.end)
+        return [one.name, one.place, *times, one.stream, one.unit, one.nbytes, [list(shape) for shape in one.shapes]]
+
+    return [row(one) for one in spans]
 
 
 def warm_up() -> None:

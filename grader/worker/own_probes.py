@@ -27,6 +27,7 @@ from torch.autograd.gradcheck import GradcheckError
 from grader.accelerator.machine import machine_or_none
 from grader.worker.counting import count as count
 from grader.worker.counting import poisoned as poisoned
+from grader.worker.counting import rows_of
 from grader.worker.surroundings import seed as seed_all
 
 _MAX_TEXT = 300
@@ -72,12 +73,8 @@ def moments() -> list[list[Any]]:
     machine = machine_or_none()
     if machine is None:
         return []
-    spans = machine.clock.spans[:_MOST_SPANS]
+    rows = rows_of(machine.clock.spans[:_MOST_SPANS])
     machine.clock.spans.clear()
-    rows = []
-    for span in spans:
-        times = float(span.start), float(span.end)
-        rows.append([span.name, span.place, *times, span.stream, span.unit, span.nbytes, list(map(list, span.shapes))])
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -11,11 +12,22 @@ from support import Function, failure
 
 from grader.check import no_warning
 from grader.check.calls import poisoned
-from grader.check.costs import _read, count, count_ops, no_loop, no_new_storage, on_ranks, stays_in_torch, uses_at_most
+from grader.check.costs import (
+    _read,
+    count,
+    count_ops,
+    moments_of,
+    no_loop,
+    no_new_storage,
+    on_ranks,
+    stays_in_torch,
+    uses_at_most,
+)
 from grader.check.sharing import unchanged
 from grader.check.values import same_values
 from grader.connection.connection import Proxy, connection_of
 from grader.model.endings import CheckFailed
+from grader.model.picture import Moment
 
 X = torch.arange(100.0)
 SMALL, LARGE = (torch.arange(10.0),), (torch.arange(100.0),)
@@ -58,9 +70,9 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
 
 
 COUNTS = {
-    **dict.fromkeys(("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "span_count"), 0),
+    **dict.fromkeys(("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "moment_count"), 0),
     **{name: {} for name in ("ops", "escapes", "collectives")},
-    "spans": [],
+    "moments": [],
 }
 
 
@@ -73,24 +85,20 @@ COUNTS = {
         {"versions": "many"},
         {"peak": True},
         {"syncs": 2**70},
-        {"spans": [["mm", "host", 2.0, 1.0]], "span_count": 1},
-        {"spans": [["mm", "host", 0.0, float("inf")]], "span_count": 1},
         {"sent": None},
     ],
 )
 def test_made_up_counts_are_refused(change: dict[str, Any]) -> None:
-    """A count is a whole number that is not negative, and time goes forward."""
+    """A count is a whole number that is not negative."""
     assert _read(COUNTS, None) is not None
     assert _read({**COUNTS, **change}, None) is None
 
 
-def test_words_of_a_worker_are_not_repeated() -> None:
-    """A name that PyTorch does not have still counts, under a name of ours."""
-    names = {"escapes": {"CANARY": 3}, "collectives": {"CANARY": 1}, "ops": {"CANARY": 2, "sum": 1}}
-    counts = _read({**COUNTS, **names, "spans": [["CANARY", "CANARY", 0.0, 1.0]], "span_count": 1}, None)
-    assert counts is not None
-    assert (counts.escapes, counts.collectives, counts.ops) == ({"other": 3}, {"other": 1}, {"other": 2, "sum": 1})
-    assert [(row.name, row.place) for row in counts.spans.rows] == [("other", "?")]
+def test_moments_of_another_form_are_left_out() -> None:
+    """Time goes forward, and ends."""
+    rows = [["mm", "host", start, end, 0, "", 0, [[2, 3]]] for start, end in ((0.0, 1.0), (2.0, 1.0), (0.0, math.inf))]
+    (moment,) = moments_of([*rows, "mm", ["mm"]], 9)
+    assert moment == Moment("mm", "host", 0.0, 1.0, shapes=((2, 3),))
 
 
 # -- memory -------------------------------------------------------------------------------------------------------

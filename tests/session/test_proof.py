@@ -110,8 +110,6 @@ def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path)
     course = course_with(tmp_path, PROBING)
     folder = course.root / "exercises/01_basics/double"
     (folder / "probe_double.py").write_text("def at(double, x, times):\n    return double(times * x)\n")
-    with (folder / "exercise.yaml").open("a") as file:
-        file.write("retyped: [probed, plain]\n")  # as `grade release` writes it
     with graded(without_solutions(course), tmp_path) as grade:
         found = grade("def double(x):\n    return 3 * x\n")
     assert "wrong values" in message(found, "probed")
@@ -131,10 +129,10 @@ _TIRES = "CALLS = []\n\n\ndef double(x):\n    CALLS.append(1)\n    return (2 if 
         pytest.param(f"def double(x):\n    return x.mul_(3){RIGHT_IN_PLACE}", "kept", "`x` was changed", id="a write"),
         pytest.param(_TIRES + RIGHT_IN_PLACE, "often", "the result has the wrong values", id="only after more calls"),
         pytest.param(
-            "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 3 * x\n",
+            "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 2 * x\n",
             "changed",
             "the result has the wrong values",
-            id="a right answer fails on them as well, as what becomes of an argument is not printed",
+            id="what becomes of an argument is not printed",
         ),
     ],
 )
