@@ -207,7 +207,7 @@ class _Forked(WorkerProcess):
         return self._ended
 
     def kill(self) -> None:
-        # By the server, which alone knows the namespace set: a pid of ours could be another process's by now.
+        # By the server, which reaps it: a pid of ours could be another process's by now.
         with contextlib.suppress(OSError):
             self.status.shutdown(socket.SHUT_WR)
 

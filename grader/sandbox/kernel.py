@@ -19,8 +19,8 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-OF_A_SET = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
-"""What a worker joins, besides the process namespace, in which it must be started."""
+OF_A_WORKER = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+"""What a worker enters, besides the process namespace, in which it must be started."""
 
 CAP_SYS_ADMIN = 21
 
@@ -170,17 +170,10 @@ def own_proc_files() -> None:
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
-def drop_capabilities(*, but: int | None = None) -> None:
-    """Give up all capabilities, or all but one, for ever; see capset(2)."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    bits = 0 if but is None else 1 << but
-    rest = (ctypes.c_uint32 * 6)(bits, bits)  # effective and permitted
-    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(rest)), "capset")
-
-
-def unmount(target: str) -> None:
-    """Take a mount off, with all that is in it once no process uses it."""
-    _check(_LIBC.umount2(target.encode(), _MNT_DETACH), f"umount2 {target}")
+def drop_capabilities() -> None:
+    """Give up all capabilities, for ever; see capset(2)."""
+    header, none = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(none)), "capset")
 
 
 def filter_system_calls(program: bytes) -> None:

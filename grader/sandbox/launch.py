@@ -2,9 +2,8 @@
 
     host -- outer        waits
               +-- inner  enters namespaces, builds the root
-                    +-- first process   makes namespace sets, is process 1 for all that follows
-                          +-- worker server ... workers
-                          +-- namespace set, namespace set, ...
+                    +-- worker server   process 1 in there
+                          +-- worker, worker, ...   each of them process 1 in namespaces of its own
 
 Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
 `messages.LaunchPlan`; the command gets one argument more, `messages.Launched`.
@@ -12,16 +11,14 @@ Where the kernel refuses, the outer process starts the same command without all 
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import socket
 import sys
 from typing import NoReturn
 
 from grader.sandbox import kernel, seccomp
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.namespaces import NamespaceSets, advice, patiently
+from grader.sandbox.namespaces import advice, patiently, require_room
 from grader.sandbox.view import COPIED, View, build
 
 _STRANGER = 2_000_000_000
@@ -31,7 +28,7 @@ _REFUSED = 77
 _MAP = b"map"
 _WORDS = 4096
 
-_WORLD = (kernel.OF_A_SET ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
+_WORLD = (kernel.OF_A_WORKER ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
 
 
 def main() -> None:
@@ -113,7 +110,9 @@ def _inner(plan: LaunchPlan, report: socket.socket) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        _first(plan, proc, report)
+        require_room(proc)
+        os.set_inheritable(proc, True)  # everything else is closed by `exec`
+        _become(plan, Launched(proc=proc))
     report.close()
     os.waitpid(pid, 0)
     os._exit(0)
@@ -139,7 +138,7 @@ def _enter_as_root(view: View, report: socket.socket) -> None:
         raise OSError(f"the user map could not be written: {said.decode('utf-8', 'replace')}")
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
-    # The change of user took them away, and the namespace sets' user maps are written there.
+    # The change of user took them away, and the workers' user maps are written there.
     kernel.own_proc_files()
     patiently(lambda: kernel.unshare(_WORLD))
 
@@ -154,30 +153,6 @@ def _stranger() -> int:
                 return _STRANGER
             last = max(last, start + count - 1)
     return last
-
-
-def _first(plan: LaunchPlan, proc: int, report: socket.socket) -> NoReturn:
-    """Start the worker server, and make namespace sets for it until it ends."""
-    # The kernel reaps the namespace sets, and whatever else is left to process 1.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    sets = NamespaceSets(proc)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for descriptor in (theirs.fileno(), proc):
-            # Everything else is closed by `exec`.
-            os.set_inheritable(descriptor, True)
-        _become(plan, Launched(proc=proc, sets=theirs.fileno()))
-    theirs.close()
-    # The server imports PyTorch meanwhile. Where no sets can be made, or too few, this process ends, and with it the
-    # server: the reason goes to the host, and another level is tried.
-    sets.try_out()
-    report.close()
-    with contextlib.suppress(ConnectionError):
-        while ours.recv(16):
-            sets.hand_over(ours)
-    # The server's end is closed. With process 1 the kernel ends all that is in its namespace.
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -57,13 +57,11 @@ class Launched(Message):
         refused: why the kernel did not give all layers, or "".
         readable: outside of namespaces, what workers may read; None where files cannot be hidden from them.
         proc: inside, a descriptor of a proc file system (see `kernel.map_user`); else None.
-        sets: inside, a descriptor of the socket that makes namespace sets; else None.
     """
 
     refused: str = ""
     readable: tuple[str, ...] | None = None
     proc: int | None = None
-    sets: int | None = None
 
 
 @dataclass(frozen=True)

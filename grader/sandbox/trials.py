@@ -120,7 +120,7 @@ class _Probes:
 
     def signals(self) -> _Attempts:
         yield "the grader's process could be signalled", partial(os.kill, self._targets.pid, 0)
-        if os.getppid() > 1:  # 0 is out of sight, 1 is the process of its own namespace set
+        if os.getppid() > 1:  # 0 is out of sight
             yield "the parent could be signalled", partial(os.kill, os.getppid(), 0)
 
     def tracing(self) -> _Attempts:
