@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from grader.grading.store import describe_machine
-from grader.model.messages import Level, Setup, Start
+from grader.model.messages import Level, Setup
 from grader.runner.confinement import Reached, SandboxPlan
 from grader.runner.source import open_source
 
@@ -27,12 +27,10 @@ class Examination:
     Attributes:
         facts: names and values.
         reached: the level of confinement, and what workers tried.
-        check_processes: what a check process cannot be denied here.
     """
 
     facts: Mapping[str, object]
     reached: Reached
-    check_processes: Sequence[str]
 
     @property
     def missing(self) -> Sequence[str]:
@@ -57,14 +55,9 @@ def examine(setup: Setup) -> Examination:
         "user": _user(),
         "workers start by": machine.start,
     }
-    refused = ["check processes are confined only where workers are forked"]
-    if setup.start is Start.FORK:
-        from grader.sandbox.check_process import refused_here  # Linux alone has what it imports
-
-        refused = refused_here()
     # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, SandboxPlan())) as source:
-        return Examination(facts, source.wait_ready(), refused)
+        return Examination(facts, source.wait_ready())
 
 
 def _user() -> str:

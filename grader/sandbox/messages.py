@@ -89,7 +89,7 @@ class TryOut(Message):
         port: on which it listens.
         abstract: name of a Unix socket of its.
         memory_mb: MiB that the probing process may have beyond its start.
-        own_folders: two empty folders, for workers that have none of their own.
+        own_folder: an empty folder, for a worker that has none of its own.
     """
 
     file: str
@@ -98,7 +98,7 @@ class TryOut(Message):
     port: int
     abstract: str
     memory_mb: int
-    own_folders: tuple[str, ...]
+    own_folder: str
 
 
 @dataclass(frozen=True)
