@@ -28,7 +28,6 @@ _MOST_HEADINGS = 20
 
 # A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
 _MOST_COMPILED = 4 << 20
-_MOST_DROPPED = 50
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
@@ -129,7 +128,7 @@ def _words(text: str) -> str:
 
 
 def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
-    """A cell in which lines that are not Python do nothing, and these lines: a text may have some that look like them.
+    """A cell in which lines that are not Python do nothing, and these lines. A cell that is Python has none.
 
     What is too large or too much is not looked at, and counts as code; the last item is how much more may be.
     """
@@ -141,14 +140,12 @@ def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
         if lines[first].split()[0] not in _BODY_COUNTS:
             return "\n" * (len(lines) - 1), tuple(dropped), room
         lines[first] = _nothing(lines[first])
-    for _ in range(_MOST_DROPPED):
-        room -= len(code)
-        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= LARGEST else None
-        place = (error.lineno or 0) - 1 if error else -1
-        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
-            break
-        dropped.append(lines[place])
-        lines[place] = _nothing(lines[place])
+    room -= len(code)
+    if room > 0 and len(code) <= LARGEST and syntax_error("\n".join(lines)):
+        for place, line in enumerate(lines):
+            if _MAGIC.match(line.strip()):
+                dropped.append(line)
+                lines[place] = _nothing(line)
     return "\n".join(lines), tuple(dropped), room
 
 
