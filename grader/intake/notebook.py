@@ -14,20 +14,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.intake.cells import LARGEST, Cell, Module, checkers_in, joined, of_this, without_their_imports
+from grader.intake.cells import LARGEST, Cell, Module, joined, of_this, without_their_imports
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
 _MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends
-_BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.{1,200})$", re.MULTILINE)
 _COMMENT = re.compile(r"#[#%| \t]*(?:exercise[: \t]+)?([\w-]+)[#%|: \t]*", re.IGNORECASE)  # exercise: double
 _LONGEST_COMMENT = 200
 _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
-
-# A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
-_MOST_COMPILED = 4 << 20
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
@@ -58,8 +54,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         ids = [id for id in some if needed[id] <= names] or some
         others = set[str]().union(*(needed[id] for id in ids))
         chosen = {id: of_this(cells, needed[id], others) for id in ids}
-    checkers = checkers_in(cells)
-    modules = {id: joined(its, checkers, needed[id], "code cell {}") for id, its in chosen.items()}
+    modules = {id: joined(its, needed[id], "code cell {}") for id, its in chosen.items()}
     for id, module in modules.items():
         module.own = "\n".join(cell.source for cell in chosen[id] if cell.of).encode("utf-8", "replace")
     return modules
@@ -76,7 +71,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
         rows = [dict(cell) for cell in json.loads(data)["cells"]][:_MOST_CELLS]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("it cannot be read as a notebook; save it again as .ipynb") from None
-    below, level, number, room = "", 0, 0, _MOST_COMPILED
+    below, level, number = "", 0, 0
     for cell in rows:
         kind, text = cell.get("cell_type"), _text(cell.get("source"))
         if kind == "markdown":
@@ -92,7 +87,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
             own = _own_exercise(about.get("tags"), nbgrader.get("grade_id"), text, exercises)
-            source, dropped, room = _python(text, room)
+            source, dropped = _python(text)
             yield Cell(number, source, dropped=dropped, of=own or below, says_so=bool(own))
 
 
@@ -127,26 +122,19 @@ def _words(text: str) -> str:
     return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "
 
 
-def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
-    """A cell in which lines that are not Python do nothing, and these lines. A cell that is Python has none.
-
-    What is too large or too much is not looked at, and counts as code; the last item is how much more may be.
-    """
+def _python(code: str) -> tuple[str, tuple[str, ...]]:
+    """A cell in which lines that are not Python do nothing, and these lines. A cell that is Python has none."""
     lines = code.split("\n")
     dropped = []
-    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%"):
-        dropped.append(lines[first])
-        if lines[first].split()[0] not in _BODY_COUNTS:
-            return "\n" * (len(lines) - 1), tuple(dropped), room
-        lines[first] = _nothing(lines[first])
-    room -= len(code)
-    if room > 0 and len(code) <= LARGEST and syntax_error("\n".join(lines)):
+    first = next((line for line in lines if line.strip()), "")
+    if first.startswith("%%"):
+        return "\n" * (len(lines) - 1), (first,)
+    if len(code) <= LARGEST and syntax_error(code):
         for place, line in enumerate(lines):
             if _MAGIC.match(line.strip()):
                 dropped.append(line)
                 lines[place] = _nothing(line)
-    return "\n".join(lines), tuple(dropped), room
+    return "\n".join(lines), tuple(dropped)
 
 
 def _nothing(line: str) -> str:
