@@ -116,16 +116,8 @@ def module_of(
     module = joined([cell for cell in chosen if not cell.failed])
     used, given = _names("\n".join(module.lines))
     for name in sorted(({*needed, *used} - given) & set(known)):
-        where = [cell for cell in latest if name in _names(cell.source)[1]]
-        if not where:
-            why = "the cell that defined it is gone or was changed: write it into one, and run that"
-            text = f"is in the kernel's memory alone: {why}"
-        elif where[-1] in chosen:
-            text = f"stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
-        else:
-            why = f"which is not of this exercise: begin it with  # exercise: {exercise[0]}"
-            text = f"stands in In [{where[-1].number}], {why}"
-        module.notes.append(f"`{name}` {text}")
+        what = f"define it in a cell of this exercise (# exercise: {exercise[0]}), and run that without an error"
+        module.notes.append(f"`{name}` is in the kernel's memory alone: {what}")
     return module
 
 

@@ -87,7 +87,6 @@ class TryOut(Message):
         folder: of the host.
         pid: of the host.
         port: on which it listens.
-        abstract: name of a Unix socket of its.
         memory_mb: MiB that the probing process may have beyond its start.
         own_folder: an empty folder, for a worker that has none of its own.
     """
@@ -96,7 +95,6 @@ class TryOut(Message):
     folder: str
     pid: int
     port: int
-    abstract: str
     memory_mb: int
     own_folder: str
 

@@ -13,8 +13,6 @@ import json
 import mmap
 import os
 import socket
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -65,24 +63,12 @@ class _Probes:
         yield "a file could be made", Path(self._targets.folder, "written").touch
         yield "a file could be opened for writing", partial(open, self._targets.file, "ab")
 
-    def change_packages(self) -> _Attempts:
-        for module in ("os", "torch", "grader.sandbox"):
-            origin = Path(str(sys.modules[module].__file__))
-            as_before = (origin.stat().st_atime_ns, origin.stat().st_mtime_ns)
-            yield f"{module} could be opened for writing", partial(open, origin, "r+b")
-            yield f"the times of {module} could be changed", partial(os.utime, origin, ns=as_before)
-            yield f"a file could be made beside {module}", partial(tempfile.NamedTemporaryFile, dir=origin.parent)
-
     def network(self) -> _Attempts:
         local = ("127.0.0.1", self._targets.port)
         yield "a port of the machine could be reached", partial(socket.create_connection, local, timeout=1)
         # Connecting a datagram socket sends nothing. It asks the kernel for a route, which there must not be.
         for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):  # of no machine
             yield "there is a route to other machines", partial(_connect, family, (address, 9))
-
-    def unix_sockets(self) -> _Attempts:
-        where = "\0" + self._targets.abstract
-        yield "an abstract Unix socket could be reached", partial(_connect, socket.AF_UNIX, where)
 
     def signals(self) -> _Attempts:
         yield "the grader's process could be signalled", partial(os.kill, self._targets.pid, 0)
@@ -125,10 +111,6 @@ class _Probes:
             os.waitpid(pid, 0)
             return "a process could be started"
         return ""
-
-    def daemons(self) -> str:
-        # The kernel ends what process 1 of a namespace has started; elsewhere nothing may be started.
-        return "" if os.getpid() == 1 else self.processes()
 
     def disk(self) -> str:
         status = os.statvfs(".")
