@@ -42,9 +42,7 @@ def _enter_group(groups: cgroup.Groups | None) -> None:
     if groups is None:
         return
     # Nobody removes it by name: whoever sweeps sees that the process of this number is gone.
-    group = groups.make(MEMORY_MB, THREADS)
-    cgroup.enter(group.doors())
-    group.take_in(os.getpid())
+    groups.make(MEMORY_MB, THREADS).take_in(os.getpid())
 
 
 def _leave_network() -> None:
