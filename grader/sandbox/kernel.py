@@ -165,7 +165,11 @@ def change_user(user: int) -> None:
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
     _set_capabilities(1 << CAP_SYS_ADMIN)
-    # The change has made this process's files in /proc root's, the user map among them.
+    own_proc_files()
+
+
+def own_proc_files() -> None:
+    """After a change of user: make this process's files in /proc its own again, the user map among them."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
