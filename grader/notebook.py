@@ -20,12 +20,9 @@ from grader.sandbox.process import end, isolated, tail
 
 _NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  grade {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
-_NO_NAME = (
-    'say which exercise: check("predict_strides"), by its name or its number;  grade list  in a terminal shows all'
-)
 
 
-def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
+def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
     """Grade an exercise as the cells that ran until now solve it, and show the report below this cell.
 
     Args:
@@ -34,9 +31,6 @@ def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
             the grader.
     """
     shell = _shell()
-    if not name:
-        print(_NO_NAME)  # noqa: T201  it is the answer, in a kernel and elsewhere
-        return
     if shell is None:
         print(_NO_KERNEL.format(name))  # noqa: T201  there is nothing else to show it in
         return

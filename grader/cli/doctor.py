@@ -81,9 +81,6 @@ def doctor_lines(examined: Examination) -> Iterator[str]:
         yield f"  {'FAIL' if row.why_not else 'ok':6}{row.level.word:9}{row.sentence}"
         if row.why_not:
             yield from prose(row.why_not, WIDTH, " " * 17, "  ")
-    yield "Check processes: no network, limited memory, only their own course's files"
-    for refused in examined.check_processes:
-        yield from prose(f"but not here: {refused}", WIDTH, "  ", "  ")
     yield f"Confinement: {examined.reached.level.word}"
     for line in (MEANING[examined.reached.level], *examined.missing):
         yield from prose(line, WIDTH, "  ", "  ")
@@ -101,5 +98,4 @@ def doctor_data(examined: Examination) -> dict[str, Any]:
             for it in examined.reached.findings
         ],
         "missing": list(examined.missing),
-        "check_processes": list(examined.check_processes),
     }

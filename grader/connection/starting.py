@@ -134,20 +134,17 @@ class ForkStarter(Starter):
         own = _worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
-        doors = group.doors() if group else []
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
         message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
             wanted = StartWorker(str(folder), own, spared, simulates)
-            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
+            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno()])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(_WARM_UP_S)
             message, descriptors = receive(status)
-        for door in doors:
-            os.close(door)
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
             return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self.leaving, group)
@@ -206,7 +203,7 @@ class _Forked(WorkerProcess):
         return self._ended
 
     def kill(self) -> None:
-        # By the server, which alone knows the namespace set: a pid of ours could be another process's by now.
+        # By the server, which reaps it: a pid of ours could be another process's by now.
         with contextlib.suppress(OSError):
             self.status.shutdown(socket.SHUT_WR)
 

@@ -8,8 +8,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from grader.grading.store import describe_machine
-from grader.model.messages import Level, Setup, Start
+from grader.model.messages import Level, Setup
 from grader.runner.source import Reached, SandboxPlan, open_source
+from grader.sandbox import cgroup
 
 MEANING = {
     Level.FULL: "student code sees the interpreter and nothing else, and leaves nothing behind",
@@ -25,12 +26,10 @@ class Examination:
     Attributes:
         facts: names and values.
         reached: the level of confinement, and what workers tried.
-        check_processes: what a check process cannot be denied here.
     """
 
     facts: Mapping[str, object]
     reached: Reached
-    check_processes: Sequence[str]
 
     @property
     def missing(self) -> Sequence[str]:
@@ -53,12 +52,8 @@ def examine(setup: Setup) -> Examination:
         "system": machine.os,
         "processors": os.cpu_count(),
         "workers start by": machine.start,
+        "check processes": f"memory is {'' if cgroup.find() else 'not '}limited by a control group",
     }
-    refused = ["check processes are confined only where workers are forked"]
-    if setup.start is Start.FORK:
-        from grader.sandbox.check_process import refused_here  # Linux alone has what it imports
-
-        refused = refused_here()
     # With no least level: what is missing is to be shown, not refused.
     with closing(open_source(setup.start, SandboxPlan())) as source:
-        return Examination(facts, source.wait_ready(), refused)
+        return Examination(facts, source.wait_ready())

@@ -16,9 +16,6 @@ from dataclasses import dataclass, field
 from grader.course.answers import names_of
 from grader.intake.match import defined, syntax_error
 
-_TIMED = ("time", "timeit", "capture")
-"""Magics of a whole cell, whose body runs as it stands."""
-
 _OURS = "grader.notebook"
 LARGEST = 1 << 16
 """A longer cell counts as code, and is not looked at."""
@@ -81,10 +78,10 @@ class Module:
         """Say something of a cell."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
-    def add(self, number: int, lines: Sequence[str], first: int = 1) -> None:
-        """Take lines of a cell, of which the first is its line `first`."""
+    def add(self, number: int, lines: Sequence[str]) -> None:
+        """Take the lines of a cell."""
         self.lines += lines
-        self.origins += [(number, first + at) for at in range(len(lines))]
+        self.origins += [(number, at) for at, _ in enumerate(lines, 1)]
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -116,19 +113,11 @@ def module_of(
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
     chosen = marked or of_this([cell for cell in latest if not cell.exercises], needed, others)
-    module = joined([cell for cell in chosen if not cell.failed], checkers_in(latest))
+    module = joined([cell for cell in chosen if not cell.failed])
     used, given = _names("\n".join(module.lines))
     for name in sorted(({*needed, *used} - given) & set(known)):
-        where = [cell for cell in latest if name in _names(cell.source)[1]]
-        if not where:
-            why = "the cell that defined it is gone or was changed: write it into one, and run that"
-            text = f"is in the kernel's memory alone: {why}"
-        elif where[-1] in chosen:
-            text = f"stands in In [{where[-1].number}], which failed: fix that cell, and run it again"
-        else:
-            why = f"which is not of this exercise: begin it with  # exercise: {exercise[0]}"
-            text = f"stands in In [{where[-1].number}], {why}"
-        module.notes.append(f"`{name}` {text}")
+        what = f"define it in a cell of this exercise (# exercise: {exercise[0]}), and run that without an error"
+        module.notes.append(f"`{name}` is in the kernel's memory alone: {what}")
     return module
 
 
@@ -158,39 +147,34 @@ def _only_imports(source: str) -> bool:
     return tree is not None and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
-def joined(
-    cells: Sequence[Cell], checkers: Collection[str], needed: Collection[str] = (), label: str = "In [{}]"
-) -> Module:
+def joined(cells: Sequence[Cell], needed: Collection[str] = (), label: str = "In [{}]") -> Module:
     """The module that cells make.
 
     Args:
         cells: in order.
-        checkers: the ways in which they may call our `check`.
         needed: names that the exercise asks for. A cell that is not Python stays if it defines one of them, so that
             its author reads what is wrong with it; any other such cell may be a sketch.
         label: how a cell is named by its number.
     """
     module = Module(label)
-    futures: dict[str, int] = {}
     for cell in cells:
-        body = _body(cell.source)
-        tree = parsed(body)
+        tree = parsed(cell.source)
         if cell.dropped:
             module.note(cell.number, f": left out {_listed(cell.dropped)}")
         if tree is not None:
-            lines, names, has_magics = _plain(body, tree, checkers)
-            futures = {**dict.fromkeys(names, cell.number), **futures}
+            lines, has_magics = _plain(cell.source, tree)
             if has_magics:
                 module.note(cell.number, ": left out magics and shell lines")
-            module.add(cell.number, lines, 2 if body != cell.source else 1)
-        elif (error := syntax_error(body) if len(body) <= LARGEST else None) and not defined(body) & set(needed):
+            module.add(cell.number, lines)
+        elif (error := _error_in(cell.source)) and not defined(cell.source) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
-            module.add(cell.number, body.split("\n"))
-    if futures:  # a file must have these on top
-        module.lines.insert(0, f"from __future__ import {', '.join(futures)}")
-        module.origins.insert(0, (min(futures.values()), 1))
+            module.add(cell.number, cell.source.split("\n"))
     return module
+
+
+def _error_in(source: str) -> SyntaxError | None:
+    return syntax_error(source) if len(source) <= LARGEST else None
 
 
 def _listed(dropped: Sequence[str]) -> str:
@@ -204,56 +188,23 @@ def _latest(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
-def _body(source: str) -> str:
-    """What of a cell is Python: of a timed cell its body."""
-    if "run_cell_magic" not in source:
-        return source
-    tree = parsed(source)
-    if tree is None or len(tree.body) != 1:
-        return source
-    match tree.body[0]:
-        case ast.Expr(
-            ast.Call(ast.Attribute(attr="run_cell_magic"), [ast.Constant(kind), _, ast.Constant(str() as body)])
-        ) if kind in _TIMED:
-            return body
-    return source
-
-
-def checkers_in(cells: Sequence[Cell]) -> set[str]:
-    """The ways in which cells may call our `check`, after what they import."""
-    checkers = set()
-    for cell in cells:
-        tree = parsed(cell.source) if "grader" in cell.source else None
-        for node in ast.walk(tree) if tree else ():
-            match node:
-                case ast.ImportFrom(module="grader.notebook", names=names):
-                    checkers |= {alias.asname or alias.name for alias in names}
-                case ast.ImportFrom(module="grader", names=names) | ast.Import(names=names):
-                    ours = [alias for alias in names if alias.name in (_OURS, "notebook")]
-                    checkers |= {f"{alias.asname or alias.name}.check" for alias in ours}
-    return checkers
-
-
-def _plain(source: str, tree: ast.Module, checkers: Collection[str]) -> tuple[list[str], list[str], bool]:
-    """A cell without what only a notebook can run, and without what is only shown.
+def _plain(source: str, tree: ast.Module) -> tuple[list[str], bool]:
+    """A cell without what only a notebook can run, what must stand on top of a file, and calls of ours.
 
     Returns:
-        as many lines as before, or none if nothing is left but what tries things; what it imports of `__future__`,
-        which in a file stands on top; and whether there were magics in it.
+        as many lines as before, or none if nothing is left but what tries things; and whether there were magics in it.
     """
-    futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    ours = [node for node in tree.body if _is_extra(node, checkers)]
+    ours = [node for node in tree.body if _is_extra(node)]
     simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    magics = [node for node in simple if node not in ours and _calls(node, ["get_ipython"])]
-    cut = [*futures, *ours, *magics]
-    names = [alias.name for node in futures for alias in node.names]
+    magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
+    cut = [*ours, *magics]
     if all(isinstance(node, ast.Expr) for node in tree.body if node not in cut):
-        return [], names, bool(magics)
+        return [], bool(magics)
     lines = [line.encode("utf-8", "surrogatepass") for line in source.split("\n")]
     # From the end on, since what stands behind a statement in its line moves.
     for node in sorted(cut, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         _cut(lines, node, b"" if node in tree.body else b"pass")
-    return [line.decode("utf-8", "surrogatepass") for line in lines], names, bool(magics)
+    return [line.decode("utf-8", "surrogatepass") for line in lines], bool(magics)
 
 
 def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:
@@ -266,23 +217,22 @@ def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:
         lines[at] = b""
 
 
-def _calls(node: ast.stmt, names: Collection[str]) -> bool:
-    """Whether one of these is called in a statement."""
-    return any(ast.unparse(part.func) in names for part in ast.walk(node) if isinstance(part, ast.Call))
+def _calls(node: ast.stmt, name: str) -> bool:
+    """Whether a function or method of that name is called in a statement."""
+    functions = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    return any(ast.unparse(function).rpartition(".")[2] == name for function in functions)
 
 
-def _is_extra(node: ast.stmt, checkers: Collection[str]) -> bool:
-    """Whether a statement imports `check` or calls it, or only shows something: a value below the cell, or a line."""
+def _is_extra(node: ast.stmt) -> bool:
+    """Whether a statement imports `check` or calls it, only shows something, or must stand on top of a file."""
     match node:
         case ast.ImportFrom(module=module, names=names):
-            return module == _OURS or (module == "grader" and any(alias.name == "notebook" for alias in names))
+            return module in (_OURS, "__future__") or (module == "grader" and names[0].name == "notebook")
         case ast.Import(names=names):
             return any(alias.name == _OURS for alias in names)
         case ast.Expr(ast.Call(ast.Name("print" | "display"))):
             return True
-        case ast.Expr(ast.Name() | ast.Attribute() | ast.Subscript() | ast.Tuple()):
-            return True
-    return not hasattr(node, "body") and _calls(node, checkers)
+    return not hasattr(node, "body") and _calls(node, "check")
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises

@@ -164,13 +164,11 @@ class Reply:
         submissions: what counts, then earlier attempts.
         unmatched: what could not be read or matched.
         problem: why nothing could be read; or "".
-        fault: an error of ours; or "".
     """
 
     submissions: tuple[Submission, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     problem: str = ""
-    fault: str = ""
 
 
 class Reader:
@@ -215,8 +213,6 @@ class Reader:
         if not line.endswith(b"\n"):
             raise self._why_ended(request.cpu_s)
         reply = from_json(Reply, line)
-        if reply.fault:
-            raise GraderError(reply.fault)
         if reply.problem:
             raise SubmissionError(reply.problem)
         return reply
@@ -261,7 +257,7 @@ def _reader(course: tuple[Exercise, ...]) -> Reader:
 
 
 def answer(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what is requested."""
+    """Do what is requested. Any other error ends the process, and the host says why."""
     try:
         if request.handed is not None:
             wanted = [exercise for exercise in course if exercise.id in request.wanted]
@@ -270,10 +266,6 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
         return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
     except SubmissionError as error:
         return Reply(problem=str(error))
-    except MemoryError:
-        raise  # the process ends, and the host says why
-    except Exception as error:  # a fault of ours must not keep others from their marks
-        return Reply(fault=f"{type(error).__name__}: {error}")
 
 
 def main() -> None:

@@ -15,7 +15,6 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import ARCHIVES, COURSE_FILE, NOTEBOOK, PYTHON, ZIP, solutions_in
-from grader.intake.handed import ALL_OF_IT, METADATA, SUBMITTED, Part, Unmatched
+from grader.intake.handed import ALL_OF_IT, METADATA, Part, Unmatched
 from grader.intake.match import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
@@ -48,7 +47,6 @@ _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "
 """What no other file would escape either."""
 
 _MOST_METADATA = 256 << 20
-_MOST_OF_ONE = 256 << 20
 
 _LOCKED = "it is protected by a password; hand it in without one"
 
@@ -167,20 +165,13 @@ def unpack(archive: Path, folder: Path) -> Iterator[Unmatched]:
         SubmissionError: it cannot be read, or there is no room for it.
     """
     with entries(archive, archive.name) as opened:
-        inner = list(opened)
-        shared = _shared_folders([entry.path for entry in inner])
-        written = Counter[str]()
-        for entry in inner:
+        for entry in opened:
             path, data = entry.path, b""
-            whose = "/".join(path.parts[: shared + 1])
             most = _MOST_METADATA if path.name in METADATA else most_bytes(path.name)
             try:
-                if most and written[whose] > _MOST_OF_ONE:
-                    raise SubmissionError(f"it is not read: {_MOST_OF_ONE >> 20} MiB of {whose} are read already")
                 data = entry.read(most + 1) if most else b""
             except SubmissionError as error:
                 yield Unmatched(str(path), "", entry.why or str(error))
-            written[whose] += len(data)
             target = folder.joinpath(*path.parts)
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -193,19 +184,9 @@ def unpack(archive: Path, folder: Path) -> Iterator[Unmatched]:
                 yield Unmatched(str(path), "", f"it cannot be unpacked: {error.strerror}")
 
 
-def _shared_folders(paths: list[PurePosixPath]) -> int:
-    """How many folders lie around the authors' files."""
-    folders = [path.parts[:-1] for path in paths]
-    shared = 0
-    while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
-        shared += 1
-    return shared + any(own[shared : shared + 1] == (SUBMITTED,) for own in folders)
-
-
 # -- what one author handed in -----------------------------------------------------------------------------------------
 
 _MOST_FILES = 500
-_MOST_SEEN = 100_000
 _MOST_BYTES = 64 << 20
 _MOST_ARCHIVES = 50
 _ARCHIVES_DEEP = 3
@@ -350,7 +331,6 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
     def cannot(error: OSError) -> None:
         leave(Path(str(error.filename)), f"the folder cannot be read: {error.strerror}")
 
-    seen = 0
     for folder, inner, names in os.walk(part.path, onerror=cannot):
         here = Path(folder)
         inside = part.name / here.relative_to(part.path)
@@ -360,11 +340,7 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
             if name.lower().endswith(PYTHON):  # its files are looked at all the same
                 leave(here / name, _FOLDER)
         files = sorted(name for name in {*names, *links} if not is_junk(name))
-        seen += len(files)
         yield from (_on_disk(inside / name, here / name) for name in files)
-        if seen > _MOST_SEEN:
-            leave(here, f"it has more than {_MOST_SEEN} files; the others are not looked at")
-            return
         installed = [name for name in inner if name.lower() in _INSTALLED]
         for name in installed:  # there may be tens of thousands
             yield _on_disk(inside / name / _ENVIRONMENT, here / name)

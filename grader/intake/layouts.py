@@ -53,11 +53,11 @@ def taken_in(
         elif not path.is_dir():
             raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
         root, items = _inner(folder, exercises, out)
-        if root == path and len(items) == 1 and _is_zip(items[0]):
+        if len(items) == 1 and _is_zip(items[0]):
             within, rows = opened.enter_context(unpacked(items[0]))
             # A class's download in a folder of its own, or the one author whose zip it is.
             inner = _inner(within, exercises, out)
-            if (name or _recognized(inner[1]).name) != PLAIN.name or _is_class(inner[1], exercises):
+            if _recognized(inner[1]) is not PLAIN or _is_class(inner[1], exercises):
                 (root, items), source, left = inner, items[0], rows
         layout = _recognized(items) if name is None else known[name]
         try:
@@ -69,8 +69,6 @@ def taken_in(
                 f"{source} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
                 "Gradescope, GitHub Classroom or nbgrader give"
             )
-        if layout is PLAIN and [part.path for one in handed for part in one.parts] == [root.resolve()]:
-            layout = replace(layout, title="the files of one author")
         names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
         links = [Unmatched(name, "", "a link, which is not followed") for name in names]
         # By name and not by bytes, so that the gradebook is the same wherever it is made.

@@ -6,7 +6,6 @@ do. This is decided here for every platform's download. Strangers wrote the file
 
 from __future__ import annotations
 
-import ast
 import codecs
 import functools
 import io
@@ -32,7 +31,6 @@ _NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
 """What platforms add: `a-2.py`. The number may also be a group's: `a_group_2.py`."""
 _COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
-_TITLE = re.compile(rb"""\A(?:\s|#[^\n]*\n)*[rRuU]?(?:\"\"\"|''')\s*([^\n]+)""")
 _DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+\.*|import[ \t]+)([^#\n]+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
@@ -147,26 +145,23 @@ def _fold(name: str) -> str:
 
 
 def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[str, str]:
-    """The one exercise whose title a file begins with, or whose functions it defines, and how that was seen.
+    """The one exercise whose functions a file defines, and how that was seen.
 
     Returns:
         its id and a few words; or "" and the reason, if no exercise fits, or more than one.
     """
-    title, names = _title(source), defined(source.decode("utf-8", "replace"))
-    by_title = [exercise.id for exercise in exercises if title and title == _starter(exercise.starter)[0]]
-    if len(by_title) == 1:
-        return by_title[0], "by the first line of its docstring"
-    by_names = [exercise.id for exercise in exercises if starter_names(exercise) and starter_names(exercise) <= names]
-    if len(by_names) == 1:
-        return by_names[0], "by the functions that it defines"
-    if by_names:
-        return "", f"it could be of {' or '.join(by_names)}; name it after one of them"
+    names = defined(source.decode("utf-8", "replace"))
+    ids = [exercise.id for exercise in exercises if starter_names(exercise) and starter_names(exercise) <= names]
+    if len(ids) == 1:
+        return ids[0], "by the functions that it defines"
+    if ids:
+        return "", f"it could be of {' or '.join(ids)}; name it after one of them"
     return "", "it has neither the name nor the functions of an exercise"
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:
     """The functions and classes of an exercise's starter."""
-    return _starter(exercise.starter)[1]
+    return _defined_in(exercise.starter)
 
 
 def defined(source: str) -> frozenset[str]:
@@ -175,14 +170,8 @@ def defined(source: str) -> frozenset[str]:
 
 
 @functools.cache
-def _starter(path: Path) -> tuple[bytes, frozenset[str]]:
-    source = path.read_bytes() if path.is_file() else b""
-    return _title(source), defined(source.decode("utf-8", "replace"))
-
-
-def _title(source: bytes) -> bytes:
-    match = _TITLE.match(source)
-    return match[1].strip().rstrip(b"\"'").strip() if match else b""
+def _defined_in(path: Path) -> frozenset[str]:
+    return defined(path.read_text("utf-8", "replace")) if path.is_file() else frozenset()
 
 
 def attempt_of(path: PurePosixPath) -> int:
@@ -218,36 +207,23 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
 
 # -- whether it is Python, how it is saved, where things stand ---------------------------------------------------------
 
-# `compile` as it stands is not for strangers' texts: it copies a `finally` block for each way out of its `try`, so that
-# twenty of them inside one another take minutes and gigabytes.
-
 _LARGEST = 1 << 18
 """What is longer counts as code, and a worker finds out."""
+_MOST_FINALLY = 10
+"""`compile` copies such a block for each way out of its `try`: twenty inside one another take minutes and gigabytes."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _SEEN = 400
 
 
-class _WithoutFinally(ast.NodeTransformer):
-    """Moves each `finally` block behind its `try`, where it is compiled once."""
-
-    def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """One `try` statement, in which others may be; with `except*`, too."""
-        self.generic_visit(node)
-        after, node.finalbody = node.finalbody, []
-        return [*([node] if node.handlers else node.body), *after]
-
-    visit_TryStar = visit_Try  # noqa: N815  Python's name
-
-
 def syntax_error(source: bytes | str) -> SyntaxError | None:
     """Why a text is not Python; None if it is, or if the reason is for a worker to find out."""
-    if len(source) > _LARGEST:
+    finals = source.count(b"finally") if isinstance(source, bytes) else source.count("finally")
+    if len(source) > _LARGEST or finals > _MOST_FINALLY:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a worker shows them
         try:
-            tree = compile(source, "submission", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-            compile(_WithoutFinally().visit(tree), "submission", "exec", dont_inherit=True)
+            compile(source, "submission", "exec", dont_inherit=True)
         except SyntaxError as error:
             return error
         except (ValueError, MemoryError, RecursionError, OverflowError):

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.intake.cells import LARGEST, Cell, Module, checkers_in, joined, of_this, without_their_imports
+from grader.intake.cells import LARGEST, Cell, Module, joined, of_this, without_their_imports
 from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
@@ -25,10 +25,6 @@ _COMMENT = re.compile(r"#[#%| \t]*(?:exercise[: \t]+)?([\w-]+)[#%|: \t]*", re.IG
 _LONGEST_COMMENT = 200
 _MOST_CELLS = 1000
 _MOST_HEADINGS = 20
-
-# A stranger's code is compiled here, and never run, to see whether it is Python: so much of it and no more.
-_MOST_COMPILED = 4 << 20
-_MOST_DROPPED = 50
 
 
 def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[str, Module]:
@@ -59,8 +55,7 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
         ids = [id for id in some if needed[id] <= names] or some
         others = set[str]().union(*(needed[id] for id in ids))
         chosen = {id: of_this(cells, needed[id], others) for id in ids}
-    checkers = checkers_in(cells)
-    modules = {id: joined(its, checkers, needed[id], "code cell {}") for id, its in chosen.items()}
+    modules = {id: joined(its, needed[id], "code cell {}") for id, its in chosen.items()}
     for id, module in modules.items():
         module.own = "\n".join(cell.source for cell in chosen[id] if cell.of).encode("utf-8", "replace")
     return modules
@@ -77,7 +72,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
         rows = [dict(cell) for cell in json.loads(data)["cells"]][:_MOST_CELLS]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("it cannot be read as a notebook; save it again as .ipynb") from None
-    below, level, number, room = "", 0, 0, _MOST_COMPILED
+    below, level, number = "", 0, 0
     for cell in rows:
         kind, text = cell.get("cell_type"), _text(cell.get("source"))
         if kind == "markdown":
@@ -93,7 +88,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
             own = _own_exercise(about.get("tags"), nbgrader.get("grade_id"), text, exercises)
-            source, dropped, room = _python(text, room)
+            source, dropped = _python(text)
             yield Cell(number, source, dropped=dropped, of=own or below, says_so=bool(own))
 
 
@@ -128,28 +123,22 @@ def _words(text: str) -> str:
     return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "
 
 
-def _python(code: str, room: int) -> tuple[str, tuple[str, ...], int]:
-    """A cell in which lines that are not Python do nothing, and these lines: a text may have some that look like them.
-
-    What is too large or too much is not looked at, and counts as code; the last item is how much more may be.
-    """
+def _python(code: str) -> tuple[str, tuple[str, ...]]:
+    """A cell in which lines that are not Python do nothing, and these lines. A cell that is Python has none."""
     lines = code.split("\n")
     dropped = []
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
         dropped.append(lines[first])
         if lines[first].split()[0] not in _BODY_COUNTS:
-            return "\n" * (len(lines) - 1), tuple(dropped), room
-        lines[first] = _nothing(lines[first])
-    for _ in range(_MOST_DROPPED):
-        room -= len(code)
-        error = syntax_error("\n".join(lines)) if room > 0 and len(code) <= LARGEST else None
-        place = (error.lineno or 0) - 1 if error else -1
-        if not 0 <= place < len(lines) or not _MAGIC.match(lines[place].strip()):
-            break
-        dropped.append(lines[place])
-        lines[place] = _nothing(lines[place])
-    return "\n".join(lines), tuple(dropped), room
+            return "\n" * (len(lines) - 1), tuple(dropped)
+        lines[first], code = "", "\n".join(["", *lines[first + 1 :]])
+    if len(code) <= LARGEST and syntax_error(code):
+        for place, line in enumerate(lines):
+            if _MAGIC.match(line.strip()):
+                dropped.append(line)
+                lines[place] = _nothing(line)
+    return "\n".join(lines), tuple(dropped)
 
 
 def _nothing(line: str) -> str:

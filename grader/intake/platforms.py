@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from grader.intake.contents import archive_suffix, is_archive, is_packed
+from grader.intake.contents import archive_suffix, is_packed
 from grader.intake.handed import ALL_OF_IT, METADATA, Handed, Layout, Part, Taken, Unmatched
-from grader.intake.match import CODE, attempt_of, named, without_downloads
+from grader.intake.match import CODE, named, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -261,16 +261,7 @@ def _slug(folders: Sequence[Path]) -> str:
 CLONES = Layout("clones", "clones of repositories", _fits_clones, _read_clones)
 
 
-# A folder made by hand: for each author a folder, a zip or a single file; or the files of one author alone.
-
-_LEAST_OWNED = 4
-"""So many authors' files of one exercise for each file that does not say whose it is."""
-
-
-def _read_plain(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    if one := _of_one_author(items, exercises):
-        return [one], []
-    return _by_name(items, partial(_of_somebody, exercises))
+# A folder made by hand: for each author a folder, a zip or a single file.
 
 
 def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatched:
@@ -288,29 +279,9 @@ def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatche
     return _of(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
 
 
-def _of_one_author(items: Sequence[Path], exercises: Sequence[Exercise]) -> Handed | None:
-    """The folder as what one author handed in, where files of exercises lie in it, and nothing that is an author's."""
-    code = [item for item in items if item.suffix.lower() in CODE and not item.is_dir()]
-    own = [item for item in code if named(item.name, exercises)]
-    others = [item for item in items if item.is_dir() or is_archive(item.name)]
-    if not own or others or len(own) < len(code) or _of_several(own, exercises):
-        return None
-    folder = items[0].parent.resolve()
-    return Handed(folder.name, (folder.name,), (Part(folder),))
-
-
-def _of_several(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Whether one exercise has files of several names besides its own: ada_double.py and bo_double.py.
-
-    In a class somebody may have left the name out; where many have, they are one author's.
-    """
-    names = [(item.name, name) for item in items if (name := named(item.name, exercises))]
-    owners: dict[str, set[str]] = {}
-    for file, name in names:
-        if name.owner and not attempt_of(PurePosixPath(name.owner, file)):
-            owners.setdefault(name.exercise, set()).add(name.owner)
-    bare = sum(not name.owner for _, name in names)
-    return any(len(own) > 1 and len(own) >= _LEAST_OWNED * bare for own in owners.values())
-
-
-PLAIN = Layout("plain", "a folder for each author", lambda items: True, _read_plain)
+PLAIN = Layout(
+    "plain",
+    "a folder for each author",
+    lambda items: True,
+    lambda items, exercises: _by_name(items, partial(_of_somebody, exercises)),
+)

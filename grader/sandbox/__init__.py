@@ -1,10 +1,9 @@
 """The sandbox around workers: Linux namespaces, a root of their own, Landlock, a system-call filter. Usable by itself.
 
 Theory of operation. `launch` runs first, small and alone. It enters namespaces, builds a root that holds the
-interpreter, its packages and what both need (`view`), and starts the worker server inside, which stays there.
-For each worker, `launch` makes a *namespace set* (`namespaces`): new namespaces with a private folder, held by a small
-process, which is process 1 in there. The server forks a worker straight into a set, and the worker gives up every
-privilege before it receives anything (`levels`). Ending a set ends everything in it.
+interpreter, its packages and what both need (`view`), and starts the worker server inside, which stays there. The
+server forks each worker into namespaces of its own (`namespaces`), and the worker gives up every privilege before it
+receives anything (`levels`). When it ends, the kernel ends everything in its namespaces.
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
 the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.source` names the level.

@@ -11,7 +11,6 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,35 +84,14 @@ class Group:
             (self.memory / with_swap).write_text(most)
         (self.pids / "pids.max").write_text(str(tasks))
 
-    def doors(self) -> list[int]:
-        """Descriptors by which a thread gets in by itself, see `enter`; none where that saves no time. Close them."""
-        if self.version != 1:
-            return []
-        doors: list[int] = []
-        # Opened here: in version 1 the kernel asks what whoever opened it may do, so a worker without rights can enter.
-        with contextlib.suppress(OSError):
-            for folder in self.folders:
-                doors.append(os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC))
-        return doors
-
     def take_in(self, pid: int) -> None:
-        """See to it that a process is in it, whether it entered by itself or not.
+        """Move a process into it.
 
         Raises:
             OSError: the kernel refuses; `ProcessLookupError` if it has ended.
         """
-        # Looked at from here: what a worker says of itself is untrusted.
         for folder in self.folders:
-            if not self._has(folder, pid):
-                # Not at once: the kernel first waits, for milliseconds, until nothing forks or ends anywhere.
-                (folder / "cgroup.procs").write_text(str(pid))
-
-    def _has(self, folder: Path, pid: int) -> bool:
-        """Whether all threads of a process are in; False where that was not looked for."""
-        if self.version == 1:
-            with contextlib.suppress(FileNotFoundError):  # it has ended
-                return {str(pid), *os.listdir(f"/proc/{pid}/task")} <= set((folder / "tasks").read_text().split())
-        return False
+            (folder / "cgroup.procs").write_text(str(pid))
 
     def was_killed(self) -> bool:
         """Whether the kernel ended something in it for want of memory."""
@@ -133,15 +111,6 @@ class Group:
                         return False
                     time.sleep(0.002)
         return True
-
-
-def enter(doors: Sequence[int]) -> None:
-    """Move the one thread of this process into a group, by its `doors`; whoever made it looks whether that was done."""
-    for door in doors:
-        # A thread that moves itself can neither end nor start others meanwhile, so the kernel (5.14) waits for nobody.
-        with contextlib.suppress(OSError):
-            os.write(door, b"0")
-        os.close(door)
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Groups | None:

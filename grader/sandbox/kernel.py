@@ -8,7 +8,6 @@ import errno
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Any
 
 CLONE_NEWNS = 0x00020000
@@ -19,8 +18,8 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-OF_A_SET = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
-"""What a worker joins, besides the process namespace, in which it must be started."""
+OF_A_WORKER = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+"""What a worker enters, besides the process namespace, in which it must be started."""
 
 CAP_SYS_ADMIN = 21
 
@@ -43,6 +42,7 @@ _HUGE_PAGE = 2 << 20
 _MADV_COLLAPSE = 25  # Linux 6.1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
+_PR_SET_KEEPCAPS = 8
 _PR_SET_SECCOMP = 22
 _PR_SET_THP_DISABLE = 41
 _PR_SET_NO_NEW_PRIVS = 38
@@ -121,12 +121,6 @@ def map_user(proc: int, inside: int, outside: int, group_outside: int) -> None:
             os.close(descriptor)
 
 
-def map_user_of(pid: int, inside: int, outside: int) -> None:
-    """The same for another process, to any user: for root in the namespace around it."""
-    for name in ("uid_map", "gid_map"):
-        Path(f"/proc/{pid}/{name}").write_text(f"{inside} {outside} 1", encoding="ascii")
-
-
 def collapse_pages(proc: int | None) -> None:
     """Have the memory that was written to by now in huge pages: a fork copies one entry for each of them, not 512.
 
@@ -165,22 +159,28 @@ def forbid_tracing() -> None:
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
+def change_user(user: int) -> None:
+    """For root: be another user and group, and keep no right but that to make namespaces."""
+    _prctl(_PR_SET_KEEPCAPS, 1)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    _set_capabilities(1 << CAP_SYS_ADMIN)
+    own_proc_files()
+
+
 def own_proc_files() -> None:
     """After a change of user: make this process's files in /proc its own again, the user map among them."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
-def drop_capabilities(*, but: int | None = None) -> None:
-    """Give up all capabilities, or all but one, for ever; see capset(2)."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    bits = 0 if but is None else 1 << but
-    rest = (ctypes.c_uint32 * 6)(bits, bits)  # effective and permitted
-    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(rest)), "capset")
+def drop_capabilities() -> None:
+    """Give up all capabilities, for ever; see capset(2)."""
+    _set_capabilities(0)
 
 
-def unmount(target: str) -> None:
-    """Take a mount off, with all that is in it once no process uses it."""
-    _check(_LIBC.umount2(target.encode(), _MNT_DETACH), f"umount2 {target}")
+def _set_capabilities(bits: int) -> None:
+    header, effective_and_permitted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)(bits, bits)
+    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(effective_and_permitted)), "capset")
 
 
 def filter_system_calls(program: bytes) -> None:

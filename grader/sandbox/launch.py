@@ -2,9 +2,8 @@
 
     host -- outer        waits
               +-- inner  enters namespaces, builds the root
-                    +-- first process   makes namespace sets, is process 1 for all that follows
-                          +-- worker server ... workers
-                          +-- namespace set, namespace set, ...
+                    +-- worker server   process 1 in there
+                          +-- worker, worker, ...   each of them process 1 in namespaces of its own
 
 Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
 `messages.LaunchPlan`; the command gets one argument more, `messages.Launched`.
@@ -14,24 +13,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import socket
 import sys
 from typing import NoReturn
 
 from grader.sandbox import kernel, seccomp
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.namespaces import NamespaceSets, advice, patiently
-from grader.sandbox.view import COPIED, View, build
+from grader.sandbox.namespaces import advice, patiently, require_room
+from grader.sandbox.view import COPIED, build
 
 _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""
 
-_REFUSED = 77
-_MAP = b"map"
-_WORDS = 4096
+_NOBODY = 65534
 
-_WORLD = (kernel.OF_A_SET ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
+_REFUSED = 77
+
+_WORLD = (kernel.OF_A_WORKER ^ kernel.CLONE_NEWUSER) | kernel.CLONE_NEWPID | kernel.CLONE_NEWCGROUP
 
 
 def main() -> None:
@@ -67,54 +64,50 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
 def _try_inner(plan: LaunchPlan) -> str:
     """Start the inner process and end when it ends. Returns only if it could not start, with the reason."""
     # It closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
-    ours, report = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    read, report = os.pipe()
     pid = os.fork()
     if pid == 0:
-        ours.close()
         try:
             _inner(plan, report)
         except OSError as error:
-            try:
-                report.send(str(error).encode())
-            except OSError:  # the command runs already
-                sys.stderr.write(f"the launcher of workers failed: {error}\n")
+            os.write(report, str(error).encode())
         os._exit(_REFUSED)
-    report.close()
-    said = ours.recv(_WORDS)
-    if said == _MAP:
-        try:
-            kernel.map_user_of(pid, 0, _stranger())
-            ours.send(_MAP)
-        except OSError as error:
-            ours.send(str(error).encode())
-        said = ours.recv(_WORDS)
+    os.close(report)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read()
     os.waitpid(pid, 0)
     if said:
         return said.decode("utf-8", "replace")
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, report: socket.socket) -> NoReturn:
+def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     os.chdir("/")
     # Tried before anything is built: without a filter for this processor all else would be in vain.
     seccomp.load("base")
-    if _may_mount():
-        _enter_as_root(plan.view, report)
-    else:
-        # Without root's rights a user namespace comes first: in it one has the rights to make the others.
-        user, group = os.getuid(), os.getgid()
-        patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
-        kernel.map_user(proc, 0, user, group)
+    is_root = _may_mount()
+    if is_root:
+        # With root's rights, which may be needed to reach the interpreter.
+        patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
+        build(plan.view)
+        _be_a_stranger()
+    # In a user namespace one has the rights to make the others.
+    user, group = os.getuid(), os.getgid()
+    patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
+    kernel.map_user(proc, 0, user, group)
+    if not is_root:
         build(plan.view)
     # A process namespace begins with the next child, which is process 1 of it; when that one ends, all do.
     pid = os.fork()
     if pid == 0:
         kernel.die_with_parent()
-        _first(plan, proc, report)
-    report.close()
+        require_room(proc)
+        os.set_inheritable(proc, True)  # everything else is closed by `exec`
+        _become(plan, Launched(proc=proc))
+    os.close(report)
     os.waitpid(pid, 0)
     os._exit(0)
 
@@ -126,58 +119,14 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
-def _enter_as_root(view: View, report: socket.socket) -> None:
-    """Build the root with root's rights, which may be needed to reach the interpreter; then be a stranger."""
-    patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
-    build(view)
-    # Root's further groups would open files to a stranger.
-    os.setgroups([])
-    patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER))
-    # From inside one may map no user but one's own, and this is to be another: the outer process does it.
-    report.send(_MAP)
-    if (said := report.recv(_WORDS)) != _MAP:
-        raise OSError(f"the user map could not be written: {said.decode('utf-8', 'replace')}")
-    os.setresgid(0, 0, 0)
-    os.setresuid(0, 0, 0)
-    # The change of user took them away, and the namespace sets' user maps are written there.
-    kernel.own_proc_files()
-    patiently(lambda: kernel.unshare(_WORLD))
-
-
-def _stranger() -> int:
-    """A user that exists in this namespace: in a container there may be few."""
-    last = 0
-    with open("/proc/self/uid_map", encoding="ascii") as file:
-        for line in file:
-            start, _, count = map(int, line.split())
-            if start <= _STRANGER < start + count:
-                return _STRANGER
-            last = max(last, start + count - 1)
-    return last
-
-
-def _first(plan: LaunchPlan, proc: int, report: socket.socket) -> NoReturn:
-    """Start the worker server, and make namespace sets for it until it ends."""
-    # The kernel reaps the namespace sets, and whatever else is left to process 1.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    sets = NamespaceSets(proc)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for descriptor in (theirs.fileno(), proc):
-            # Everything else is closed by `exec`.
-            os.set_inheritable(descriptor, True)
-        _become(plan, Launched(proc=proc, sets=theirs.fileno()))
-    theirs.close()
-    # The server imports PyTorch meanwhile. Where no sets can be made, or too few, this process ends, and with it the
-    # server: the reason goes to the host, and another level is tried.
-    sets.try_out()
-    report.close()
-    with contextlib.suppress(ConnectionError):
-        while ours.recv(16):
-            sets.hand_over(ours)
-    # The server's end is closed. With process 1 the kernel ends all that is in its namespace.
-    os._exit(0)
+def _be_a_stranger() -> None:
+    """Be a user without files, who may still make namespaces."""
+    os.setgroups([])  # root's further groups would open files to a stranger
+    for user in (_STRANGER, _NOBODY):  # in a container there may be few users
+        with contextlib.suppress(OSError):
+            kernel.change_user(user)
+            return
+    raise OSError("there is no other user to be")
 
 
 if __name__ == "__main__":

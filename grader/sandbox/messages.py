@@ -4,7 +4,7 @@ host   -> launcher       `LaunchPlan`, as an argument
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Ready`, then `Found` for each `TryOut`
-lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
+lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
 
@@ -57,13 +57,11 @@ class Launched(Message):
         refused: why the kernel did not give all layers, or "".
         readable: outside of namespaces, what workers may read; None where files cannot be hidden from them.
         proc: inside, a descriptor of a proc file system (see `kernel.map_user`); else None.
-        sets: inside, a descriptor of the socket that makes namespace sets; else None.
     """
 
     refused: str = ""
     readable: tuple[str, ...] | None = None
     proc: int | None = None
-    sets: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,18 +87,16 @@ class TryOut(Message):
         folder: of the host.
         pid: of the host.
         port: on which it listens.
-        abstract: name of a Unix socket of its.
         memory_mb: MiB that the probing process may have beyond its start.
-        own_folders: two empty folders, for workers that have none of their own.
+        own_folder: an empty folder, for a worker that has none of its own.
     """
 
     file: str
     folder: str
     pid: int
     port: int
-    abstract: str
     memory_mb: int
-    own_folders: tuple[str, ...]
+    own_folder: str
 
 
 @dataclass(frozen=True)

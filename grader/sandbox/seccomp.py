@@ -43,7 +43,7 @@ _WITHOUT_A_ROOT = """
     chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     socket socketpair connect bind listen accept accept4 sendto
-    setsid setpgid kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open prlimit64
+    setsid setpgid kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open prlimit64
     sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set
 """
 """Refused where no namespaces keep these to the worker itself. Landlock does not cover them."""

@@ -6,13 +6,12 @@ JSON, and gets a report as HTML and as text. A request is untrusted.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import Cell, Module, module_of
+from grader.intake.match import starter_names
 from grader.model import Course, Exercise, GradedCheck, GradedExercise
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
@@ -66,8 +66,8 @@ class NotebookGrader:
         course = load_course(find_course(root), whole=False)
         exercise = one_exercise(course, request["name"])
         cells = [Cell(**row) for row in request["cells"]]
-        needed = _needed(exercise)
-        others = {name for other in course.exercises for name in _needed(other)}.difference(needed)
+        needed = starter_names(exercise)
+        others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
         module = module_of(cells, (exercise.id, exercise.number), needed, request["names"], others)
         if not module.lines:
             missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
@@ -91,14 +91,6 @@ class NotebookGrader:
             known = Known(self._setup, store)
             self._lanes = self._opened.enter_context(open_lanes(self._exercises, self._setup, known=known))
         return self._lanes
-
-
-def _needed(exercise: Exercise) -> list[str]:
-    """The functions and classes that a solution needs: those of the starter."""
-    with suppress(OSError, SyntaxError, ValueError):
-        tree = ast.parse(exercise.starter.read_bytes())
-        return [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    return []
 
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:

@@ -78,8 +78,8 @@ def run(host: int, launched: str) -> None:
 
 def _sandbox_of(reached: messages.Launched) -> Sandbox:
     """What confines the workers."""
-    if reached.proc is not None and reached.sets is not None:
-        return Full(reached.proc, socket.socket(fileno=reached.sets))
+    if reached.proc is not None:
+        return Full(reached.proc)
     return Reduced(reached.readable) if reached.readable else Sandbox()
 
 
@@ -167,8 +167,6 @@ class _Server:
         assert spare is not None
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
-        if wanted.limits.processes > 1:  # it may have sockets, and the kernel remembers of a socket where it was
-            self._sandbox.use_once(spare.pid)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()

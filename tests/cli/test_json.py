@@ -30,10 +30,10 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_doctor() -> None:
-    """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
+    """Facts, the level, what holds and what does not, and what would raise the level."""
     holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
-    data = doctor_data(Examination({"processors": 2}, reached, ["the network is open"]))
+    data = doctor_data(Examination({"processors": 2}, reached))
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
         "confinement": "reduced",
@@ -42,7 +42,6 @@ def test_doctor() -> None:
             for row in (holds, fails)
         ],
         "missing": reached.missing(Level.FULL),
-        "check_processes": ["the network is open"],
     }
     assert "it could" in data["missing"][0]
 

@@ -43,7 +43,6 @@ def test_other_names(tiny: Course) -> None:
 @pytest.mark.parametrize(
     ("source", "exercise", "how"),
     [
-        (b'# mine\n"""Double it\n\nmore"""\n', "double", "by the first line of its docstring"),
         (b"def total(x):\n    return x\n", "total", "by the functions that it defines"),
         (b"def double(x): 0\ndef total(x): 0\ndef double_(x): 0\n", "", "it could be of double or total; name it"),
         (b"def double(x): 0\n", "", "it has neither the name nor the functions of an exercise"),
@@ -52,7 +51,7 @@ def test_other_names(tiny: Course) -> None:
     ],
 )
 def test_contents(tiny: Course, source: bytes, exercise: str, how: str) -> None:
-    """The title of the starter, or all of its functions; what could be two is none."""
+    """All functions of the starter; what could be two is none."""
     found, told = by_contents(source, tiny.exercises)
     assert found == exercise
     assert told.startswith(how)

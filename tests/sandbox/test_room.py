@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
-import socket
 import struct
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from support import COURSES, RIGHT, run_grade
 
 from grader.runner.source import PROMISES
 from grader.sandbox import namespaces as room
-from grader.sandbox.levels import Full
 
 IN_A_SMALL_WORLD = """
 import os, sys
@@ -178,22 +175,6 @@ def test_fewer_at_once() -> None:
     assert "this machine has no room for one more worker" in text
     assert "ENOSPC" in text
     assert after == f"{room.AT_ONCE + 1} True"
-
-
-@pytest.mark.parametrize("unread", [False, True])
-def test_a_server_without_its_launcher_ends(unread: bool) -> None:
-    """A worker server whose launcher has gone does not say that it is ready, however the launcher went."""
-    ours, launchers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
-    sandbox = Full(proc, ours)
-    if unread:
-        threading.Timer(0.1, launchers.close).start()
-    else:
-        launchers.close()
-    with pytest.raises(SystemExit, match="the launcher has ended"):
-        sandbox.fork()
-    ours.close()
-    os.close(proc)
 
 
 def test_advice_names_what_is_too_low(tmp_path: Path) -> None:

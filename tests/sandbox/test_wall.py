@@ -75,7 +75,7 @@ def test_each_level_keeps_its_promises(places: Callable[[Level], Place], level: 
     broken = {row.name for row in places(level).reached.findings if row.why_not and row.level > level}
     assert broken == {row.name for row in places(level).reached.findings if row.why_not}
     if level is Level.NONE:  # the probes can find fault
-        assert {"read_files", "write_files", "change_packages", "network", "signals", "execute", "processes"} <= broken
+        assert {"read_files", "write_files", "network", "signals", "execute", "processes"} <= broken
     if level is Level.REDUCED:
         assert broken == {"see_files", "see_processes", "disk"}
 
@@ -214,7 +214,7 @@ LEAVES = """
 
 
 def test_nothing_of_a_worker_is_left_for_the_next(places: Callable[[Level], Place]) -> None:
-    """A namespace set serves several workers. Each has empty folders, and none has a socket to be remembered by."""
+    """Each worker has empty folders of its own, and none has a socket."""
     place = places(Level.FULL)
     clean = place.run(LEAVES)
     assert clean[0][1:] == [["shm", "tmp", "work"], [], []]
@@ -225,12 +225,15 @@ def test_nothing_of_a_worker_is_left_for_the_next(places: Callable[[Level], Plac
 # -- how a worker ends is seen from outside -----------------------------------------------------------------------
 
 
+TRAP = "SIGSEGV|SIGTRAP"
+"""It cannot send itself the signal of an abort; the C library then ends it by a trap."""
+
 ENDS = {
-    "os.abort()": "SIGABRT",
+    "os.abort()": TRAP,
     "ctypes.string_at(0)": "SIGSEGV",
     "os._exit(0)": "exit status 0",
     "os._exit(7)": "exit status 7",
-    "signal.signal(signal.SIGTERM, signal.SIG_IGN); ctypes.CDLL(None).abort()": "SIGABRT",
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN); ctypes.CDLL(None).abort()": TRAP,
     "os.kill(os.getpid(), 9)": "SIGKILL",  # as the kernel does when CPU time is used up; a wall refuses it
 }
 
