@@ -224,7 +224,7 @@ class Journal(Store):
                 self.note_submission(noted)
         self._note_people(other.execute("SELECT * FROM people"))
         traces = other.execute("SELECT * FROM traces")
-        self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", traces)
+        self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", traces)
 
 
 @contextmanager
