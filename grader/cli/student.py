@@ -114,7 +114,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
     say.meanwhile("Counting ...")
-    say(*counted_lines(course, exercise, workers.setup(), terminal_width(), drawing(plain=plain)))
+    say(*counted_lines(course, exercise, workers.setup(), terminal_width()))
 
 
 @click.command("open")

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
-from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
-from grader.report.words import COUNTED
 
 _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
-_MOST_NAME, _MOST_BAR_NAME, _WIDEST_BAR = 24, 14, 30
+_MOST_NAME = 24
 _AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
 _MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
@@ -75,8 +74,6 @@ def _parts(picture: Picture) -> Iterator[_Part]:
     if picture.shapes is not None:
         title = "Shapes as broadcasting aligns them" if picture.shapes.broadcast else "Shapes, aligned at the right"
         yield title, _shape_lines, _shape_sentence, (picture.shapes,)
-    if picture.cards:
-        yield "Counts beside each other", _count_lines, _count_sentence, (picture.cards,)
     if picture.moments:
         facts = picture.moments, picture.left_out
         yield "What host and devices did", _timeline_lines, _timeline_sentence, facts
@@ -271,33 +268,6 @@ def _shape_sentence(shapes: Shapes) -> str:
     if shapes.expected is not None:
         return f"Expected shape {shapes.expected}; broadcasting {operands} gives {outcome}."
     return f"Broadcasting {operands} gives {outcome}."
-
-
-# -- counts
-
-
-def _count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
-    """For each count a heading and a bar for each number, the largest as long as there is room for."""
-    for card in cards:
-        yield _fitted(_counter_text(card), width)
-        name = min(max(len(bar.name) for bar in card.bars), _MOST_BAR_NAME)
-        digits = max(len(f"{bar.number:,}") for bar in card.bars)
-        room = max(1, min(_WIDEST_BAR, width - name - digits - 5))
-        most = max(1, *(bar.number for bar in card.bars))
-        for bar in card.bars:
-            # Each number has a bar, however small it is beside the others.
-            length = max(1, round(room * bar.number / most)) if bar.number else 0
-            yield f"  {_fitted(bar.name, name):<{name}} {bar.number:>{digits},} {drawing.work * length}".rstrip()
-
-
-def _count_sentence(cards: tuple[Card, ...]) -> str:
-    """All numbers."""
-    numbers = (", ".join(f"{bar.name} {bar.number:,}" for bar in card.bars) for card in cards)
-    return "; ".join(f"{_counter_text(card)}: {text}" for card, text in zip(cards, numbers, strict=True)) + "."
-
-
-def _counter_text(card: Card) -> str:
-    return COUNTED.get(card.counter, (card.counter, card.counter))[1]
 
 
 # -- time

@@ -6,7 +6,7 @@ The solutions of a solved exercise are shown with what they cost, compared with 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import click
@@ -15,17 +15,15 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import golf_line
 from grader.course.layout import is_entry
 from grader.course.topics import read_topics
-from grader.model import Check, Course, Exercise, Picture, Report
+from grader.model import Course, Exercise, Report
 from grader.model.messages import Setup
-from grader.model.picture import Bar, Card
 from grader.model.score import counted, points_text
-from grader.report.pictures import Drawing, lines_of
 from grader.report.safe import for_terminal, prose
+from grader.report.words import counts_text
 from grader.student import folder
 from grader.student.own import own_exercise, own_files
 from grader.student.pages import Row, next_row, rows_of
 
-YOURS, REFERENCE = "yours", "reference"
 _CONFINED = ("reduced", "full")
 _EFFECTS = {
     r"(torch|np|numpy)\.save\w*\(|\.(write_text|write_bytes|to_csv)\(|\bopen\(.*, (mode=)?['\"][^'\"]*[wax+]": (
@@ -37,6 +35,7 @@ _EFFECTS = {
 }
 _TRIES = 2
 _FEW_TOPICS = 6
+_NAME = 9
 _WORDS = ("first", "second", "third")
 
 
@@ -159,40 +158,31 @@ def solution_lines(exercise: Exercise) -> Iterator[str]:
         yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
 
 
-def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int, drawing: Drawing) -> Iterator[str]:
+def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
     """What the checks that a student can see counted: of their code, of all right solutions, and of the starter.
 
     Raises:
         GraderError: a process of ours cannot be started.
     """
     assert exercise.reference is not None
-    mine = own_files(course, [exercise])
-    texts = {YOURS: None, REFERENCE: exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
+    texts = {"reference": exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
     texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
-    counters: dict[str, Mapping[str, Mapping[str, int]]] = {}
-    checks: Sequence[Check] = ()
+    mine = own_files(course, [exercise])
+    answers = {"yours": mine} | {
+        name: replace(mine.with_files(exercise, as_submitted(exercise, text)), author=name)
+        for name, text in texts.items()
+        if text is not None
+    }
     with own_exercise(course, exercise, setup) as own:
-        for name, text in texts.items():
-            if name == YOURS or text is not None:
-                other = mine if text is None else mine.with_files(exercise, as_submitted(exercise, text))
-                handed_in = replace(other, author=name)
-                (graded,) = own.graded(handed_in, with_tries=False).exercises
-                counters[name] = {row.check.id: row.outcome.counters for row in graded.checks}
-                checks = checks or [row.check for row in graded.checks]
-    shown = [(check, cards) for check in checks if (cards := _cards(check.id, counters))]
-    if not shown:
+        graded = {name: own.graded(answer, with_tries=False).exercises[0] for name, answer in answers.items()}
+    counts = {
+        name: {row.check.id: counts_text(row.outcome.counters) for row in it.checks} for name, it in graded.items()
+    }
+    checks = [row.check for row in graded["yours"].checks if any(said.get(row.check.id) for said in counts.values())]
+    if not checks:
         yield "The checks of this exercise count nothing, so there are no numbers to compare."
-    for check, cards in shown:
+    for check in checks:
         yield from prose(f"{check.contract:<4}{for_terminal(check.title, one_line=True)}", width, "", "    ")
-        for line in lines_of(Picture(cards=cards), width - 4, drawing):
-            yield from prose(line, width, "    ", "  ") if drawing.plain else [f"    {line}"]
-
-
-def _cards(check: str, counters: Mapping[str, Mapping[str, Mapping[str, int]]]) -> tuple[Card, ...]:
-    """A card for each counter that the student's code and the reference have, unless it is 0 for both."""
-    mine, reference = counters[YOURS].get(check, {}), counters[REFERENCE].get(check, {})
-    cards = []
-    for name in (name for name in mine if name in reference and (mine[name] or reference[name])):
-        bars = [Bar(whose, rows[check][name]) for whose, rows in counters.items() if name in rows.get(check, {})]
-        cards.append(Card(name, tuple(bars)))
-    return tuple(cards)
+        for name, said in counts.items():
+            if check.id in said:
+                yield from prose(f"{name:<{_NAME}} {said[check.id] or 'nothing'}", width, "    ", "  ")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
 from grader.report import console
 from grader.report.html import svg_of
@@ -21,7 +21,6 @@ BROADCAST = Picture(
     shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, expected=(3, 1))
 )
 CLASH = Picture(shapes=Shapes((NamedShape("a", (4, 3)), NamedShape("b", (4,))), broadcast=True))
-CARD = Picture(cards=(Card("ops", (Bar("yours", 1200), Bar("at most", 20), Bar("reference", 0))),))
 MOMENTS = Picture(
     moments=(
         Moment("launch host to device", "host", 5e-6, 1e-5),
@@ -31,7 +30,7 @@ MOMENTS = Picture(
     ),
     left_out=2,
 )
-ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "card": CARD, "moments": MOMENTS}
+ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "moments": MOMENTS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -126,16 +125,6 @@ def test_shapes_stretch_or_clash() -> None:
     assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."
     both = Shapes((NamedShape("a", (0,)), NamedShape("b", (2,))), broadcast=True)
     assert "clash" in sentence_of(Picture(shapes=both))
-
-
-def test_bars_are_in_proportion() -> None:
-    """The largest number has the longest bar, a small one is still seen, and none has none."""
-    assert lines_of(CARD, 40, ASCII) == [
-        "operations",
-        f"  yours     1,200 {'#' * 21}",
-        "  at most      20 #",
-        "  reference     0",
-    ]
 
 
 def test_a_timeline_tells_waits_from_work() -> None:
