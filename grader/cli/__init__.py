@@ -21,8 +21,8 @@ _GRADING = "[EXERCISE]..."
 _TABLE = {
     "Start here": "start:student next:student open:student run:grade watch:student try:student hint:student "
     "show:student list:student",
-    "Learning": "reset:student update:student pack:student drill:games break:games catch:games draw:games trace:games "
-    "doctor:doctor",
+    "Learning": "reset:student update:student pack:student drill:student break:student catch:student draw:student "
+    "trace:student doctor:student",
     "Teaching": "batch:batch report:report similar:report diff:report export:report term:report gather:report "
     "forget:report release:author",
     "CI and authoring": "ci:ci init-ci:ci package:ci clone:ci new:author verify:author pages:author",

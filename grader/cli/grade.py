@@ -16,7 +16,7 @@ from grader.cli import options
 from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.report.console import Say, drawing, terminal_width
+from grader.report.console import Say, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run_command(
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)
     saves = not (stops or json_path or like or submission or plan.rules)
-    shown = partial(exercise_lines, width=terminal_width(), every=verbose, drawing=drawing(plain=plain))
+    shown = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
         say.prose(*differences(earlier, report))

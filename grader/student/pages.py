@@ -20,7 +20,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import in_points, points_text
-from grader.report.pictures import ASCII, Drawing, lines_of
+from grader.report.pictures import lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides
 from grader.student.folder import Progress, Standing, read_progress, typed
 
@@ -222,7 +222,7 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     yield from prose("To open the file:  grade open", width)
 
 
-def show_lines(exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iterator[str]:
+def show_lines(exercise: Exercise, width: int, *, plain: bool = False) -> Iterator[str]:
     """A task: its text, where it is, how hard it is, how long it takes, a picture, the checks that the student has.
 
     Raises:
@@ -237,7 +237,7 @@ def show_lines(exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iter
     yield from _task(exercise.task, exercise.title, width)
     if exercise.example is not None:
         yield ""
-        yield from lines_of(exercise.example, width, drawing)
+        yield from lines_of(exercise.example, width, plain=plain)
     if exercise.shown_checks is not None:
         yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
         if exercise.hidden_checks is not None:

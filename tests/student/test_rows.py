@@ -178,7 +178,7 @@ def test_examples_are_drawn(course: Course) -> None:
     file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
     lines = list(show_lines(load_course(course.root).exercises[0], 80))
     place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
-    assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  | 0 |   | 1 |   |", "")
+    assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  │ 0 │   │ 1 │   │", "")
     file.write_text(file.read_text().replace("storage: 4", "storage: 2"))
     with pytest.raises(CourseError, match=r"x\[0\] needs a `storage` of 3 elements or more"):
         load_course(course.root)
