@@ -132,7 +132,7 @@ def _graded(
     from grader.grading.lanes import lanes_for, open_lanes
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
-    from grader.student.advice import after_run, unchanged_lines
+    from grader.student.pages import after_run, unchanged_lines
 
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says

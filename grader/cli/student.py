@@ -119,7 +119,7 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
     if not reference:
         say(*show_lines(exercise, terminal_width(), plain=plain))
         return
-    from grader.student.advice import counted_lines, solution_lines
+    from grader.student.pages import counted_lines, solution_lines
 
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
@@ -167,7 +167,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
 def hint_command(name: str | None, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
-    from grader.student.advice import hints
+    from grader.student.pages import hints
 
     course, exercise = options.exercise_here(name)
     Say()(*hints(course, exercise, terminal_width(), everything=everything))
@@ -208,7 +208,7 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
-    from grader.student.pack import pack, the_handin
+    from grader.student.own import pack, the_handin
 
     course = options.course_here()
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)

@@ -32,10 +32,9 @@ from grader.model.score import counted
 from grader.report.console import Say, terminal_width
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
-from grader.student.advice import after_run, ending, hints
 from grader.student.folder import read_progress, reset, starter_of, typed
 from grader.student.own import own_files
-from grader.student.pages import Row, list_lines, rows_of, show_lines
+from grader.student.pages import Row, after_run, ending, hints, list_lines, rows_of, show_lines
 
 _BAR = 26
 
