@@ -62,7 +62,7 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
     """Whoever has changed the broken file finds that beside their own, which comes back."""
     planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
-    assert (planted.was, planted.now, planted.line) == ("return x * 2", "return x * 3", 5)
+    assert (planted.own, planted.fault.source, planted.fault.line) == (MINE, TRIPLE, 5)
     double.starter.write_text("# in the middle of something\n")
     kept = restore(course, double, planted)
     assert kept is not None

@@ -8,7 +8,6 @@ submission: the checks must see it, and it must make sense for the value at hand
 from __future__ import annotations
 
 import ast
-import hashlib
 import os
 import random
 import re
@@ -123,23 +122,11 @@ def _is_another_program(source: str, tree: ast.Module) -> bool:
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault that is in a student's file.
+    """A fault that is in a student's file, their own text, and the name of the file beside it that has this text."""
 
-    Attributes:
-        old: the name of the file beside it that has the student's own text.
-        what: what is wrong.
-        was: the line, as the student wrote it.
-        now: the line with the fault.
-        line: its number.
-        digest: of the whole file with the fault.
-    """
-
+    fault: Fault
+    own: str
     old: str
-    what: str
-    was: str
-    now: str
-    line: int
-    digest: str
 
 
 def planted_in(course: Course, exercise: Exercise) -> Planted | None:
@@ -196,13 +183,13 @@ def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[
         failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
         yield f"The fault is still there: {failing} of {len(rows)} checks fail. To see why:  grade {exercise.id}"
         return
-    replaced = restore(own.course, exercise, planted)
+    fault, replaced = planted.fault, restore(own.course, exercise, planted)
     report = report if solved else own.graded()
     write_progress(own.course, read_progress(own.course).after(report))
     result = "You found it!" if solved else "You did not find it this time."
-    yield f"{result} The fault was in line {planted.line}: {planted.what}."
-    yield f"    before   {planted.was}"
-    yield f"    planted  {planted.now}"
+    yield f"{result} The fault was in line {fault.line}: {fault.what}."
+    for title, text in (("before", planted.own), ("planted", fault.source)):
+        yield f"    {title:<8} {text.split(chr(10))[fault.line - 1].strip()}"
     yield f"{typed(exercise.starter)} is your own file again."
     if replaced is not None:
         yield f"The version with your changes is beside it, as {replaced.name}; it is not graded."
@@ -252,9 +239,8 @@ def plant(course: Course, exercise: Exercise, fault: Fault) -> Planted:
     path = exercise.starter
     with failing_as(f"{Places.of(exercise).starter.as_posix()} cannot be written"):
         text = path.read_bytes()
-        was, now = (source.split("\n")[fault.line - 1].strip() for source in (text.decode("utf-8"), fault.source))
         old = free_name(path)
-        planted = Planted(old.name, fault.what, was, now, fault.line, _digest(fault.source.encode("utf-8")))
+        planted = Planted(fault, text.decode("utf-8"), old.name)
         ready_folder(course.root)
         _note(course, exercise).parent.mkdir(exist_ok=True)
         # In this order: wherever it is interrupted, the student's own text is in a file, and known to be.
@@ -273,16 +259,14 @@ def restore(course: Course, exercise: Exercise, planted: Planted) -> Path | None
     path, old = exercise.starter, exercise.starter.parent / Path(planted.old).name
     saved = None
     with failing_as(f"{Places.of(exercise).starter.as_posix()} cannot be written"):
-        if path.is_file() and path.read_bytes() != old.read_bytes() and _digest(path.read_bytes()) != planted.digest:
+        if path.is_file() and path.read_bytes() not in [
+            text.encode("utf-8") for text in (planted.own, planted.fault.source)
+        ]:
             saved = free_name(path)
             os.replace(path, saved)
         os.replace(old, path)
         _note(course, exercise).unlink(missing_ok=True)
     return saved
-
-
-def _digest(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()
 
 
 def _note(course: Course, exercise: Exercise) -> Path:
