@@ -7,6 +7,7 @@ import random
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,7 +152,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
     say = Say()
     from grader.report.terminal import story_lines
     from grader.student.folder import typed
-    from grader.student.own import run, try_of
+    from grader.student.own import try_of
 
     course, exercise = options.exercise_here(name)
     row, lines = try_of(course, exercise, workers.setup(), say.running)
@@ -159,7 +160,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
     say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
-    run(exercise, lines)
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=exercise.starter.parent, check=False)
 
 
 @click.command("hint")

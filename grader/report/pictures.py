@@ -19,7 +19,6 @@ from grader.report.safe import filled
 _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
-_MOST_NAME = 24
 _AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
 _MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
@@ -64,11 +63,6 @@ def _boxed(rows: list[list[str]]) -> list[str]:
     """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
     lines = ["─" * len(cell) for cell in rows[0]]
     return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
-
-
-def _fitted(text: str, room: int) -> str:
-    """A name in so many columns: its end is cut."""
-    return text if len(text) <= room else f"{text[: room - 2]}.."
 
 
 # -- values
@@ -202,11 +196,10 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
     longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
-    room = min(longest, _MOST_NAME, max(6, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
-        yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
+        yield (name.ljust(longest) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
-        yield f"{'expected'.ljust(room)}   {shapes.expected}"
+        yield f"{'expected'.ljust(longest)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
     words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
