@@ -75,15 +75,14 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
     from grader.student.pages import chosen, list_data, list_lines, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
-    progress = read_progress(course)
-    rows = chosen(course, rows_of(course, progress), names, topic, states)
+    rows = chosen(course, rows_of(course), names, topic, states)
     if as_json:
-        print_json(list_data(course, rows, progress))
+        print_json(list_data(course, rows))
     elif rows:
         say(*list_lines(course, rows, terminal_width()))
     else:
         say("No exercise matches.")
-    say(*filter(None, [progress.problem]))
+    say(*filter(None, [read_progress(course).problem]))
 
 
 @click.command("next")
@@ -91,14 +90,12 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @options.json
 def next_command(start: str | None, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.folder import read_progress
-    from grader.student.pages import list_data, next_lines, next_row, rows_of
+    from grader.student.pages import list_data, next_lines, next_row
 
     course, say = options.course_here(), Say(quiet=as_json)
-    progress = read_progress(course)
-    row = next_row(course, rows_of(course, progress), progress, start)
+    row = next_row(course, start)
     if as_json:
-        print_json(list_data(course, [row] if row else [], progress))
+        print_json(list_data(course, [row] if row else []))
     elif row is None:
         say("You have solved all exercises, or the last one of their module:  grade list")
     else:
@@ -388,8 +385,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
         else:
             yield "files", "complete"
-    progress = read_progress(course)
-    rows = rows_of(course, progress)
+    progress, rows = read_progress(course), rows_of(course)
     done = sum(row.state == "done" for row in rows)
     saved = kept_progress(course).relative_to(course.root).as_posix()
     yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"

@@ -58,12 +58,14 @@ class Row:
 
     Attributes:
         exercise: the exercise.
+        standing: what is saved of it.
         state: not_started, started, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
         fast: whether it is on the fast track: the last one of its module.
     """
 
     exercise: Exercise
+    standing: Standing
     state: str = "not_started"
     earned: int = 0
     fast: bool = False
@@ -74,14 +76,15 @@ class Row:
         return self.state in ("not_started", "started")
 
 
-def rows_of(course: Course, progress: Progress) -> list[Row]:
+def rows_of(course: Course) -> list[Row]:
     """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
-    submission = read_submission(course.root, course.exercises, author="")
+    submission, progress = read_submission(course.root, course.exercises, author=""), folder.read_progress(course)
     rows = []
     for module in course.modules:
         mine = []
         for exercise in module.exercises:
-            standing, row = progress.of(exercise.id), Row(exercise, fast=exercise is module.exercises[-1])
+            standing = progress.of(exercise.id)
+            row = Row(exercise, standing, fast=exercise is module.exercises[-1])
             if (own := submission.of(exercise)).files and not own.untouched:
                 begun = "started" if standing.state == "not_started" else standing.state
                 row = replace(row, state=begun, earned=round(100 * standing.earned))
@@ -124,20 +127,19 @@ def _topics(course: Course, topic: str) -> set[str]:
     raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
-def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
+def next_row(course: Course, start: str | None = None) -> Row | None:
     """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
 
     Args:
         course: the course.
-        rows: all of them, in order.
-        progress: which exercise was graded last.
         start: an exercise or a module to go on from instead.
 
     Raises:
         CourseError: there is no such exercise or module.
     """
+    rows = rows_of(course)
     ids = [row.exercise.id for row in rows]
-    first = find_exercises(course, start)[0].id if start else progress.last
+    first = find_exercises(course, start)[0].id if start else folder.read_progress(course).last
     place = ids.index(first) if first in ids else 0
     # Round the course: what was left out on the way comes when the end is reached.
     ahead = [*rows[place:], *rows[:place]]
@@ -152,8 +154,7 @@ def exercise_in_hand(course: Course, name: str | None) -> Exercise:
     """
     if name is not None:
         return one_exercise(course, name)
-    progress = folder.read_progress(course)
-    row = next_row(course, rows_of(course, progress), progress)
+    row = next_row(course)
     if row is None:
         raise CourseError("you have solved all exercises; name one")
     return row.exercise
@@ -204,13 +205,13 @@ def _list_row(row: Row, width: int) -> list[str]:
     return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
 
 
-def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
+def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
     """The same for other programs."""
-    return {"course": course.title, "exercises": [_row_data(row, progress.of(row.exercise.id)) for row in rows]}
+    return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 
-def _row_data(row: Row, standing: Standing) -> dict[str, Any]:
-    exercise = row.exercise
+def _row_data(row: Row) -> dict[str, Any]:
+    exercise, standing = row.exercise, row.standing
     return {
         "id": exercise.id,
         "number": exercise.number,
@@ -332,10 +333,9 @@ def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
         yield from _after_full_marks(report.exercises[0].exercise)
-        rows = rows_of(course, progress)
-        following = next_row(course, rows, progress)
+        following = next_row(course)
         if following is None:
-            yield from ending(course, rows)
+            yield from ending(course, rows_of(course))
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
     elif not any(item.checks for item in report.exercises):

@@ -32,9 +32,9 @@ from grader.model.score import counted
 from grader.report.console import Say, terminal_width
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
-from grader.student.folder import read_progress, reset, starter_of, typed
+from grader.student.folder import reset, starter_of, typed
 from grader.student.own import own_files
-from grader.student.pages import Row, after_run, ending, hints, list_lines, rows_of, show_lines
+from grader.student.pages import after_run, ending, hints, list_lines, rows_of, show_lines
 
 _BAR = 26
 
@@ -109,7 +109,7 @@ class Watch:
         return Watch._grade if saved or beside else None
 
     def _next(self) -> None:
-        rows = self._rows()
+        rows = rows_of(self._course)
         place = [row.exercise.id for row in rows].index(self._exercise.id)
         # Round the course; the exercise in hand comes last.
         following = next((row for row in (*rows[place + 1 :], *rows[: place + 1]) if row.is_open), None)
@@ -129,7 +129,7 @@ class Watch:
         self._say(*show_lines(self._exercise, terminal_width(), plain=self._plain))
 
     def _list(self) -> None:
-        self._say(*list_lines(self._course, self._rows(), terminal_width()))
+        self._say(*list_lines(self._course, rows_of(self._course), terminal_width()))
 
     def _all(self) -> None:
         exercises = self._course.exercises
@@ -192,7 +192,7 @@ class Watch:
                 yield f"Since the last save: {' and '.join(texts)}."
 
     def _bar(self) -> str:
-        rows = self._rows()
+        rows = rows_of(self._course)
         done = sum(row.state in ("done", "known") for row in rows)
         text = f"{done} of {len(rows)} exercises"
         long = min(_BAR, terminal_width() - len(f"[] {text}"))
@@ -204,9 +204,6 @@ class Watch:
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
         for line in filled(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
-
-    def _rows(self) -> list[Row]:
-        return rows_of(self._course, read_progress(self._course))
 
 
 Action = Callable[[Watch], None]
