@@ -19,8 +19,7 @@ from grader.report.safe import filled
 _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
-_AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
-_MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
+_AGREE, _STRETCH, _CLASH = "=", "~", "!"
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
 
 
@@ -191,7 +190,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     columns = _columns_of(shapes)
     names = [row.name for row in shapes.rows]
     rows = [["" if sizes[place] is None else str(sizes[place]) for _, sizes in columns] for place in range(len(names))]
-    names, rows = [*names, ""], [*rows, [_MARKS[relation] for relation, _ in columns]]
+    names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
@@ -201,9 +200,8 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     if shapes.expected is not None:
         yield f"{'expected'.ljust(longest)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
-    words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
-    yield ", ".join(text for relation, text in words.items() if relation in relations)
+    yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
 
 
 def _shape_sentence(shapes: Shapes) -> str:
