@@ -76,9 +76,13 @@ class Row:
         return self.state in ("not_started", "started")
 
 
-def rows_of(course: Course) -> list[Row]:
-    """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
-    submission, progress = read_submission(course.root, course.exercises, author=""), folder.read_progress(course)
+def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
+    """A row for each exercise, in order, by default by the saved progress.
+
+    Its file shows whether it was begun, the last run how far it is.
+    """
+    progress = progress or folder.read_progress(course)
+    submission = read_submission(course.root, course.exercises, author="")
     rows = []
     for module in course.modules:
         mine = []
@@ -127,19 +131,21 @@ def _topics(course: Course, topic: str) -> set[str]:
     raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
-def next_row(course: Course, start: str | None = None) -> Row | None:
+def next_row(course: Course, start: str | None = None, progress: Progress | None = None) -> Row | None:
     """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
 
     Args:
         course: the course.
         start: an exercise or a module to go on from instead.
+        progress: by default that which is saved.
 
     Raises:
         CourseError: there is no such exercise or module.
     """
-    rows = rows_of(course)
+    progress = progress or folder.read_progress(course)
+    rows = rows_of(course, progress)
     ids = [row.exercise.id for row in rows]
-    first = find_exercises(course, start)[0].id if start else folder.read_progress(course).last
+    first = find_exercises(course, start)[0].id if start else progress.last
     place = ids.index(first) if first in ids else 0
     # Round the course: what was left out on the way comes when the end is reached.
     ahead = [*rows[place:], *rows[:place]]
@@ -333,9 +339,9 @@ def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
         yield from _after_full_marks(report.exercises[0].exercise)
-        following = next_row(course)
+        following = next_row(course, progress=progress)
         if following is None:
-            yield from ending(course, rows_of(course))
+            yield from ending(course, rows_of(course, progress))
         else:
             yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
     elif not any(item.checks for item in report.exercises):
