@@ -152,7 +152,7 @@ HEAVY = ["torch", "pytest", "numpy"]
 LIGHT = [
     (["cli", "cli.grade", "session.__main__"], [*HEAVY, "pydantic", "yaml"]),
     (["batch.run", "ci.job", "grading.diagnosis", "author.verify", "release.make"], HEAVY),
-    ([f"student.{name}" for name in ("notebook", "folder", "pages", "pack", "watch")], HEAVY),
+    ([f"student.{name}" for name in ("notebook", "folder", "pages", "own", "watch")], HEAVY),
     (["notebook"], [*HEAVY, "pydantic", "yaml", "jinja2", "grader.course"]),
     (["student.pytest_plugin"], ["torch", "numpy", "pydantic", "yaml", "grader.course", "grader.model"]),
 ]

@@ -18,7 +18,7 @@ from torch.utils.benchmark import Timer
 from grader.author.pages import map_page
 from grader.course.load import load_course
 from grader.course.topics import Coverage
-from grader.student.games.drilling import question, read_drill
+from grader.student.games.drilling import answer, read_drill
 
 PAGES = sorted((ROOT / "exercises").glob("*/README.md"))
 
@@ -277,6 +277,6 @@ def test_map_is_that_of_the_course() -> None:
 def test_drill_has_both_answers() -> None:
     """Each line of the drill runs, and yes is as good a guess as no."""
     drill = read_drill(load_course(ROOT), None)
-    answers = [question(drill, number).changes for number in range(len(drill.rounds))]
+    answers = [answer(drill, number)[0] for number in range(len(drill.rounds))]
     assert len(answers) >= 30
     assert 0.4 < sum(answers) / len(answers) < 0.6

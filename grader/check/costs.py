@@ -23,7 +23,7 @@ from grader.check.values import agrees
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
 from grader.model.endings import CannotRun, CheckFailed
-from grader.model.picture import Moment
+from grader.model.picture import Moment, Picture
 from grader.model.public import Limit, Public, say
 from grader.model.score import counted
 from grader.wire.decode import copies
@@ -256,11 +256,12 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
             numbers = f"expected at most {most:,}, got {actual:,}{inner}"
             moments = counts.moments if name in _ON_DEVICES else ()
             left_out = counts.moment_count - len(moments) if moments else 0
-            drawn = [show.timeline_of(moments, left_out)] if moments else []
-            said = drawn if inner else [numbers, *drawn]
-            picture = show.counted(name, {"got": actual, "at most": most}, "\n".join(said), moments, left_out)
-            about = "memory" if name == "bytes" else "performance"
-            raise CheckFailed(public, "\n".join([public, numbers, *drawn]), about, picture)
+            story, picture = f"{public}\n{numbers}", None
+            if moments:
+                drawn = show.timeline_of(moments, left_out)
+                picture = Picture(moments=moments, left_out=left_out, said=drawn)
+                story += f"\n{drawn}"
+            raise CheckFailed(public, story, "memory" if name == "bytes" else "performance", picture)
     return counts
 
 
@@ -291,7 +292,7 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input, as a loop in Python does", function)
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
-        raise CheckFailed(public, story, "performance", show.counted("ops", {"small input": few, "large input": many}))
+        raise CheckFailed(public, story, "performance")
     if (reference := same_of_reference(function)) is not None:
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * count_ops(reference, *copies(*large)).total() + _SPARE_OPS

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from grader.connection.connection import is_proxy, kind_of
-from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.wire.facts import device_of
 from grader.wire.plain import DTYPES
 
@@ -257,19 +257,3 @@ def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | 
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
     return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))
-
-
-def counted(
-    counter: str, numbers: Mapping[str, int], said: str = "", moments: tuple[Moment, ...] = (), left_out: int = 0
-) -> Picture:
-    """A count beside others of its kind, and what host and devices did meanwhile.
-
-    Args:
-        counter: its name.
-        numbers: how many, by whose they are; the student's first.
-        said: the lines of the message that the picture replaces.
-        moments: what took virtual time.
-        left_out: how many more moments there were.
-    """
-    cards = (Card(counter, tuple(Bar(name, number) for name, number in numbers.items())),)
-    return Picture(cards=cards, moments=moments, left_out=max(0, left_out), said=said)

@@ -21,14 +21,14 @@ _GRADING = "[EXERCISE]..."
 _TABLE = {
     "Start here": "start:student next:student open:student run:grade watch:student try:student hint:student "
     "show:student list:student",
-    "Learning": "reset:student update:student pack:student drill:games break:games catch:games draw:games trace:games "
-    "doctor:doctor",
-    "Teaching": "batch:batch report:report similar:report diff:report export:report term:report gather:report "
+    "Learning": "reset:student update:student pack:student drill:student break:student catch:student draw:student "
+    "trace:student doctor:student",
+    "Teaching": "batch:grade report:report similar:report diff:report export:report term:report gather:report "
     "forget:report release:author",
-    "CI and authoring": "ci:ci init-ci:ci package:ci clone:ci new:author verify:author pages:author",
+    "CI and authoring": "ci:author init-ci:author package:author clone:author new:author verify:author pages:author",
 }
 GROUPS = {title: dict(word.split(":") for word in words.split()) for title, words in _TABLE.items()}
-"""The commands in the order of `grade --help`, each with its module: `init-ci:ci` is `init_ci_command` in `ci`."""
+"""The commands in the order of `grade --help`, each with its module: `diff:report` is `diff_command` in `report`."""
 
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 

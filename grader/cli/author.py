@@ -1,22 +1,41 @@
-"""What authors of a course type: `grade new`, `verify`, `release` and `pages`."""
+"""What authors type: `grade new`, `verify`, `release` and `pages`; and what runs in CI jobs: `grade ci`.
+
+`grade init-ci`, `package` and `clone` are for platforms and their jobs.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from grader.ci.platforms import PLATFORMS
 from grader.cli import options
+from grader.cli.grade import exit_status
 from grader.model.errors import CourseError
-from grader.model.files import write_named
-from grader.model.score import counted
+from grader.model.files import write_named, zip_bytes
+from grader.model.score import counted, points_text
 from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
     from grader.author.port import Port
+    from grader.ci.job import Checkout
+    from grader.grading.plan import RunPlan
+    from grader.model import Submission
+    from grader.model.messages import Setup
+
+MAP, MESSAGES = "course-map.md", "messages.md"
+NEVER = "never"
 
 
 @click.command("new")
@@ -174,9 +193,6 @@ def release_command(
     click.echo(str(place) if quiet else f"The copy is {place}")
 
 
-MAP, MESSAGES = "course-map.md", "messages.md"
-
-
 @click.command("pages")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("names", metavar="[EXERCISE]...", nargs=-1)
@@ -202,3 +218,237 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
 def _write(path: Path, page: str) -> None:
     write_named(path, page, "pages")
     Say()(f"wrote {path.as_posix()}")
+
+
+def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what is neither a percentage nor `never`."""
+    with suppress(ValueError):
+        if value is None or value == NEVER or 0 <= float(value) <= 100:
+            return value
+    raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
+
+
+@click.command("ci")
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--submission", default=".", type=options.PATH, help="The checkout; by default this folder.")
+@click.option("--course", type=options.PATH, help="The course with its checks, outside of the checkout.")
+@options.handin
+@click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
+@options.staff
+@options.formats()
+@options.points
+@click.option(
+    "--fail-below",
+    default="100",
+    callback=_percent,
+    metavar="PERCENT|never",
+    show_default=True,
+    help="Exit with 1 if less was earned of what was decided.",
+)
+@click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
+@click.option(
+    "--secret-file",
+    type=options.PATH,
+    help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
+)
+@options.workers(None)
+def ci_command(
+    names: tuple[str, ...],
+    submission: Path,
+    course: Path | None,
+    handin: str | None,
+    changed_since: str | None,
+    json_path: str | None,
+    staff: bool,
+    formats: tuple[tuple[str, str], ...],
+    points: bool | None,
+    fail_below: str,
+    author: str | None,
+    secret_file: Path | None,
+    workers: options.Workers,
+) -> None:
+    """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
+    say = Say(quiet=any(place == "-" for _, place in formats))
+    say.meanwhile("Grading ...")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
+    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
+    from grader.grading.secret import read_secret
+    from grader.report.export.formats import write_format
+    from grader.report.export.items import Options
+    from grader.report.schema import ReportFile
+
+    places = [place for place in (json_path, *(place for _, place in formats)) if place]
+    remove_earlier(places)
+    platform = Platform.of(os.environ)
+    checkout = open_checkout(submission, course)
+    # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
+    setup = workers.setup(confinement="none" if course is None else "full")
+    if course is not None:  # other people's work: inputs that cannot be computed from a check's id
+        setup = replace(setup, secret=read_secret(secret_file))
+    folder = platform.folder_of(checkout.folder)
+    choices = Options(os.environ, not platform.is_public if points is None else points, folder)
+    if not choices.points:
+        json_path, formats = _without_points(json_path, formats, say)
+    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
+    say(*_notes(checkout, plan, handed_in))
+    write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
+    undo = partial(remove_earlier, places)
+    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"), undo)
+    read = ReportFile.of(report)
+    passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
+    for name, place in formats:
+        if place == "-":
+            write_format(name, place, read, choices)
+    say(platform.log(read, choices).rstrip("\n"), color=True)
+    platform.publish(read, choices, passed=passed, with_result="classroom" in dict(formats))
+    if fail_below != NEVER:
+        sys.exit(exit_status(report, passed=passed))
+
+
+def _without_points(
+    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say
+) -> tuple[None, tuple[tuple[str, str], ...]]:
+    """The files that can be written without points. What else was named is left out, and named in the log."""
+    from grader.report.export.formats import OF_POINTS
+
+    named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
+    say(*(f"{name} is not written: it consists of points. To write it all the same: --points" for name in named))
+    return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
+
+
+def _plan(
+    checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
+) -> tuple[RunPlan, Submission]:
+    """What is graded, and what was handed in."""
+    from grader.ci.changes import changed_exercises
+    from grader.course.load import find_exercises
+    from grader.grading.plan import RunPlan
+    from grader.intake.collect import collect_one
+
+    course = checkout.course
+    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    exercises = options.exercises_in(options.handin_of(course, handin), course.exercises)
+    exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
+    handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
+    if since is not None:
+        changed = changed_exercises(checkout, handed_in, since)
+        exercises = [exercise for exercise in exercises if exercise in changed]
+    return RunPlan(course, exercises, setup, handin=handin), handed_in
+
+
+def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
+    """What is graded, and with which checks, where that may surprise."""
+    from grader.report.export.job import log_line
+
+    if checkout.is_own:
+        yield "The checks are those of this repository, which its author can change: the score is advice."
+    for exercise in plan.exercises:
+        if notes := submission.of(exercise).notes:
+            yield log_line(f"{exercise.id}: {'; '.join(notes)}")
+    if not plan.exercises:
+        yield "No exercise has changed, so nothing is graded."
+
+
+@click.command("init-ci")
+@click.argument("platform", type=click.Choice(list(PLATFORMS)))
+@click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
+@options.handin
+@options.package
+@options.confinement(None)
+@click.option(
+    "--fail-below",
+    callback=_percent,
+    metavar="PERCENT|never",
+    help="The job of a student fails if less was earned of what was decided; by default 100.",
+)
+@click.pass_context
+def init_ci_command(
+    ctx: click.Context,
+    platform: str,
+    folder: Path,
+    handin: str | None,
+    requirement: str | None,
+    confinement: str | None,
+    fail_below: str | None,
+) -> None:
+    """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
+    from grader.ci.files import Wishes, lay_out, package_here, platform_files
+
+    kind = PLATFORMS[platform]
+    for name in ("handin", "confinement", "fail_below"):
+        if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
+            raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
+    course = options.course_here() if platform == "prairielearn" or handin is not None else None
+    if confinement is None and platform in ("gradescope", "prairielearn"):
+        confinement = "reduced"  # their containers give no namespaces
+    chosen = options.handin_of(course, handin) if course else None
+    wishes = Wishes(requirement or package_here(), confinement or "", chosen, fail_below or "")
+    files = platform_files(platform, wishes, course)
+    lay_out(files, folder)
+    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
+
+
+@click.command("package")
+@click.argument("platform", type=click.Choice(["gradescope"]))
+@click.option("--out", default="autograder.zip", show_default=True, type=options.PATH, help="The zip.")
+@options.handin
+@options.package
+@options.course
+@options.confinement("reduced")
+def package_command(
+    platform: str,
+    out: Path,
+    handin: str | None,
+    requirement: str | None,
+    course_folder: Path | None,
+    confinement: str,
+) -> None:
+    """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
+    from grader.ci.files import PROGRAMS, Wishes, package, package_here
+
+    course = options.course_here(course_folder, whole=True)
+    chosen = options.handin_of(course, handin)
+    files = package(course, Wishes(requirement or package_here(), confinement, chosen))
+    write_named(out, zip_bytes(files, PROGRAMS), "--out")
+    points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
+    Say()(
+        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
+        f"Make an assignment of {points_text(points)} points, with Ubuntu 22.04 or later, and upload it there.",
+    )
+
+
+@click.command("clone")
+@click.argument("names", metavar="LIST", type=options.PATH)
+@click.argument("folder", metavar="DIR", type=options.PATH)
+@options.handin
+@options.course
+@click.option(
+    "--until",
+    metavar="TIME",
+    help="Take the last commit until then; by default when the hand-in is due for its author.",
+)
+def clone_command(names: Path, folder: Path, handin: str | None, course_folder: Path | None, until: str | None) -> None:
+    """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
+
+    A token in CLASS_TOKEN may read them. DIR.csv says which commit of which repository each folder is, and when it was
+    made; grade batch counts days late by that.
+    """
+    from grader.ci.clones import clone_class, moment, read_class, server_of
+    from grader.report.people import folded
+
+    server = server_of(os.environ)
+    repositories = read_class(names, server)
+    at, longer = moment(until) if until else None, dict[str, datetime]()
+    course = options.course_here(course_folder) if handin is not None else None
+    if course and (chosen := options.handin_of(course, handin)) and chosen.due and not at:
+        slack = timedelta(minutes=course.policy.slack_minutes)
+        longer = {folded(name): due + slack for name, due in chosen.extensions.items()}
+        at = chosen.due + slack
+    say = Say()
+    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server):
+        say.prose(line)
+    say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
+    if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):
+        say.prose("Later commits do not count. With --until TIME they do, and grade batch counts the days late.")

@@ -5,6 +5,7 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ plain = click.option(
     "--plain",
     is_flag=True,
     envvar="GRADE_PLAIN",
+    callback=lambda ctx, param, value: value or not (sys.stdout.encoding or "").lower().startswith("utf"),
     help="Print a sentence instead of each picture, for screen readers; GRADE_PLAIN=1 has the same effect.",
 )
 lanes = click.option(

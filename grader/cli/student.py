@@ -1,21 +1,32 @@
-"""What students type besides `grade EXERCISE` and the games: start, next, open, watch, try, hint, show, list, ..."""
+"""What students type besides `grade EXERCISE`: start, next, open, watch, try, hint, show, list, ...; games; doctor."""
 
 from __future__ import annotations
 
 import os
+import random
+import re
 import shlex
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli import options
+from grader.model import Picture
 from grader.model.errors import CourseError
-from grader.report.console import Say, drawing, print_json, terminal_width
-from grader.report.safe import for_terminal
+from grader.model.picture import NamedShape, Shapes, Window
+from grader.report.console import Say, print_json, terminal_width
+from grader.report.pictures import lines_of
+from grader.report.safe import WIDTH, for_terminal, prose
 
 NOT_PACKED = 1
+_SHAPE = re.compile(r"\(([0-9]{1,12}(, ?[0-9]{1,12}){0,5},?)?\)|[0-9]{1,12}(, ?[0-9]{1,12}){0,5}")
+_NAME = 18
+"""Columns of the names of facts in `grade doctor`."""
 
 
 @click.command("start")
@@ -64,15 +75,14 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
     from grader.student.pages import chosen, list_data, list_lines, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
-    progress = read_progress(course)
-    rows = chosen(course, rows_of(course, progress), names, topic, states)
+    rows = chosen(course, rows_of(course), names, topic, states)
     if as_json:
-        print_json(list_data(course, rows, progress))
+        print_json(list_data(course, rows))
     elif rows:
         say(*list_lines(course, rows, terminal_width()))
     else:
         say("No exercise matches.")
-    say(*filter(None, [progress.problem]))
+    say(*filter(None, [read_progress(course).problem]))
 
 
 @click.command("next")
@@ -80,14 +90,12 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 @options.json
 def next_command(start: str | None, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
-    from grader.student.folder import read_progress
-    from grader.student.pages import list_data, next_lines, next_row, rows_of
+    from grader.student.pages import list_data, next_lines, next_row
 
     course, say = options.course_here(), Say(quiet=as_json)
-    progress = read_progress(course)
-    row = next_row(course, rows_of(course, progress), progress, start)
+    row = next_row(course, start)
     if as_json:
-        print_json(list_data(course, [row] if row else [], progress))
+        print_json(list_data(course, [row] if row else []))
     elif row is None:
         say("You have solved all exercises, or the last one of their module:  grade list")
     else:
@@ -107,14 +115,14 @@ def show_command(name: str | None, reference: bool, plain: bool, workers: option
 
     say, (course, exercise) = Say(), options.exercise_here(name)
     if not reference:
-        say(*show_lines(exercise, terminal_width(), drawing(plain=plain)))
+        say(*show_lines(exercise, terminal_width(), plain=plain))
         return
-    from grader.student.advice import counted_lines, solution_lines
+    from grader.student.pages import counted_lines, solution_lines
 
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
     say.meanwhile("Counting ...")
-    say(*counted_lines(course, exercise, workers.setup(), terminal_width(), drawing(plain=plain)))
+    say(*counted_lines(course, exercise, workers.setup(), terminal_width()))
 
 
 @click.command("open")
@@ -141,7 +149,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
     say = Say()
     from grader.report.terminal import story_lines
     from grader.student.folder import typed
-    from grader.student.own import run, try_of
+    from grader.student.own import try_of
 
     course, exercise = options.exercise_here(name)
     row, lines = try_of(course, exercise, workers.setup(), say.running)
@@ -149,7 +157,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
     say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
-    run(exercise, lines)
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=exercise.starter.parent, check=False)
 
 
 @click.command("hint")
@@ -157,7 +165,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
 def hint_command(name: str | None, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
-    from grader.student.advice import hints
+    from grader.student.pages import hints
 
     course, exercise = options.exercise_here(name)
     Say()(*hints(course, exercise, terminal_width(), everything=everything))
@@ -185,7 +193,7 @@ def watch_command(name: str | None, poll: bool, plain: bool, workers: options.Wo
 
     course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
-    Watch(course, exercise, workers.setup(), say, drawing(plain=plain)).run(poll=poll)
+    Watch(course, exercise, workers.setup(), say, plain=plain).run(poll=poll)
 
 
 @click.command("pack")
@@ -198,7 +206,7 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
-    from grader.student.pack import pack, the_handin
+    from grader.student.own import pack, the_handin
 
     course = options.course_here()
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
@@ -212,3 +220,206 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     path = receipt.write(out)
     details(receipt.text(), f"The receipt is in {path}")
     say(str(out / receipt.name) if quiet else f"Hand in  {out / receipt.name}")
+
+
+@click.command("drill")
+@click.argument("module", required=False)
+@click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
+def drill_command(module: str | None, count: int) -> None:
+    """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
+    say = Say()
+    from grader.student.games.drilling import answer, read_drill
+
+    file, right = read_drill(options.course_here(), module), 0
+    say.prose(f"{file.title}: each question starts with these lines.")
+    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
+    numbers = random.sample(range(len(file.rounds)), min(count, len(file.rounds)))
+    for number in numbers:
+        changes, after = answer(file, number)
+        say(*(f">>> {line}" for line in file.rounds[number].lines))
+        typed = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
+        is_right = (typed.lower() == "y") == changes
+        right += is_right
+        say.prose(f"{'Right' if is_right else 'No'}: {file.rounds[number].why}")
+        if not is_right:
+            say(f">>> {file.watch}", after)
+        say("")
+    say.prose(f"{right} of {len(numbers)} right.")
+
+
+@click.command("break")
+@options.exercise
+@click.option("--give-up", is_flag=True, help="Name the fault, and restore your own file.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number plants the same fault.")
+@options.workers()
+def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
+    """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
+    say = Say()
+    from grader.student.games.breaking import play
+
+    say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
+    for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
+        say.prose(text)
+
+
+@click.command("catch")
+@options.exercise
+@options.workers()
+def catch_command(name: str, workers: options.Workers) -> None:
+    """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
+    say = Say()
+    from grader.student.folder import typed
+    from grader.student.games.catching import caught_by, own_check, write_template
+    from grader.student.pages import solved_reference
+
+    course, exercise = options.exercise_here(name)
+    solved_reference(course, exercise)
+    if written := write_template(course, exercise):
+        say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
+        say(f"Then run again:  grade catch {exercise.id}")
+        return
+    say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
+    lines, is_good = caught_by(course, exercise, workers.setup(), terminal_width())
+    say(*lines)
+    sys.exit(0 if is_good else 1)
+
+
+@click.command("trace")
+@options.exercise
+@click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
+@options.plain
+@options.start
+def trace_command(name: str, out: Path | None, plain: bool, start: str | None) -> None:
+    """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
+    say = Say()
+    from grader.grading.lanes import setup_of
+    from grader.student.games.tracing import traced_lines, traces, write_runs
+
+    course, exercise = options.exercise_here(name)
+    path = out or Path(f"{exercise.id}.trace.json")
+    runs, problems = traces(course, exercise, setup_of(start))
+    say(*traced_lines(runs, terminal_width(), plain=plain))
+    say.prose(*(line for problem in problems for line in problem.split("\n")))
+    write_runs(runs, path)
+    say(f"{path}: open it at https://ui.perfetto.dev or in chrome://tracing; times are virtual")
+
+
+@click.command("draw")
+@click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
+@click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
+@options.plain
+def draw_command(shapes: tuple[str, ...], strides: str | None, offset: int, plain: bool) -> None:
+    """Draw how shapes broadcast, or how strides read a storage.
+
+    \b
+    grade draw "(3, 1)" "(3,)"
+    grade draw "(2, 3)" --strides "(1, 2)" --offset 1
+    """  # noqa: D301  the backslash is click's mark for lines that stay as they are
+    Say()(*lines_of(_picture(shapes, strides, offset), terminal_width(), plain=plain))
+
+
+def _picture(shapes: tuple[str, ...], strides: str | None, offset: int) -> Picture:
+    read = [_sizes(text) for text in shapes]
+    if strides is None:
+        if len(read) < 2:
+            raise CourseError("one shape alone is neither broadcast nor read; add a second shape, or --strides")
+        rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
+        return Picture(shapes=Shapes(rows, broadcast=True))
+    (shape, *others), steps = read, _sizes(strides)
+    if others or len(steps) != len(shape):
+        raise CourseError("--strides is for one shape, and has a number from 0 for each of its dims")
+    last = offset + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
+    return Picture(windows=(Window("the tensor", shape, steps, offset, last + 1 if all(shape) else offset),))
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """A shape as Python writes it; "3, 1" and "3" will do."""
+    if not _SHAPE.fullmatch(text.strip()):
+        raise CourseError(f'{text!r} is not a shape; write one as Python does, in quotes: "(3, 1)"')
+    return tuple(map(int, re.findall("[0-9]+", text)))
+
+
+if TYPE_CHECKING:
+    from grader.grading.machine import Examination
+
+
+@click.command("doctor")
+@options.json
+@options.start
+def doctor_command(as_json: bool, start: str | None) -> None:
+    """Check your course, this computer and its sandbox."""
+    say = Say(quiet=as_json)
+    say.meanwhile("Looking ...")
+    from grader.grading.lanes import setup_of
+    from grader.grading.machine import examine
+
+    setup = setup_of(start)
+    for name, value in _course_rows():  # first: it also helps where no worker starts
+        say(*_row(name, value))
+    examined = examine(setup)
+    say(*doctor_lines(examined))
+    if as_json:
+        print_json(doctor_data(examined))
+
+
+def _row(name: str, value: str) -> Iterator[str]:
+    return prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
+
+
+def _course_rows() -> Iterator[tuple[str, str]]:
+    """The student's course: where it is, whether it is complete, how much is done."""
+    from grader.course.layout import is_given, kept_progress
+    from grader.student.folder import given_digests, read_progress
+    from grader.student.pages import rows_of
+
+    try:
+        course = options.course_here()
+    except CourseError as error:
+        yield "course", str(error)
+        return
+    yield "course", f"{course.title}, in {course.root}"
+    if is_given(course.root):
+        missing = [path for path in given_digests(course.root) if not (course.root / path).exists()]
+        if missing:
+            yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
+        else:
+            yield "files", "complete"
+    progress, rows = read_progress(course), rows_of(course)
+    done = sum(row.state == "done" for row in rows)
+    saved = kept_progress(course).relative_to(course.root).as_posix()
+    yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
+
+
+def doctor_lines(examined: Examination) -> Iterator[str]:
+    """The facts, each probe, the level, and what would raise it."""
+    from grader.grading.machine import MEANING
+
+    for name, value in examined.facts.items():
+        yield from _row(name, str(value))
+    yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
+    yield ""
+    if examined.reached.findings:
+        yield "The sandbox: what student code can and cannot do here, tried in a worker"
+    for row in examined.reached.findings:
+        yield f"  {'FAIL' if row.why_not else 'ok':6}{row.level.word:9}{row.sentence}"
+        if row.why_not:
+            yield from prose(row.why_not, WIDTH, " " * 17, "  ")
+    yield f"Confinement: {examined.reached.level.word}"
+    for line in (MEANING[examined.reached.level], *examined.missing):
+        yield from prose(line, WIDTH, "  ", "  ")
+    if examined.missing:
+        yield "  Another way to full confinement is a container; see docs/security.md"
+
+
+def doctor_data(examined: Examination) -> dict[str, Any]:
+    """The same for other programs."""
+    return {
+        "facts": dict(examined.facts),
+        "confinement": examined.reached.level.word,
+        "tried": [
+            {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
+            for it in examined.reached.findings
+        ],
+        "missing": list(examined.missing),
+    }

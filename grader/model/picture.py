@@ -67,27 +67,6 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One number of a count: whose it is, and how many."""
-
-    name: str
-    number: int
-
-
-@dataclass(frozen=True)
-class Card:
-    """One count, of several.
-
-    Attributes:
-        counter: the name of what is counted, such as "ops".
-        bars: whose count is how large.
-    """
-
-    counter: str
-    bars: tuple[Bar, ...]
-
-
-@dataclass(frozen=True)
 class Moment:
     """Something that took time on a simulated machine.
 
@@ -120,7 +99,6 @@ class Picture:
         grid: values beside the expected ones.
         windows: tensors in their storages.
         shapes: shapes, aligned.
-        cards: what was counted.
         moments: what host and devices did, in the order of the records.
         left_out: of the moments, how many more there were.
         said: lines of the message that the picture says as well: whoever draws it leaves them out.
@@ -129,7 +107,6 @@ class Picture:
     grid: Grid | None = None
     windows: tuple[Window, ...] = ()
     shapes: Shapes | None = None
-    cards: tuple[Card, ...] = ()
     moments: tuple[Moment, ...] = ()
     left_out: int = 0
     said: str = ""

@@ -8,15 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from grader.model.errors import CourseError, GraderError
-
-if TYPE_CHECKING:
-    from grader.report.pictures import Drawing
 
 INTERRUPTED = 130
 _QUICK_S = 1.0
@@ -28,14 +24,6 @@ _WIDEST, _NARROWEST = 80, 40
 def terminal_width() -> int:
     """Columns of the terminal, between those for which lines are made."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
-
-
-def drawing(*, plain: bool) -> Drawing:
-    """How pictures are drawn where standard output goes."""
-    from grader.report.pictures import ASCII, UNICODE
-
-    has_boxes = (sys.stdout.encoding or "").lower().startswith("utf")
-    return replace(UNICODE if has_boxes else ASCII, plain=plain)
 
 
 class Say:

@@ -21,7 +21,7 @@ from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines
 from grader.model.score import Causes, counted, points_text
 from grader.report import safe, words
-from grader.report.pictures import UNICODE, lines_of, sentence_of, title_of
+from grader.report.pictures import lines_of, sentence_of, title_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_OUTPUT_LINES = 40
@@ -74,7 +74,7 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
 
 def svg_of(picture: Picture) -> str:
     """The lines of a picture as an SVG, which has its sentence for readers who cannot see it."""
-    lines = lines_of(picture, _SVG_COLUMNS, UNICODE)
+    lines = lines_of(picture, _SVG_COLUMNS)
     return lines_svg(lines, title_of(picture), sentence_of(picture), _PICTURE_STYLES, 16)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of facts: lines for a terminal, a sentence for screen readers. `html` has the same lines as an SVG.
+"""Pictures of facts: lines for a terminal in UTF-8, a sentence for screen readers. `html` has the same lines as an SVG.
 
 A check gathers the facts, which `model.picture` declares. Colours alone never carry information: what is wrong stands
 between marks as well.
@@ -8,59 +8,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, product, zip_longest
-from pathlib import Path
 from typing import Any
 
-from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
-from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
+from grader.accelerator.spans import COPIES, shifted, time_text, timeline
+from grader.model.picture import Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
-from grader.report.words import COUNTED
+from grader.report.safe import filled
 
 _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
-_MOST_NAME, _MOST_BAR_NAME, _WIDEST_BAR = 24, 14, 30
-_AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
-_MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
+_AGREE, _STRETCH, _CLASH = "=", "~", "!"
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
-_PAUSE_S = 1e-6
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """The characters that pictures are drawn with.
-
-    Attributes:
-        plain: whether a sentence takes the place of a picture, for screen readers.
-        line: of a box, from side to side.
-        side: of a box, from top to bottom.
-        top: the corners of boxes that stand side by side.
-        bottom: their lower corners.
-        work: of a bar that is work.
-        wait: of a bar in which somebody waits.
-        host: of a bar that is work of the host.
-    """
-
-    plain: bool = False
-    line: str = "-"
-    side: str = "|"
-    top: str = "+++"
-    bottom: str = "+++"
-    work: str = "#"
-    wait: str = "."
-    host: str = "="
-
-    def boxes(self, rows: list[list[str]]) -> list[str]:
-        """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
-        widths = [self.line * len(cell) for cell in rows[0]]
-        edges = [ends[0] + ends[1].join(widths) + ends[2] for ends in (self.top, self.bottom)]
-        return [edges[0], *(self.side + self.side.join(row) + self.side for row in rows), edges[1]]
-
-
-ASCII = Drawing()
-UNICODE = Drawing(line="─", side="│", top="┌┬┐", bottom="└┴┘", work="█", wait="░", host="▒")
 
 _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, ...]]
 """A part's title, what draws it as lines, what says it in a sentence, and its facts."""
@@ -75,18 +36,16 @@ def _parts(picture: Picture) -> Iterator[_Part]:
     if picture.shapes is not None:
         title = "Shapes as broadcasting aligns them" if picture.shapes.broadcast else "Shapes, aligned at the right"
         yield title, _shape_lines, _shape_sentence, (picture.shapes,)
-    if picture.cards:
-        yield "Counts beside each other", _count_lines, _count_sentence, (picture.cards,)
     if picture.moments:
         facts = picture.moments, picture.left_out
         yield "What host and devices did", _timeline_lines, _timeline_sentence, facts
 
 
-def lines_of(picture: Picture, width: int, drawing: Drawing) -> list[str]:
-    """The lines of a picture, none wider than that; its sentence where pictures are not drawn or do not fit."""
-    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width, drawing)]
-    fits = not drawing.plain and all(len(line) <= width for line in drawn)
-    return drawn if fits else [sentence_of(picture)]
+def lines_of(picture: Picture, width: int, *, plain: bool = False) -> list[str]:
+    """The lines of a picture, none wider than that; its sentence where it is to be plain text, or does not fit."""
+    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width)]
+    fits = not plain and all(len(line) <= width for line in drawn)
+    return drawn if fits else filled(sentence_of(picture), "", width, "")
 
 
 def sentence_of(picture: Picture) -> str:
@@ -99,35 +58,30 @@ def title_of(picture: Picture) -> str:
     return ". ".join(title for title, _, _, _ in _parts(picture))
 
 
-def _fitted(text: str, room: int) -> str:
-    """A name in so many columns: its end is cut."""
-    return text if len(text) <= room else f"{text[: room - 2]}.."
+def _boxed(rows: list[list[str]]) -> list[str]:
+    """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+    lines = ["─" * len(cell) for cell in rows[0]]
+    return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
 
 
 # -- values
 
 
-def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
-    """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
-    expected = _block("expected", grid.expected, None, drawing)
-    got = _block("got", grid.got, grid.wrong, drawing)
-    if len(expected[0]) + _GAP + len(got[0]) <= width:
-        yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
-    else:
-        yield from (line.rstrip() for line in (*expected, *got))
+def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
+    """Both side by side; wrong cells stand between marks."""
+    expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
+    yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     yield "> < marks wrong elements"
 
 
-def _block(
-    name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None, drawing: Drawing
-) -> list[str]:
+def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None) -> list[str]:
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     cells = []
     for y, row in enumerate(rows):
         marks = ("><" if wrong and wrong[y][x] else "  " for x in range(len(row)))
         parts = zip(row, widths, marks, strict=True)
         cells.append([mark[0] + text.rjust(width) + mark[1] for text, width, mark in parts])
-    body = drawing.boxes(cells)
+    body = _boxed(cells)
     width = max(len(name), len(body[0]))
     return [line.ljust(width) for line in (name, *body)]
 
@@ -146,21 +100,15 @@ def _grid_sentence(grid: Grid) -> str:
 # -- storages
 
 
-def _window_lines(windows: tuple[Window, ...], width: int, drawing: Drawing) -> Iterator[str]:
+def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
     """Each tensor: its layout in a line, below it the boxes of its storage."""
     for number, window in enumerate(windows):
-        sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
-        whole = f"{window.name}: {', '.join(sizes)}"
-        if len(whole) <= width:
-            yield whole
-        else:
-            yield _fitted(f"{window.name}:", width)
-            yield from (f"  {part}{end}" for part, end in zip(sizes, (",", "", ""), strict=True))
+        yield f"{window.name}: shape {window.shape}, strides {window.strides}, offset {window.offset}"
         if (before := _same_memory(windows, number)) is not None:
-            yield _fitted(f"  in the storage of {before.name}:", width)
+            yield f"  in the storage of {before.name}:"
         elif number:
             yield "  in a storage of its own:"
-        yield from (f"  {line}" for line in _boxes(window, width - 2, drawing))
+        yield from (f"  {line}" for line in _boxes(window, width - 2))
 
 
 def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
@@ -179,7 +127,7 @@ def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
     return read
 
 
-def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
+def _boxes(window: Window, width: int) -> Iterator[str]:
     """Boxes with the index that reads each, with a plus where several indices do."""
     read = readers(window)
     rows = [read.get(place, []) for place in range(min(window.storage, _MOST_BOXES))]
@@ -193,7 +141,7 @@ def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
     place = 0
     for chunk in chunks:
         yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
-        yield from drawing.boxes([[text.center(cell) for text in chunk]])
+        yield from _boxed([[text.center(cell) for text in chunk]])
         place += len(chunk)
     if window.storage > place:
         yield f"and {window.storage - place:,} more elements"
@@ -237,26 +185,23 @@ def _result(shapes: Shapes) -> tuple[int, ...] | None:
     return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in columns)
 
 
-def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
+def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """A row for each shape, one for the marks, one for the result."""
-    del drawing  # numbers and marks: the same in every character set
     columns = _columns_of(shapes)
     names = [row.name for row in shapes.rows]
     rows = [["" if sizes[place] is None else str(sizes[place]) for _, sizes in columns] for place in range(len(names))]
-    names, rows = [*names, ""], [*rows, [_MARKS[relation] for relation, _ in columns]]
+    names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
     longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
-    room = min(longest, _MOST_NAME, max(6, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
-        yield (_fitted(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
+        yield (name.ljust(longest) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
-        yield f"{'expected'.ljust(room)}   {shapes.expected}"
+        yield f"{'expected'.ljust(longest)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
-    words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
-    yield ", ".join(text for relation, text in words.items() if relation in relations)
+    yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
 
 
 def _shape_sentence(shapes: Shapes) -> str:
@@ -273,46 +218,16 @@ def _shape_sentence(shapes: Shapes) -> str:
     return f"Broadcasting {operands} gives {outcome}."
 
 
-# -- counts
-
-
-def _count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
-    """For each count a heading and a bar for each number, the largest as long as there is room for."""
-    for card in cards:
-        yield _fitted(_counter_text(card), width)
-        name = min(max(len(bar.name) for bar in card.bars), _MOST_BAR_NAME)
-        digits = max(len(f"{bar.number:,}") for bar in card.bars)
-        room = max(1, min(_WIDEST_BAR, width - name - digits - 5))
-        most = max(1, *(bar.number for bar in card.bars))
-        for bar in card.bars:
-            # Each number has a bar, however small it is beside the others.
-            length = max(1, round(room * bar.number / most)) if bar.number else 0
-            yield f"  {_fitted(bar.name, name):<{name}} {bar.number:>{digits},} {drawing.work * length}".rstrip()
-
-
-def _count_sentence(cards: tuple[Card, ...]) -> str:
-    """All numbers."""
-    numbers = (", ".join(f"{bar.name} {bar.number:,}" for bar in card.bars) for card in cards)
-    return "; ".join(f"{_counter_text(card)}: {text}" for card, text in zip(cards, numbers, strict=True)) + "."
-
-
-def _counter_text(card: Card) -> str:
-    return COUNTED.get(card.counter, (card.counter, card.counter))[1]
-
-
 # -- time
 
 
-def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int, drawing: Drawing) -> Iterator[str]:
+def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
     """A row for each, its bar where its time is, from 0 on."""
     spans = shifted(moments, -min(one.start for one in moments))
-    marks = drawing.work + drawing.host + drawing.wait
-    yield from timeline(spans, rows=len(spans), width=width, marks=marks, side=drawing.side).split("\n")
+    yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
         yield f"{left_out:,} more follow"
-    legend = [f"{drawing.work} a device works", f"{drawing.host} the host works", f"{drawing.wait} the host waits"]
-    whole = ", ".join(legend)
-    yield from [whole] if len(whole) <= width else legend
+    yield "█ a device works, ▒ the host works, ░ the host waits"
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
@@ -326,28 +241,3 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     if waits:
         text += f", for {time_text(sum(one.end - one.start for one in waits))} in all"
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."
-
-
-def write_timelines(runs: Sequence[tuple[str, tuple[Moment, ...]]], path: Path) -> None:
-    """Write what took time in several runs, one after another, to a file that Perfetto and Chrome show.
-
-    Args:
-        runs: the title of each, and what took time; nothing is drawn of a run where nothing did.
-        path: of the file.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    write_trace(timeline_spans(runs), path)
-
-
-def timeline_spans(runs: Sequence[tuple[str, tuple[Moment, ...]]]) -> list[Span]:
-    """The runs one after another, from 0 on, each below a span with its title."""
-    spans: list[Span] = []
-    now = 0.0
-    for title, moments in (run for run in runs if run[1]):
-        zero, end = min(one.start for one in moments), max(one.end for one in moments)
-        spans.append(Span(title, "run", now, now + end - zero))
-        spans += shifted(moments, now - zero)
-        now += end - zero + _PAUSE_S
-    return spans

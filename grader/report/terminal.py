@@ -1,4 +1,4 @@
-"""A report for a terminal: 40 to 80 columns, ASCII of our own, readable without colour."""
+"""A report for a terminal: 40 to 80 columns, ASCII of our own but in pictures, readable without colour."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.model import GradedCheck, GradedExercise, Report, Score
 from grader.model.report import first_lines
 from grader.model.score import Causes, points_text
 from grader.report import words
-from grader.report.pictures import ASCII, Drawing, lines_of
+from grader.report.pictures import lines_of
 from grader.report.safe import WIDTH, cut, filled, for_terminal, two_sides
 
 _MOST_OUTPUT_LINES = 12
@@ -21,7 +21,7 @@ _MOST_WAITING = 3
 
 
 def exercise_lines(
-    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, drawing: Drawing = ASCII
+    graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False
 ) -> Iterator[str]:
     """One exercise: the cause of what was lost, in full; the other checks in short; what was printed; what is open.
 
@@ -29,9 +29,9 @@ def exercise_lines(
         graded: the exercise.
         width: columns of the terminal.
         every: show each check with its message, those that passed with what was counted.
-        drawing: how pictures are drawn.
+        plain: a sentence stands for each picture.
     """
-    page, exercise = _Page(width, drawing), graded.exercise
+    page, exercise = _Page(width, plain), graded.exercise
     cause = Causes.of(graded.checks).cause
     title = two_sides(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
@@ -98,10 +98,10 @@ def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Page:
-    """Lines of a terminal that is so many columns wide, and how pictures are drawn on it."""
+    """Lines of a terminal that is so many columns wide; plain ones have sentences in place of pictures."""
 
     width: int
-    drawing: Drawing = ASCII
+    plain: bool = False
 
     @property
     def narrow(self) -> bool:
@@ -139,14 +139,12 @@ class _Page:
     def message(self, row: GradedCheck) -> Iterator[str]:
         """The message of a check with its picture, which replaces the lines that say the same."""
         picture = row.outcome.picture
-        message = row.outcome.message if self.drawing.plain else words.beside_picture(row.outcome)
+        message = row.outcome.message if self.plain else words.beside_picture(row.outcome)
         story, rest = words.at_rule(message, row.check.contract)
         yield from self._text(story)
         if picture is not None:
-            drawn = lines_of(picture, self.width - len(self.indent), self.drawing)
-            for line in drawn:
-                safe = for_terminal(line, one_line=True)
-                yield from self.wrapped(safe, self.indent) if len(drawn) == 1 else [f"{self.indent}{safe}"]
+            for line in lines_of(picture, self.width - len(self.indent), plain=self.plain):
+                yield f"{self.indent}{for_terminal(line, one_line=True)}"
         yield from self._text(rest)
 
     def _text(self, text: str) -> Iterator[str]:

@@ -179,7 +179,7 @@ def save_starters(course: Course) -> None:
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so.
+    """Restore a starter, and say so; the file that was there stays beside it.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -191,11 +191,6 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
         raise CourseError(f"no copy of the starter of {exercise.id} is here; {where}")
     if path.is_file() and path.read_bytes() == text:
         raise CourseError(f"{shown.as_posix()} is the starter already; there is nothing to restore")
-    yield from _restored(path, text, shown)
-
-
-def _restored(path: Path, text: bytes, shown: Path) -> Iterator[str]:
-    """Put a file back as it was given out; the one that was there stays beside it."""
     there, old = os.path.lexists(path), free_name(path)
     with failing_as(f"{shown.as_posix()} cannot be restored"):
         if there:

@@ -1,30 +1,38 @@
-"""A student's own files, read and graded where they lie; and `grade try`, which runs the lines that a check gives."""
+"""A student's own files: graded where they lie, tried with the lines that a check gives, packed to be handed in.
+
+A hand-in is one zip. `grade pack` says what is wrong with its files, and writes a receipt, which the student keeps.
+"""
 
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from grader.course.layout import kept_results
+from grader.course.layout import Places, kept_results
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.grading.store import Store, open_store
 from grader.intake.collect import read_submission
-from grader.model import Course, Device, Exercise, GradedCheck, Report, Submission
+from grader.model import Course, Device, Exercise, GradedCheck, GradedExercise, HandIn, Report, Submission
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
+from grader.model.files import failing_as, write_whole, zip_bytes
 from grader.model.messages import Setup
-from grader.model.score import Causes
+from grader.model.score import Causes, points_text
+from grader.report.safe import for_terminal
 
 Running = Callable[[str, float], None]
 """Receives what is running, and for how many seconds."""
 
+_RECEIPT = ".receipt.txt"
+_SHORT = 12
 _SIM = ("from grader import accelerator", 'accelerator.enable("sim")')
 
 
@@ -129,6 +137,126 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         yield f"print({source})" if isinstance(node, ast.Expr) else source
 
 
-def run(exercise: Exercise, lines: Sequence[str]) -> None:
-    """Run lines in the exercise's folder, in an interpreter of their own."""
-    subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=exercise.starter.parent, check=False)
+# -- a hand-in
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Of one zip.
+
+    Attributes:
+        name: of the zip.
+        archive: the zip.
+        files: what is in it, by path.
+        report: of grading the files, with its time.
+        problems: what is wrong with the files.
+    """
+
+    name: str
+    archive: bytes
+    files: Mapping[str, bytes]
+    report: Report
+    problems: tuple[str, ...]
+
+    def text(self) -> str:
+        """The receipt, as it is printed and saved."""
+        lines = [for_terminal(self.report.course, one_line=True), f"packed {self.report.graded_at}", *self.problems, ""]
+        for graded in self.report.exercises:
+            exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
+            lines += [f"{exercise.number} {for_terminal(exercise.title, one_line=True)}", f"      {_points(graded)}"]
+            for path, data in sorted(self.files.items()):
+                if path.startswith(folder):
+                    name = for_terminal(path.removeprefix(folder), one_line=True)
+                    lines.append(f"      {_digest(data)[:_SHORT]}  {name}")
+        digest = _digest(self.archive)
+        lines += ["", f"{self.name}, {len(self.archive):,} bytes, sha256", f"  {digest[:32]}", f"  {digest[32:]}"]
+        return "\n".join(lines) + "\n"
+
+    def write(self, out: Path) -> Path:
+        """Write the zip and its receipt into a folder; the path of the receipt.
+
+        Raises:
+            CourseError: they cannot be written.
+        """
+        path = out / self.name
+        receipt = path.with_suffix(_RECEIPT)
+        with failing_as(f"{path} could not be written", "name another folder with --out"):
+            write_whole(path, self.archive)
+            write_whole(receipt, self.text())
+        return receipt
+
+
+def the_handin(course: Course) -> HandIn | None:
+    """The hand-in of a course that has one; None for a course without any.
+
+    Raises:
+        CourseError: the course has several.
+    """
+    if len(course.handins) > 1:
+        raise CourseError(f"say which hand-in: --handin {' or '.join(handin.id for handin in course.handins)}")
+    return course.handins[0] if course.handins else None
+
+
+def pack(
+    course: Course, handin: HandIn | None, setup: Setup, out: Path, running: Callable[[str, float], None]
+) -> Receipt:
+    """The zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
+
+    Args:
+        course: in the student's folder.
+        handin: whose exercises are packed; None for all.
+        setup: of the run.
+        out: the folder that the zip will be written to.
+        running: receives what is running, and for how many seconds.
+
+    Raises:
+        CourseError: there is no file to pack, or the folder cannot be written to.
+    """
+    if not out.is_dir():
+        raise CourseError(f"--out: there is no folder {out}; make it first")
+    exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
+    submission = own_files(course, exercises)
+    files = packed_files(submission, exercises)
+    if not files:
+        raise CourseError(
+            f"there is nothing to pack: {'; '.join(own.problem for own in submission.exercises.values())}"
+        )
+    plan = RunPlan(course, exercises, setup, handin=handin.id if handin else None)
+    with open_lanes(plan.to_run(submission), setup, watch=running) as lanes:
+        report = grade_submission(plan, submission, lanes)
+    name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
+    return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))
+
+
+def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
+    """The files that grading reads of a submission, each at its place in the course."""
+    return {
+        (Places.of(exercise).shown / name).as_posix(): data
+        for exercise in exercises
+        for name, data in submission.of(exercise).files.items()
+    }
+
+
+def _problems(submission: Submission, report: Report) -> Iterator[str]:
+    """A sentence for each exercise that needs work before it is handed in."""
+    for graded in report.exercises:
+        exercise, own = graded.exercise, submission.of(graded.exercise)
+        if own.problem:
+            texts = [own.problem]
+        elif own.untouched:
+            texts = ["the file is still the unchanged starter; it earns 0"]
+        else:
+            texts = [row.outcome.message for row in graded.checks if row.outcome.cause == "load"]
+        yield from (for_terminal(f"{exercise.number} {exercise.id}: {text}") for text in texts[:1])
+
+
+def _points(graded: GradedExercise) -> str:
+    shown = [row.score for row in graded.checks if row.check.shown]
+    if not shown:
+        return "not run"
+    earned, possible = sum(score.earned for score in shown), sum(score.possible for score in shown)
+    return f"shown checks {points_text(earned)} / {points_text(possible)} points"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,6 +1,6 @@
-"""The exercises of a course with a student's state in each: which comes next, and `grade list`, `next` and `show`.
+"""What a student reads besides the report: `grade list`, `next`, `show`, `hint`, and advice after a run.
 
-Lines have 40 to 80 columns, and are readable without colour.
+A row is an exercise with the student's state in it. Lines have 40 to 80 columns, and are readable without colour.
 """
 
 from __future__ import annotations
@@ -13,16 +13,21 @@ from typing import Any
 
 import click
 
-from grader.course.layout import Places, kept_progress
+from grader.course.answers import as_submitted, public_text, read_answer
+from grader.course.golf import golf_line
+from grader.course.layout import Places, is_entry, kept_progress
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
-from grader.model import Course, Exercise
+from grader.model import Course, Exercise, Report
 from grader.model.errors import CourseError
-from grader.model.score import in_points, points_text
-from grader.report.pictures import ASCII, Drawing, lines_of
+from grader.model.messages import Setup
+from grader.model.score import counted, in_points, points_text
+from grader.report.pictures import lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides
-from grader.student.folder import Progress, Standing, read_progress, typed
+from grader.report.words import counts_text
+from grader.student import folder
+from grader.student.folder import Progress, Standing, typed
 
 KNOWN = "known"
 _NARROW = 64
@@ -32,6 +37,19 @@ _PARAGRAPH = re.compile(
     rf"|^[^ \n].*(\n(?!{_RULE.pattern}| *>>>| |$).+)*|^.*$",
     re.MULTILINE,
 )
+_CONFINED = ("reduced", "full")
+_EFFECTS = {
+    r"(torch|np|numpy)\.save\w*\(|\.(write_text|write_bytes|to_csv)\(|\bopen\(.*, (mode=)?['\"][^'\"]*[wax+]": (
+        "writes a file. The sandbox of grade discards it."
+    ),
+    r"\b(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)\(": (
+        "starts a program. The sandbox of grade does not allow that."
+    ),
+}
+_TRIES = 2
+_FEW_TOPICS = 6
+_NAME = 9
+_WORDS = ("first", "second", "third")
 
 
 @dataclass(frozen=True)
@@ -40,12 +58,14 @@ class Row:
 
     Attributes:
         exercise: the exercise.
+        standing: what is saved of it.
         state: not_started, started, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
         fast: whether it is on the fast track: the last one of its module.
     """
 
     exercise: Exercise
+    standing: Standing
     state: str = "not_started"
     earned: int = 0
     fast: bool = False
@@ -56,14 +76,19 @@ class Row:
         return self.state in ("not_started", "started")
 
 
-def rows_of(course: Course, progress: Progress) -> list[Row]:
-    """A row for each exercise, in order. Its file shows whether it was begun, the last run how far it is."""
+def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
+    """A row for each exercise, in order, by default by the saved progress.
+
+    Its file shows whether it was begun, the last run how far it is.
+    """
+    progress = progress or folder.read_progress(course)
     submission = read_submission(course.root, course.exercises, author="")
     rows = []
     for module in course.modules:
         mine = []
         for exercise in module.exercises:
-            standing, row = progress.of(exercise.id), Row(exercise, fast=exercise is module.exercises[-1])
+            standing = progress.of(exercise.id)
+            row = Row(exercise, standing, fast=exercise is module.exercises[-1])
             if (own := submission.of(exercise)).files and not own.untouched:
                 begun = "started" if standing.state == "not_started" else standing.state
                 row = replace(row, state=begun, earned=round(100 * standing.earned))
@@ -106,18 +131,19 @@ def _topics(course: Course, topic: str) -> set[str]:
     raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
 
 
-def next_row(course: Course, rows: Sequence[Row], progress: Progress, start: str | None = None) -> Row | None:
+def next_row(course: Course, start: str | None = None, progress: Progress | None = None) -> Row | None:
     """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
 
     Args:
         course: the course.
-        rows: all of them, in order.
-        progress: which exercise was graded last.
         start: an exercise or a module to go on from instead.
+        progress: by default that which is saved.
 
     Raises:
         CourseError: there is no such exercise or module.
     """
+    progress = progress or folder.read_progress(course)
+    rows = rows_of(course, progress)
     ids = [row.exercise.id for row in rows]
     first = find_exercises(course, start)[0].id if start else progress.last
     place = ids.index(first) if first in ids else 0
@@ -134,8 +160,7 @@ def exercise_in_hand(course: Course, name: str | None) -> Exercise:
     """
     if name is not None:
         return one_exercise(course, name)
-    progress = read_progress(course)
-    row = next_row(course, rows_of(course, progress), progress)
+    row = next_row(course)
     if row is None:
         raise CourseError("you have solved all exercises; name one")
     return row.exercise
@@ -149,7 +174,7 @@ def solved_reference(course: Course, exercise: Exercise) -> Path:
     """
     if exercise.reference is None:
         raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
-    if not read_progress(course).of(exercise.id).solved:
+    if not folder.read_progress(course).of(exercise.id).solved:
         where = kept_progress(course).relative_to(course.root).as_posix()
         raise CourseError(
             f"the solutions are shown once you have full marks for {exercise.id} (recorded in {where}). Until then:  "
@@ -186,13 +211,13 @@ def _list_row(row: Row, width: int) -> list[str]:
     return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
 
 
-def list_data(course: Course, rows: Sequence[Row], progress: Progress) -> dict[str, Any]:
+def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
     """The same for other programs."""
-    return {"course": course.title, "exercises": [_row_data(row, progress.of(row.exercise.id)) for row in rows]}
+    return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 
-def _row_data(row: Row, standing: Standing) -> dict[str, Any]:
-    exercise = row.exercise
+def _row_data(row: Row) -> dict[str, Any]:
+    exercise, standing = row.exercise, row.standing
     return {
         "id": exercise.id,
         "number": exercise.number,
@@ -222,7 +247,7 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     yield from prose("To open the file:  grade open", width)
 
 
-def show_lines(exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iterator[str]:
+def show_lines(exercise: Exercise, width: int, *, plain: bool = False) -> Iterator[str]:
     """A task: its text, where it is, how hard it is, how long it takes, a picture, the checks that the student has.
 
     Raises:
@@ -237,7 +262,7 @@ def show_lines(exercise: Exercise, width: int, drawing: Drawing = ASCII) -> Iter
     yield from _task(exercise.task, exercise.title, width)
     if exercise.example is not None:
         yield ""
-        yield from lines_of(exercise.example, width, drawing)
+        yield from lines_of(exercise.example, width, plain=plain)
     if exercise.shown_checks is not None:
         yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
         if exercise.hidden_checks is not None:
@@ -265,3 +290,153 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
         else:
             text = " ".join(line.strip() for line in lines.split("\n"))
             yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
+
+
+def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
+    """Save how far the student is, and give advice."""
+    before = folder.read_progress(course)
+    after = before.after(report)
+    problem = folder.write_progress(course, after)
+    if not problem:
+        folder.save_starters(course)
+    texts: list[str] = []
+    for graded in (graded for graded in report.exercises if graded.checks):
+        changed = folder.changed_checks(course, graded.exercise)
+        texts += (folder.CHANGED.format(name=path.name) for path in changed)
+        if report.environment.confinement in _CONFINED:
+            texts += side_effects(graded.exercise)
+    texts += (*advice(course, report, after), *filter(None, [problem or before.problem]))
+    if folder.is_behind(course.root):
+        texts.append("The course has corrections. To get them and keep your work:  grade update")
+    for text in texts:
+        yield from prose(text, width, "", "  ")
+
+
+def side_effects(exercise: Exercise) -> Iterator[str]:
+    """What the sandbox does with files that the student's code writes, and with programs that it starts."""
+    text = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
+    for pattern, what in _EFFECTS.items():
+        if match := re.search(rf"^[^#\n]*?({pattern})", text, re.MULTILINE):
+            yield f"Line {text.count(chr(10), 0, match.end()) + 1} of {exercise.file_name} {what}"
+
+
+def unchanged_lines(count: int, width: int) -> Iterator[str]:
+    """How many exercises were not run, and why."""
+    if count:
+        since = "has not changed since it was" if count == 1 else "have not changed since they were"
+        text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
+        yield from prose(text, width, "", "  ")
+
+
+def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
+    """Advice after a run, in sentences; `progress` is that after it."""
+    lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
+    if lost:
+        # The exercise that the report says to fix next.
+        exercise = lost[0].exercise
+        standing = progress.of(exercise.id)
+        if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
+            yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
+    elif len(report.exercises) == 1 and report.exercises[0].state == "done":
+        yield from _after_full_marks(report.exercises[0].exercise)
+        following = next_row(course, progress=progress)
+        if following is None:
+            yield from ending(course, rows_of(course, progress))
+        else:
+            yield f"Next: {following.exercise.number} {following.exercise.title}:  grade next"
+    elif not any(item.checks for item in report.exercises):
+        yield "To open the file:  grade open"
+        yield "To have it graded each time you save it:  grade watch"
+
+
+def _after_full_marks(exercise: Exercise) -> Iterator[str]:
+    if exercise.reference is not None:
+        others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
+        yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
+    if golf := golf_line(exercise):
+        yield golf
+    if b"def " in exercise.starter.read_bytes():  # faults are planted in functions
+        yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
+
+
+def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
+    """What a student reads after the last exercise."""
+    done = [row for row in rows if row.state == "done"]
+    known = len(rows) - len(done)
+    earned = sum(row.earned for row in done)
+    yield ""
+    yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
+    taught = read_topics(course)
+    ids = dict.fromkeys(id for row in done for id in row.exercise.topics if id in taught)
+    if learned := [taught[id].name for id in ids]:
+        more = f"; and {len(learned) - _FEW_TOPICS} more topics" if len(learned) > _FEW_TOPICS else ""
+        yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
+    if known:
+        yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
+    yield "Find faults in your own code, and test your own checks:  grade break EXERCISE  and  grade catch EXERCISE"
+    yield "Then write an exercise of your own:  grade new --course DIR"
+
+
+def hints(course: Course, exercise: Exercise, width: int, *, everything: bool = False) -> Iterator[str]:
+    """The lines of the next hint of an exercise, or of all; progress saves which were seen."""
+    progress = folder.read_progress(course)
+    total, standing = len(exercise.hints), progress.of(exercise.id)
+    seen = min(standing.hints, total)
+    numbers = range(1, total + 1) if everything else range(seen + 1, min(seen + 1, total) + 1)
+    if not numbers:
+        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --all"
+        return
+    for number in numbers:
+        yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)
+        yield from prose(exercise.hints[number - 1].strip(), width, "  ")
+    if left := total - numbers[-1]:
+        more = "is 1 more hint" if left == 1 else f"are {left} more hints"
+        yield from prose(f"There {more}:  grade hint {exercise.id}", width)
+    if numbers[-1] > seen:
+        now = progress.with_(exercise.id, replace(standing, hints=numbers[-1]))
+        if problem := folder.write_progress(course, now):
+            yield from prose(f"{problem}; grade hint --all shows all of them", width)
+
+
+def solution_lines(exercise: Exercise) -> Iterator[str]:
+    """The code of the reference, and of the other right solutions."""
+    assert exercise.reference is not None
+    for number, path in enumerate((exercise.reference, *exercise.right)):
+        answer = read_answer(exercise, path)
+        text = for_terminal(public_text(answer.source.decode("utf-8"))).strip("\n")
+        if is_entry(path):
+            text = f"# {answer.sentence}\n{text}"
+        title = "The reference" if number == 0 else f"Another right solution: {path.stem}"
+        yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
+
+
+def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
+    """What the checks that a student can see counted: of their code, of all right solutions, and of the starter.
+
+    Raises:
+        GraderError: a process of ours cannot be started.
+    """
+    from grader.student.own import own_exercise, own_files
+
+    assert exercise.reference is not None
+    texts = {"reference": exercise.reference.read_bytes(), "starter": folder.starter_of(course, exercise)}
+    texts |= {path.stem: read_answer(exercise, path).source for path in exercise.right}
+    mine = own_files(course, [exercise])
+    answers = {"yours": mine} | {
+        name: replace(mine.with_files(exercise, as_submitted(exercise, text)), author=name)
+        for name, text in texts.items()
+        if text is not None
+    }
+    with own_exercise(course, exercise, setup) as own:
+        graded = {name: own.graded(answer, with_tries=False).exercises[0] for name, answer in answers.items()}
+    counts = {
+        name: {row.check.id: counts_text(row.outcome.counters) for row in it.checks} for name, it in graded.items()
+    }
+    checks = [row.check for row in graded["yours"].checks if any(said.get(row.check.id) for said in counts.values())]
+    if not checks:
+        yield "The checks of this exercise count nothing, so there are no numbers to compare."
+    for check in checks:
+        yield from prose(f"{check.contract:<4}{for_terminal(check.title, one_line=True)}", width, "", "    ")
+        for name, said in counts.items():
+            if check.id in said:
+                yield from prose(f"{name:<{_NAME}} {said[check.id] or 'nothing'}", width, "    ", "  ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -53,7 +54,6 @@ class Bench:
     def __init__(self, course: Course) -> None:
         self._course = course
         self._opened = ExitStack()
-        self._lanes: Lanes | None = None
         self._graded: dict[str, GradedExercise] = {}
 
     def exercise_of(self, path: Path) -> Exercise | None:
@@ -71,15 +71,14 @@ class Bench:
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
         """The outcomes of some checks of an exercise, with all their parameters; they run together, once."""
         if exercise.id not in self._graded:
-            own = OwnExercise(self._course, exercise, setup_of(), self._open())
+            own = OwnExercise(self._course, exercise, setup_of(), self._lanes)
             handed_in = own_files(self._course, [exercise])
             (self._graded[exercise.id],) = own.graded(handed_in, checks=frozenset(checks)).exercises
         return self._graded[exercise.id]
 
-    def _open(self) -> Lanes:
-        if self._lanes is None:
-            self._lanes = self._opened.enter_context(open_lanes(self._course.exercises, setup_of()))
-        return self._lanes
+    @cached_property
+    def _lanes(self) -> Lanes:
+        return self._opened.enter_context(open_lanes(self._course.exercises, setup_of()))
 
     def close(self) -> None:
         """End its processes."""

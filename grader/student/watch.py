@@ -30,13 +30,11 @@ from grader.model.errors import GraderError
 from grader.model.messages import Setup
 from grader.model.score import counted
 from grader.report.console import Say, terminal_width
-from grader.report.pictures import ASCII, Drawing
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
-from grader.student.advice import after_run, ending, hints
-from grader.student.folder import read_progress, reset, starter_of, typed
+from grader.student.folder import reset, starter_of, typed
 from grader.student.own import own_files
-from grader.student.pages import Row, list_lines, rows_of, show_lines
+from grader.student.pages import after_run, ending, hints, list_lines, rows_of, show_lines
 
 _BAR = 26
 
@@ -49,15 +47,15 @@ class Watch:
         exercise: that in hand first.
         setup: how runs are set up.
         say: prints lines.
-        drawing: how pictures are drawn.
+        plain: for a screen reader, sentences stand for pictures, and the screen is not cleared.
     """
 
-    def __init__(self, course: Course, exercise: Exercise, setup: Setup, say: Say, drawing: Drawing = ASCII) -> None:
+    def __init__(self, course: Course, exercise: Exercise, setup: Setup, say: Say, *, plain: bool = False) -> None:
         self._course = course
         self._exercise = exercise
         self._setup = setup
         self._say = say
-        self._drawing = drawing
+        self._plain = plain
         self._lanes: Lanes  # opened in `run`, as is what is known
         self._known: Known
         self._seen: dict[str, str] = {}
@@ -111,7 +109,7 @@ class Watch:
         return Watch._grade if saved or beside else None
 
     def _next(self) -> None:
-        rows = self._rows()
+        rows = rows_of(self._course)
         place = [row.exercise.id for row in rows].index(self._exercise.id)
         # Round the course; the exercise in hand comes last.
         following = next((row for row in (*rows[place + 1 :], *rows[: place + 1]) if row.is_open), None)
@@ -128,10 +126,10 @@ class Watch:
         self._say(*hints(self._course, self._exercise, terminal_width()))
 
     def _show(self) -> None:
-        self._say(*show_lines(self._exercise, terminal_width(), self._drawing))
+        self._say(*show_lines(self._exercise, terminal_width(), plain=self._plain))
 
     def _list(self) -> None:
-        self._say(*list_lines(self._course, self._rows(), terminal_width()))
+        self._say(*list_lines(self._course, rows_of(self._course), terminal_width()))
 
     def _all(self) -> None:
         exercises = self._course.exercises
@@ -165,13 +163,13 @@ class Watch:
             return
         self._seen[exercise.id] = handed_in.digest
         started = time.monotonic()
-        if not self._drawing.plain:  # a screen reader would read the whole screen again
+        if not self._plain:  # a screen reader would read the whole screen again
             click.clear()
         self._say("", f"{time.strftime('%H:%M:%S')}  checking {typed(exercise.starter)} ...")
         report = grade_submission(self._plan([exercise], alone=True), handed_in, self._lanes)
         seconds = time.monotonic() - started
         (graded,) = report.exercises
-        self._say(*exercise_lines(graded, terminal_width(), drawing=self._drawing))
+        self._say(*exercise_lines(graded, terminal_width(), plain=self._plain))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         # Which known mistake it looks like, after the verdict: that need not wait.
         explained = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
@@ -194,7 +192,7 @@ class Watch:
                 yield f"Since the last save: {' and '.join(texts)}."
 
     def _bar(self) -> str:
-        rows = self._rows()
+        rows = rows_of(self._course)
         done = sum(row.state in ("done", "known") for row in rows)
         text = f"{done} of {len(rows)} exercises"
         long = min(_BAR, terminal_width() - len(f"[] {text}"))
@@ -206,9 +204,6 @@ class Watch:
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
         for line in filled(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
-
-    def _rows(self) -> list[Row]:
-        return rows_of(self._course, read_progress(self._course))
 
 
 Action = Callable[[Watch], None]

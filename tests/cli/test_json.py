@@ -13,7 +13,7 @@ from support import COURSES
 from grader.author.judge import Proof
 from grader.author.table import proof_data
 from grader.cli import main
-from grader.cli.doctor import doctor_data
+from grader.cli.student import doctor_data
 from grader.grading.machine import Examination
 from grader.model import Course
 from grader.model.messages import Level

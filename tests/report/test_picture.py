@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.model.picture import Bar, Card, Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.cli.student import draw_command
+from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
-from grader.report import console
 from grader.report.html import svg_of
-from grader.report.pictures import ASCII, UNICODE, Drawing, lines_of, readers, sentence_of
+from grader.report.pictures import lines_of, readers, sentence_of
 
 GRID = Picture(grid=Grid((("1", "2"), ("3", "4")), (("1", "3"), ("2", "4")), ((False, True), (True, False))))
 WINDOWS = Picture(
@@ -21,7 +21,6 @@ BROADCAST = Picture(
     shapes=Shapes((NamedShape("pred", (3, 1)), NamedShape("target", (3,))), broadcast=True, expected=(3, 1))
 )
 CLASH = Picture(shapes=Shapes((NamedShape("a", (4, 3)), NamedShape("b", (4,))), broadcast=True))
-CARD = Picture(cards=(Card("ops", (Bar("yours", 1200), Bar("at most", 20), Bar("reference", 0))),))
 MOMENTS = Picture(
     moments=(
         Moment("launch host to device", "host", 5e-6, 1e-5),
@@ -31,18 +30,16 @@ MOMENTS = Picture(
     ),
     left_out=2,
 )
-ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "card": CARD, "moments": MOMENTS}
+ALL = {"grid": GRID, "windows": WINDOWS, "broadcast": BROADCAST, "clash": CLASH, "moments": MOMENTS}
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("width", [30, 36, 50, 70])
 def test_pictures_fit(name: str, width: int) -> None:
-    """No line is wider than the terminal, and without UTF-8 all of it is ASCII; nothing ends in blanks."""
-    for drawing in (ASCII, UNICODE):
-        drawn = lines_of(ALL[name], width, drawing)
-        assert drawn
-        assert [line for line in drawn if len(line) > width or line != line.rstrip()] == []
-    assert all(line.isascii() for line in lines_of(ALL[name], width, ASCII))
+    """No line is wider than the terminal; nothing ends in blanks."""
+    drawn = lines_of(ALL[name], width)
+    assert drawn
+    assert [line for line in drawn if len(line) > width or line != line.rstrip()] == []
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -57,35 +54,34 @@ def test_svgs_say_what_they_show(name: str) -> None:
 
 def test_wrong_cells_are_marked_by_shape() -> None:
     """A wrong cell stands between marks, and the sentence names the expected value."""
-    assert lines_of(GRID, 70, ASCII) == [
+    assert lines_of(GRID, 70) == [
         "expected     got",
-        "+---+---+    +---+---+",
-        "| 1 | 2 |    | 1 |>3<|",
-        "| 3 | 4 |    |>2<| 4 |",
-        "+---+---+    +---+---+",
+        "┌───┬───┐    ┌───┬───┐",
+        "│ 1 │ 2 │    │ 1 │>3<│",
+        "│ 3 │ 4 │    │>2<│ 4 │",
+        "└───┴───┘    └───┴───┘",
         "> < marks wrong elements",
     ]
     assert sentence_of(GRID) == "Wrong elements: at [0, 1] expected 2, got 3; at [1, 0] expected 3, got 2."
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]
 
 
-def test_one_below_the_other_where_it_is_narrow() -> None:
-    """Two tensors that do not fit side by side are drawn below each other."""
+def test_a_picture_that_does_not_fit_is_a_sentence() -> None:
+    """What does not fit, and what is to be plain, is said in a sentence, in lines of that width."""
     wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
-    drawn = lines_of(wide, 26, ASCII)
-    assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
-    assert lines_of(wide, 12, ASCII) == ["Wrong elements: at [1] expected 2000, got 3000."]
+    assert lines_of(wide, 26) == ["Wrong elements: at [1]", "expected 2000, got 3000."]
+    assert " ".join(lines_of(GRID, 70, plain=True)) == sentence_of(GRID)
 
 
 def test_each_place_of_a_storage_tells_who_reads_it() -> None:
     """Boxes hold indices; what nobody reads is empty; a plus marks what several indices read."""
     assert readers(Window("w", (2, 2), (0, 2), 1, 4)) == {1: [(0, 0), (1, 0)], 3: [(0, 1), (1, 1)]}
-    assert lines_of(Picture(windows=(Window("w", (2, 2), (0, 2), 1, 4),)), 60, ASCII) == [
+    assert lines_of(Picture(windows=(Window("w", (2, 2), (0, 2), 1, 4),)), 60) == [
         "w: shape (2, 2), strides (0, 2), offset 1",
         "     0      1      2      3",
-        "  +------+------+------+------+",
-        "  |      | 0,0+ |      | 0,1+ |",
-        "  +------+------+------+------+",
+        "  ┌──────┬──────┬──────┬──────┐",
+        "  │      │ 0,0+ │      │ 0,1+ │",
+        "  └──────┴──────┴──────┴──────┘",
         "  + is read by more than one index",
     ]
 
@@ -97,21 +93,21 @@ def test_who_shares_a_storage_is_said() -> None:
         "yours has shape (3,), strides (2,) and offset 1 in the storage of t itself; "
         "copy has shape (2,), strides (1,) and offset 0 in a storage of 2 elements, its own."
     )
-    drawn = lines_of(WINDOWS, 70, UNICODE)
+    drawn = lines_of(WINDOWS, 70)
     assert "  in the storage of t:" in drawn
     assert "  in a storage of its own:" in drawn
 
 
 def test_a_large_storage_is_begun() -> None:
     """Of a storage that does not fit one row is drawn, and the rest counted."""
-    drawn = lines_of(Picture(windows=(Window("t", (1000,), (1,), 0, 1000),)), 70, ASCII)
+    drawn = lines_of(Picture(windows=(Window("t", (1000,), (1,), 0, 1000),)), 70)
     assert len(drawn) == 6
     assert drawn[-1].endswith("more elements")
 
 
 def test_shapes_stretch_or_clash() -> None:
     """Shapes are aligned at the right; what stretches and what clashes has a mark; a 1 becomes a 0 beside a 0."""
-    assert lines_of(BROADCAST, 70, ASCII) == [
+    assert lines_of(BROADCAST, 70) == [
         "pred       3   1",
         "target         3",
         "           ~   ~",
@@ -120,7 +116,7 @@ def test_shapes_stretch_or_clash() -> None:
         "~ stretched",
     ]
     assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
-    assert lines_of(CLASH, 70, ASCII)[2:] == ["    ~   !", "~ stretched, ! they clash"]
+    assert lines_of(CLASH, 70)[2:] == ["    ~   !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
     zero = Shapes((NamedShape("a", (0, 2)), NamedShape("b", (1, 1))), broadcast=True)
     assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."
@@ -128,22 +124,12 @@ def test_shapes_stretch_or_clash() -> None:
     assert "clash" in sentence_of(Picture(shapes=both))
 
 
-def test_bars_are_in_proportion() -> None:
-    """The largest number has the longest bar, a small one is still seen, and none has none."""
-    assert lines_of(CARD, 40, ASCII) == [
-        "operations",
-        f"  yours     1,200 {'#' * 21}",
-        "  at most      20 #",
-        "  reference     0",
-    ]
-
-
 def test_a_timeline_tells_waits_from_work() -> None:
     """The host's waits, its work and a device's work have characters of their own; what is left out is said."""
-    drawn = lines_of(MOMENTS, 70, ASCII)
-    marks = {line.split("|")[0].strip(): set(line.split("|")[1].strip()) for line in drawn[1:5]}
-    assert marks == {"host: launch host to device": {"="}, "GPU 0: host to device": {"#"}, "host: wait for copy": {"."},
-                     "GPU 0: mm": {"#"}}  # fmt: skip
+    drawn = lines_of(MOMENTS, 70)
+    marks = {line.split("│")[0].strip(): set(line.split("│")[1].strip()) for line in drawn[1:5]}
+    assert marks == {"host: launch host to device": {"▒"}, "GPU 0: host to device": {"█"}, "host: wait for copy": {"░"},
+                     "GPU 0: mm": {"█"}}  # fmt: skip
     assert drawn[5] == "2 more follow"
     assert sentence_of(MOMENTS) == (
         "In 85 us of virtual time 1 kernel and 1 copy ran, and the host waited 1 time, for 30 us in all; "
@@ -151,12 +137,13 @@ def test_a_timeline_tells_waits_from_work() -> None:
     )
 
 
-def test_what_a_stream_can_show_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boxes where the encoding has them, ASCII elsewhere; plain text is asked for."""
+def test_without_utf_8_pictures_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that has no boxes gets sentences, and so does whoever wants plain text."""
     for encoding in ("utf-8", "ascii", "latin-1", "no such", None):
         monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
-        assert console.drawing(plain=False) == (UNICODE if encoding == "utf-8" else ASCII)
-    assert lines_of(GRID, 70, Drawing(plain=True)) == [sentence_of(GRID)]
+        for arguments in ([], ["--plain"]):
+            values = draw_command.make_context("draw", ["(3,)", "(3,)", *arguments]).params
+            assert values["plain"] is (encoding != "utf-8" or bool(arguments))
 
 
 def test_text_in_a_picture_is_no_markup() -> None:

@@ -122,10 +122,10 @@ def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
     place = lines.index("the result has the wrong values: 2 of 4 elements are wrong")
     assert lines[place + 1 : place + 7] == [
         "expected     got",
-        "+---+---+    +---+---+",
-        "| 0 | 2 |    |>1<| 2 |",
-        "| 3 | 0 |    | 3 |>4<|",
-        "+---+---+    +---+---+",
+        "┌───┬───┐    ┌───┬───┐",
+        "│ 0 │ 2 │    │>1<│ 2 │",
+        "│ 3 │ 0 │    │ 3 │>4<│",
+        "└───┴───┘    └───┴───┘",
         "> < marks wrong elements",
     ]
     assert lines[place + 7].startswith("C1  ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.student.games.faults import faults_of
+from grader.student.games.breaking import faults_of
 
 TEXT = '''"""Töne."""
 import torch

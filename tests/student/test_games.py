@@ -17,9 +17,8 @@ from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import Progress, Standing, write_progress
-from grader.student.games.breaking import choose, plant, planted_in, restore
+from grader.student.games.breaking import Fault, choose, plant, planted_in, restore
 from grader.student.games.catching import caught_lines
-from grader.student.games.faults import Fault
 from grader.student.own import OwnExercise
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
@@ -63,7 +62,7 @@ def test_a_fault_that_nobody_sees_is_not_planted(course: Course, double: Exercis
 def test_what_was_written_meanwhile_is_kept(course: Course, double: Exercise) -> None:
     """Whoever has changed the broken file finds that beside their own, which comes back."""
     planted = plant(course, double, Fault("a number was another one", 5, TRIPLE))
-    assert (planted.was, planted.now, planted.line) == ("return x * 2", "return x * 3", 5)
+    assert (planted.own, planted.fault.source, planted.fault.line) == (MINE, TRIPLE, 5)
     double.starter.write_text("# in the middle of something\n")
     kept = restore(course, double, planted)
     assert kept is not None

@@ -12,7 +12,7 @@ import pytest
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.student.folder import Progress, Standing, reset, save_starters
+from grader.student.folder import Progress, Standing, reset, save_starters, write_progress
 from grader.student.pages import Row, chosen, list_data, list_lines, next_lines, next_row, rows_of, show_lines
 
 DONE = Standing("done", 10, solved=True)
@@ -43,7 +43,8 @@ def begin(course: Course, *ids: str) -> None:
 
 
 def states(course: Course, progress: Progress) -> list[str]:
-    return [row.state for row in rows_of(course, progress)]
+    write_progress(course, progress)
+    return [row.state for row in rows_of(course)]
 
 
 def test_files_tell_what_was_begun(course: Course) -> None:
@@ -53,8 +54,8 @@ def test_files_tell_what_was_begun(course: Course) -> None:
     assert states(course, Progress()) == ["not_started", "started", "not_started"]
     assert states(course, Progress({"double": DONE})) == ["not_started", "started", "not_started"]
     begin(course, "double", "total", "again")
-    progress = Progress({exercise.id: DONE for exercise in course.exercises})
-    assert next_row(course, rows_of(course, progress), progress) is None
+    write_progress(course, Progress({exercise.id: DONE for exercise in course.exercises}))
+    assert next_row(course) is None
     course.exercises[1].starter.unlink()
     assert states(course, Progress()) == ["started", "not_started", "started"]
 
@@ -63,9 +64,10 @@ def test_fast_track(course: Course) -> None:
     """Who has solved the last exercise of a module knows the others of it, unless they were begun."""
     begin(course, "total")
     progress = Progress({"total": DONE}, "total")
-    rows = rows_of(course, progress)
+    write_progress(course, progress)
+    rows = rows_of(course)
     assert [(row.state, row.fast) for row in rows] == [("known", False), ("done", True), ("not_started", True)]
-    following = next_row(course, rows, progress)
+    following = next_row(course)
     assert following is not None
     assert following.exercise.id == "again"
     begin(course, "double")
@@ -87,8 +89,8 @@ def test_fast_track(course: Course) -> None:
 def test_next(course: Course, last: str, solved: str, start: str | None, expected: str) -> None:
     """The exercise in hand until it is solved, then the one after it, round the course; or from another on."""
     begin(course, solved)
-    progress = Progress({solved: DONE} if solved else {}, last)
-    found = next_row(course, rows_of(course, progress), progress, start)
+    write_progress(course, Progress({solved: DONE} if solved else {}, last))
+    found = next_row(course, start)
     assert found is not None
     assert found.exercise.id == expected
 
@@ -111,13 +113,13 @@ def test_chosen(
 ) -> None:
     """Names, topic and states choose together; a topic goes by its id or by words of its name."""
     begin(course, "total")
-    rows = chosen(course, rows_of(course, Progress()), names, topic, chosen_states)
+    rows = chosen(course, rows_of(course), names, topic, chosen_states)
     assert [row.exercise.id for row in rows] == expected
 
 
 def test_list_in_80_and_in_40_columns(course: Course) -> None:
     """State and points of each exercise below its module; a narrow terminal gets two lines for each."""
-    rows = rows_of(course, Progress())
+    rows = rows_of(course)
     wide = [click.unstyle(line) for line in list_lines(course, rows, 80)]
     assert wide == [
         "Basics",
@@ -131,7 +133,8 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
     narrow = [click.unstyle(line) for line in list_lines(course, rows, 40)]
     assert max(map(len, narrow)) <= 40
     assert narrow[1:3] == ["  01-1    Double it", "          not started             0 / 10"]
-    data = list_data(course, rows, Progress({"double": Standing(tries=2, hints=1)}))
+    write_progress(course, Progress({"double": Standing(tries=2, hints=1)}))
+    data = list_data(course, rows_of(course))
     row: dict[str, Any] = {"id": "double", "number": "01-1", "title": "Double it", "module": "01_basics"}
     row |= {"state": "not_started", "fast_track": False, "difficulty": 1, "minutes": None, "topics": ["T1"]}
     row |= {"earned": 0.0, "possible": 10.0, "solved": False, "tries": 2, "hints": 1}
@@ -178,7 +181,7 @@ def test_examples_are_drawn(course: Course) -> None:
     file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
     lines = list(show_lines(load_course(course.root).exercises[0], 80))
     place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
-    assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  | 0 |   | 1 |   |", "")
+    assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  │ 0 │   │ 1 │   │", "")
     file.write_text(file.read_text().replace("storage: 4", "storage: 2"))
     with pytest.raises(CourseError, match=r"x\[0\] needs a `storage` of 3 elements or more"):
         load_course(course.root)
@@ -202,7 +205,7 @@ def test_task_of_a_file_in_pieces(course: Course, text: bytes | None) -> None:
 
 def test_next_as_it_is_shown(course: Course) -> None:
     """The next exercise with its path and command."""
-    row = Row(course.exercises[0], "not_started", 0, fast=False)
+    row = Row(course.exercises[0], Standing())
     assert [click.unstyle(line) for line in next_lines(row, 80)] == [
         "01-1 Double it",
         "  implement, difficulty 1 of 4, 10 points",

@@ -6,30 +6,12 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from grader.course.files import DrillFile, read_file
 from grader.course.layout import drill_of
 from grader.model import Course
 from grader.model.errors import CourseError
-
-
-@dataclass(frozen=True)
-class Question:
-    """One round.
-
-    Attributes:
-        lines: the two lines.
-        why: what explains the answer.
-        changes: the answer: whether the second line changes the watched name.
-        after: that name as Python prints it in the end.
-    """
-
-    lines: tuple[str, str]
-    why: str
-    changes: bool
-    after: str
 
 
 def read_drill(course: Course, module: str | None) -> DrillFile:
@@ -47,18 +29,19 @@ def read_drill(course: Course, module: str | None) -> DrillFile:
     return read_file(course.root / path, path.as_posix(), DrillFile)
 
 
-def question(file: DrillFile, number: int) -> Question:
-    """A round, answered by running its lines.
+def answer(file: DrillFile, number: int) -> tuple[bool, str]:
+    """Whether the second line of a round changes the watched name, and that name as Python prints it in the end.
 
     Raises:
         CourseError: a line raises an exception.
     """
-    entry, names = file.rounds[number], dict[str, Any]()
+    first, second = file.rounds[number].lines
+    names: dict[str, Any] = {}
     try:
-        exec(f"{file.start}\n{entry.lines[0]}", names)  # noqa: S102  the course's own lines
+        exec(f"{file.start}\n{first}", names)  # noqa: S102  the course's own lines
         before = repr(names[file.watch])
-        exec(entry.lines[1], names)  # noqa: S102
+        exec(second, names)  # noqa: S102
     except Exception as error:
         raise CourseError(f"drill.yaml: round {number + 1} raises {type(error).__name__}: {error}") from None
     after = repr(names[file.watch])
-    return Question((entry.lines[0], entry.lines[1]), entry.why, before != after, after)
+    return before != after, after

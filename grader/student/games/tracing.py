@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.accelerator.spans import Span, shifted, write_trace
 from grader.grading.lanes import open_lanes
 from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.files import ANOTHER_PLACE, failing_as
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
-from grader.report.pictures import Drawing, lines_of, write_timelines
+from grader.report.pictures import lines_of
 from grader.report.safe import for_terminal, prose
 from grader.student.own import own_file
 
+_PAUSE_S = 1e-6
 _MOST_DRAWN = 24
 """So many moments of a run are drawn in a terminal; the file has all."""
 
@@ -53,13 +55,13 @@ def traces(course: Course, exercise: Exercise, setup: Setup) -> tuple[list[Trace
     return runs, [f"{title}: {message}" for message, title in problems.items()]  # what ends all runs alike is said once
 
 
-def traced_lines(runs: Sequence[Traced], width: int, drawing: Drawing) -> Iterator[str]:
+def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
     """A timeline of each run in which something took time."""
     for run in (run for run in runs if run.moments):
         yield from prose(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
-        for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, drawing):
-            yield from prose(line, width, "  ", "  ") if drawing.plain else [f"  {for_terminal(line, one_line=True)}"]
+        for line in lines_of(Picture(moments=run.moments[:_MOST_DRAWN], left_out=left_out), width - 2, plain=plain):
+            yield f"  {for_terminal(line, one_line=True)}"
         yield ""
 
 
@@ -72,7 +74,19 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
     if not any(run.moments for run in runs):
         raise CourseError("your code did nothing on the device")
     with failing_as(f"{path} cannot be written", f"{ANOTHER_PLACE} with --out"):
-        write_timelines(runs, path)
+        write_trace(spans_of(runs), path)
+
+
+def spans_of(runs: Sequence[Traced]) -> list[Span]:
+    """The runs one after another, from 0 on, each below a span with its title."""
+    spans: list[Span] = []
+    now = 0.0
+    for title, moments in (run for run in runs if run.moments):
+        zero, end = min(one.start for one in moments), max(one.end for one in moments)
+        spans.append(Span(title, "run", now, now + end - zero))
+        spans += shifted(moments, now - zero)
+        now += end - zero + _PAUSE_S
+    return spans
 
 
 def _wanted(exercise: Exercise, checks: list[Check]) -> dict[str, tuple[str, str]]:
