@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
-from grader.batch.overrides import OVERRIDES, unused
-from grader.batch.policy import ROSTER, Rules
+from grader.batch.policy import OVERRIDES, ROSTER, Rules, unused
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched

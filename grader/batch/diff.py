@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from grader.batch.book import report_of
 from grader.batch.journal import Journal
-from grader.batch.overrides import decisions
-from grader.batch.policy import Rules
+from grader.batch.policy import Rules, decisions
 from grader.grading.plan import RunPlan
 from grader.model import Course, GradedExercise
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from grader.batch.book import GRADEBOOK, REPORTS
 from grader.batch.journal import FILE, open_journal
-from grader.batch.overrides import OVERRIDES
-from grader.batch.policy import ROSTER, late_text, penalty, roster_in
+from grader.batch.policy import OVERRIDES, ROSTER, late_text, penalty, roster_in
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError

@@ -20,7 +20,7 @@ from grader.report.safe import filled, for_terminal
 if TYPE_CHECKING:
     from grader.batch.diff import Change
     from grader.batch.journal import Journal
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class
     from grader.model import Course, Report
     from grader.report.export.lms import Column, Filled
 
@@ -43,7 +43,7 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
     say = Say()
     say.meanwhile("Reading ...")
     from grader.batch.journal import open_journal
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class
 
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
@@ -59,8 +59,7 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import OVERVIEW, RETURNED, Out
-    from grader.batch.feedback import return_pages, write_feedback
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class, return_pages, write_feedback
 
     place, pace = Out(out), Pace(say)
     total, done = len(journal.submissions()), count(1)
@@ -81,7 +80,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
 def _in_short(overview: Class, out: Path) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
-    from grader.batch.overview import class_lines, group_lines
+    from grader.batch.pages import class_lines, group_lines
 
     width = terminal_width()
     yield from class_lines(overview, width)

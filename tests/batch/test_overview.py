@@ -13,7 +13,7 @@ from support import COURSES, FORK, WarmGrade, WarmPool
 
 from grader.author.verify import Prover
 from grader.batch.journal import open_journal
-from grader.batch.overview import Class
+from grader.batch.pages import Class
 from grader.course.load import load_course
 from grader.grading.lanes import Lanes
 from grader.grading.store import open_store

@@ -1,29 +1,37 @@
-"""The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains."""
+"""The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains.
+
+The page that an author gets back, with their own lines; and the zip by which a platform returns them."""
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from statistics import mean, median
 from urllib.parse import quote
 
-from grader.batch.book import UNMATCHED, page_of, reports
-from grader.batch.feedback import own_lines
+from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
 from grader.batch.journal import Journal
 from grader.batch.policy import Rules
+from grader.course.layout import NOTEBOOK
 from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
+from grader.intake.match import place_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
-from grader.model.score import counted, points_text
+from grader.model.score import Causes, counted, points_text
+from grader.report.export.items import Options
+from grader.report.export.job import markdown
 from grader.report.gradebook import cell_text
-from grader.report.html import CodeLine, rendered
+from grader.report.html import CodeLine, page, rendered
 from grader.report.safe import for_terminal, prose
+from grader.report.schema import ReportFile, line_of
 from grader.report.words import VERDICTS
 
 _MOST_LOOKED_AT = 100
@@ -304,3 +312,77 @@ def group_lines(overview: Class, width: int) -> Iterator[str]:
         where = f", such as {for_terminal(example.path or example.author, one_line=True)}"
         text = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
         yield from prose(text, width, "", _STEP)
+
+
+_AROUND = 6
+_MOST_LINES = 16
+
+
+def write_feedback(place: Out, report: Report, journal: Journal) -> None:
+    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    graded = {one.exercise.id: one for one in report.exercises}
+    modules = journal.modules("author", report.author)
+    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    place.write_page(page_of(report.author), page(report, lines))
+    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
+
+
+def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
+    """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
+    cause = Causes.of(graded.checks).cause
+    # The lines of a notebook's module are not those that its author sees: they have no numbers.
+    numbered = PurePosixPath(path).suffix != NOTEBOOK
+    place = place_in(text, graded.exercise.file_name if numbered else path)
+    if cause is None or (number := line_of(cause, replace(graded, place=place))) is None:
+        return ()
+    lines = text.decode("utf-8", "replace").splitlines()
+    first = max((line for line in place.names.values() if line <= number), default=number)
+    last = next((at for at in range(first, len(lines)) if lines[at][:1] not in ("", " ", "\t", ")", "#")), len(lines))
+    if number > last:  # below the function
+        first = last = number
+    if last - first >= _MOST_LINES:
+        first = max(first, number - _AROUND)
+        last = min(last, first + _MOST_LINES - 1)
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    raised = number not in place.names.values()
+    return tuple(
+        (line if numbered else None, lines[line - 1], raised and line == number) for line in range(first, last + 1)
+    )
+
+
+def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
+    """Zip the pages for the bulk upload of the platform from which the submissions came.
+
+    Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
+    author, found by the number. Canvas takes "Upload submissions": files whose names have the numbers of the user and
+    of a file that was handed in; it shows the page under the name of that file. Without a platform all pages lie beside
+    each other, also as Markdown.
+
+    Returns:
+        of how many authors there is a page, and whose pages no platform gives back by this zip.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    starts, count, unknown = journal.returned(), 0, []
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for noted in journal.submissions():
+            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
+            names = {page.name: page, text.name: text}
+            if starts:
+                start = starts.get(noted.author, "")
+                names = {f"{start.replace(noted.author, one)}feedback.html": page for one in noted.members if start}
+            if not page.is_file():
+                continue
+            for name, path in names.items():
+                archive.write(path, name)
+            count += bool(names)
+            unknown += [] if names else [noted.author]
+    place.write_page(RETURNED, target.getvalue())
+    return count, unknown
