@@ -1,6 +1,7 @@
 """The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains.
 
-The page that an author gets back, with their own lines; and the zip by which a platform returns them."""
+The page that an author gets back, with their own lines; and the zip by which a platform returns them.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,7 @@ from grader.intake.match import place_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
 from grader.model.score import Causes, counted, points_text
-from grader.report.export.items import Options
-from grader.report.export.job import markdown
+from grader.report.export.formats import Options, markdown
 from grader.report.gradebook import cell_text
 from grader.report.html import CodeLine, page, rendered
 from grader.report.safe import for_terminal, prose

@@ -87,12 +87,9 @@ def column_of(marks: Marks, title: str) -> Column:
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:
-    total = report.score.exact
-    if report.policy:
-        final = report.policy.exact
-    else:
-        decided = None if total.undecided else total.earned
-        final = FinalScore(total.earned, 0, 0, 0, decided, total.possible, None, 0, "")
+    total = report.score
+    decided = None if total.undecided else total.earned
+    final = report.policy or FinalScore(total.earned, None, 0, 0, 0, decided, total.possible, 0, "")
     # Of an exercise that was never graded nobody knows.
     return final if {exercise.id for exercise in report.exercises} == ids else replace(final, final=None)
 

@@ -240,8 +240,7 @@ def export_command(
 
     For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
     """
-    from grader.report.export.formats import write_format
-    from grader.report.export.items import Options
+    from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import fill
     from grader.report.schema import read_report
     from grader.report.table import Table

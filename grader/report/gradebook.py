@@ -108,10 +108,9 @@ def gradebook_csv(
 
 def _cells(report: ReportFile, ids: Sequence[str]) -> list[str]:
     """What stands in the row of an author behind the name."""
-    total = report.score.exact
-    earned = {row.id: row.score.exact.earned for row in report.exercises}
+    total, policy = report.score, report.policy
+    earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}
-    policy = report.policy.exact if report.policy else None
     decided = not total.undecided and len(earned) == len(ids)
     final = policy.final if policy else total.earned
     late = policy.late_days if policy else None
