@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import hashlib
-import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
 from grader.report.gradebook import gradebook_csv
 from grader.report.people import folded, missing_of, people_in
-from grader.report.safe import for_csv
+from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
 from grader.report.table import Table
 
@@ -126,10 +124,7 @@ class Out:
 
         authors = [name for noted in journal.submissions() for name in noted.members]
         absent = [person.author for person in missing_of(rules.people, authors)]
-        possible, ids = (
-            sum(exercise.points for exercise in plan.exercises),
-            [exercise.id for exercise in plan.exercises],
-        )
+        possible, ids = sum(one.points for one in plan.exercises), [one.id for one in plan.exercises]
         people = journal.names() if names else None
         text = gradebook_csv(ids, written(), absent, possible=possible, names=people)
         write_whole(self.path / GRADEBOOK, text)
@@ -168,9 +163,7 @@ class Out:
         if not rows:
             (self.path / name).unlink(missing_ok=True)
             return
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in (head, *rows))
-        write_whole(self.path / name, text.getvalue())
+        write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
     def forget(self, noted: Noted, rules: Rules) -> None:
         """Remove the files and rows of a submission, and pages with others that are written again on demand.

@@ -51,22 +51,6 @@ _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new
 
 
 @dataclass
-class CheckTally:
-    """How one check ended in a class: how many passed it, lost its points, and for how many nothing was decided."""
-
-    check: Check
-    passed: int = 0
-    lost: int = 0
-    undecided: int = 0
-
-    def add(self, verdict: Verdict) -> None:
-        """Count the check of one submission."""
-        self.passed += verdict is Verdict.PASSED
-        self.lost += verdict.lost
-        self.undecided += not verdict.decided
-
-
-@dataclass
 class ExerciseTally:
     """What came of one exercise.
 
@@ -76,7 +60,7 @@ class ExerciseTally:
         full: how many got all points.
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
-        checks: by id, the checks in the order in which they ran.
+        checks: by id, the checks in the order in which they ran, each with how many passed, lost, or left it open.
         sentences: those of known mistakes, each with the reports that have it.
         groups: of those that no sentence explains, the largest first.
     """
@@ -86,7 +70,7 @@ class ExerciseTally:
     full: int = 0
     blank: int = 0
     missing: int = 0
-    checks: dict[str, CheckTally] = field(default_factory=dict)
+    checks: dict[str, tuple[Check, Counter[str]]] = field(default_factory=dict)
     sentences: dict[str, list[str]] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
 
@@ -99,7 +83,8 @@ class ExerciseTally:
         self.blank += graded.state == "not_started"
         self.full += graded.score.earned == graded.score.possible
         for row in graded.checks:
-            self.checks.setdefault(row.check.id, CheckTally(row.check)).add(row.verdict)
+            kind = "passed" if row.verdict is Verdict.PASSED else "lost" if row.verdict.decided else "open"
+            self.checks.setdefault(row.check.id, (row.check, Counter()))[1][kind] += 1
         for mistake in mistakes_in(graded.diagnosis):
             self.sentences.setdefault(mistake, []).append(author)
 

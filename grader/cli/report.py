@@ -15,7 +15,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
 from grader.report.console import Pace, Say, needing, print_error, terminal_width
-from grader.report.safe import filled, for_terminal
+from grader.report.safe import csv_text, filled, for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.diff import Change
@@ -296,14 +296,12 @@ def _lines_about(done: Filled, where: str) -> Iterator[str]:
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term, term_csv
+    from grader.batch.term import marks_in, term
 
     course, say = options.course_here(course_folder), Say()
-    marks = [marks_in(out) for out in outs]
-    rows = term(marks, course)
-    ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
-    write_named(to, term_csv(rows, ids), "--to")
-    say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
+    table = term([marks_in(out) for out in outs], course)
+    write_named(to, csv_text(table), "--to")
+    say.prose(f"{counted(len(table) - 1, 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 
 @click.command("gather")

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,10 +31,9 @@ def terminal_width() -> int:
 
 def drawing(*, plain: bool) -> Drawing:
     """How pictures are drawn where standard output goes."""
-    from grader.report.pictures import ASCII, UNICODE
+    from grader.report.pictures import Drawing
 
-    has_boxes = (sys.stdout.encoding or "").lower().startswith("utf")
-    return replace(UNICODE if has_boxes else ASCII, plain=plain)
+    return Drawing(plain, ascii=not (sys.stdout.encoding or "").lower().startswith("utf"))
 
 
 class Say:

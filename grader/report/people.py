@@ -39,9 +39,8 @@ class Person:
 
     Attributes:
         row: its place there.
-        author: the name that this person's submission would have.
+        author: the name that this person's submission would have: a platform's is a number.
         uid: what is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
-        number: by which the platform knows the person, or "".
         keys: what can stand for the person: its cells, and other spellings of its name.
         at: when the person handed in, in ISO 8601; "" if the table does not say it.
     """
@@ -49,7 +48,6 @@ class Person:
     row: int
     author: str
     uid: str
-    number: str
     keys: frozenset[str]
     at: str = ""
 
@@ -83,7 +81,7 @@ class People:
         self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
         self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
         self._by_uid = _unique((person.uid, person) for person in self.persons)
-        self._by_number = _unique((person.number, person) for person in self.persons if person.number)
+        self._by_number = _unique((person.author, person) for person in self.persons)
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None unless exactly one fits."""
@@ -124,7 +122,7 @@ class People:
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
         cells = [table.cell(row, column) for column in range(header.index("Section"))]
-        return Person(row, number, number, number, _keys(name, cells))
+        return Person(row, number, number, _keys(name, cells))
 
     def _of_moodle(self, table: Table, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
@@ -138,7 +136,7 @@ class People:
         cells = [table.cell(row, column) for column in range(count)]
         number = participant[2]
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
-        return Person(row, number, uid, number, _keys(name, [*cells, participant[1]]), at)
+        return Person(row, number, uid, _keys(name, [*cells, participant[1]]), at)
 
     def _of_plain(self, table: Table, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
@@ -146,7 +144,7 @@ class People:
             return None
         # First and last name may be two columns.
         both = [name for one, other in pairwise(cells) for name in (f"{one} {other}", f"{other} {one}")]
-        return Person(row, cells[0], cells[0], "", _keys("", [*cells, *both]))
+        return Person(row, cells[0], cells[0], _keys("", [*cells, *both]))
 
     def _time(self, text: str) -> str:
         if not text or text == "-":

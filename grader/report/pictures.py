@@ -10,10 +10,9 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product, zip_longest
-from pathlib import Path
 from typing import Any
 
-from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline, write_trace
+from grader.accelerator.spans import COPIES, Span, shifted, time_text, timeline
 from grader.model.picture import Card, Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
 from grader.report.words import COUNTED
@@ -22,45 +21,26 @@ _GAP = 4
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
 _MOST_NAME, _MOST_BAR_NAME, _WIDEST_BAR = 24, 14, 30
-_AGREE, _STRETCH, _CLASH = "agree", "stretch", "clash"
-_MARKS = {_AGREE: "=", _STRETCH: "~", _CLASH: "!"}
+_AGREE, _STRETCH, _CLASH = "=", "~", "!"
 _ON_DEVICE_COPIES = (*COPIES, "scalar to host")
 _PAUSE_S = 1e-6
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The characters that pictures are drawn with.
+    """How pictures are drawn.
 
     Attributes:
         plain: whether a sentence takes the place of a picture, for screen readers.
-        line: of a box, from side to side.
-        side: of a box, from top to bottom.
-        top: the corners of boxes that stand side by side.
-        bottom: their lower corners.
-        work: of a bar that is work.
-        wait: of a bar in which somebody waits.
-        host: of a bar that is work of the host.
+        ascii: whether its characters are ASCII, where nothing else can be shown.
     """
 
     plain: bool = False
-    line: str = "-"
-    side: str = "|"
-    top: str = "+++"
-    bottom: str = "+++"
-    work: str = "#"
-    wait: str = "."
-    host: str = "="
-
-    def boxes(self, rows: list[list[str]]) -> list[str]:
-        """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
-        widths = [self.line * len(cell) for cell in rows[0]]
-        edges = [ends[0] + ends[1].join(widths) + ends[2] for ends in (self.top, self.bottom)]
-        return [edges[0], *(self.side + self.side.join(row) + self.side for row in rows), edges[1]]
+    ascii: bool = True
 
 
-ASCII = Drawing()
-UNICODE = Drawing(line="─", side="│", top="┌┬┐", bottom="└┴┘", work="█", wait="░", host="▒")
+ASCII, UNICODE = Drawing(), Drawing(ascii=False)
+_AS_ASCII = str.maketrans("─│┌┬┐└┴┘█░▒", "-|++++++#.=")
 
 _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, ...]]
 """A part's title, what draws it as lines, what says it in a sentence, and its facts."""
@@ -84,9 +64,10 @@ def _parts(picture: Picture) -> Iterator[_Part]:
 
 def lines_of(picture: Picture, width: int, drawing: Drawing) -> list[str]:
     """The lines of a picture, none wider than that; its sentence where pictures are not drawn or do not fit."""
-    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width, drawing)]
-    fits = not drawing.plain and all(len(line) <= width for line in drawn)
-    return drawn if fits else [sentence_of(picture)]
+    drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width)]
+    if drawing.plain or any(len(line) > width for line in drawn):
+        return [sentence_of(picture)]
+    return [line.translate(_AS_ASCII) for line in drawn] if drawing.ascii else drawn
 
 
 def sentence_of(picture: Picture) -> str:
@@ -104,13 +85,19 @@ def _fitted(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 2]}.."
 
 
+def _boxed(rows: list[list[str]]) -> list[str]:
+    """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+    widths = ["─" * len(cell) for cell in rows[0]]
+    return [f"┌{'┬'.join(widths)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(widths)}┘"]
+
+
 # -- values
 
 
-def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
+def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
     """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
-    expected = _block("expected", grid.expected, None, drawing)
-    got = _block("got", grid.got, grid.wrong, drawing)
+    expected = _block("expected", grid.expected, None)
+    got = _block("got", grid.got, grid.wrong)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
     else:
@@ -118,16 +105,14 @@ def _grid_lines(grid: Grid, width: int, drawing: Drawing) -> Iterator[str]:
     yield "> < marks wrong elements"
 
 
-def _block(
-    name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None, drawing: Drawing
-) -> list[str]:
+def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool, ...], ...] | None) -> list[str]:
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     cells = []
     for y, row in enumerate(rows):
         marks = ("><" if wrong and wrong[y][x] else "  " for x in range(len(row)))
         parts = zip(row, widths, marks, strict=True)
         cells.append([mark[0] + text.rjust(width) + mark[1] for text, width, mark in parts])
-    body = drawing.boxes(cells)
+    body = _boxed(cells)
     width = max(len(name), len(body[0]))
     return [line.ljust(width) for line in (name, *body)]
 
@@ -146,7 +131,7 @@ def _grid_sentence(grid: Grid) -> str:
 # -- storages
 
 
-def _window_lines(windows: tuple[Window, ...], width: int, drawing: Drawing) -> Iterator[str]:
+def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
     """Each tensor: its layout in a line, below it the boxes of its storage."""
     for number, window in enumerate(windows):
         sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
@@ -160,7 +145,7 @@ def _window_lines(windows: tuple[Window, ...], width: int, drawing: Drawing) -> 
             yield _fitted(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
-        yield from (f"  {line}" for line in _boxes(window, width - 2, drawing))
+        yield from (f"  {line}" for line in _boxes(window, width - 2))
 
 
 def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
@@ -179,7 +164,7 @@ def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
     return read
 
 
-def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
+def _boxes(window: Window, width: int) -> Iterator[str]:
     """Boxes with the index that reads each, with a plus where several indices do."""
     read = readers(window)
     rows = [read.get(place, []) for place in range(min(window.storage, _MOST_BOXES))]
@@ -193,7 +178,7 @@ def _boxes(window: Window, width: int, drawing: Drawing) -> Iterator[str]:
     place = 0
     for chunk in chunks:
         yield " " + " ".join(str(place + i).center(cell) for i in range(len(chunk))).rstrip()
-        yield from drawing.boxes([[text.center(cell) for text in chunk]])
+        yield from _boxed([[text.center(cell) for text in chunk]])
         place += len(chunk)
     if window.storage > place:
         yield f"and {window.storage - place:,} more elements"
@@ -237,13 +222,12 @@ def _result(shapes: Shapes) -> tuple[int, ...] | None:
     return tuple(next((number for number in sizes if number not in (None, 1)), 1) or 0 for _, sizes in columns)
 
 
-def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
+def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """A row for each shape, one for the marks, one for the result."""
-    del drawing  # numbers and marks: the same in every character set
     columns = _columns_of(shapes)
     names = [row.name for row in shapes.rows]
     rows = [["" if sizes[place] is None else str(sizes[place]) for _, sizes in columns] for place in range(len(names))]
-    names, rows = [*names, ""], [*rows, [_MARKS[relation] for relation, _ in columns]]
+    names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
@@ -254,9 +238,8 @@ def _shape_lines(shapes: Shapes, width: int, drawing: Drawing) -> Iterator[str]:
     if shapes.expected is not None:
         yield f"{'expected'.ljust(room)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
-    words = {_AGREE: "= the same", _STRETCH: "~ stretched", _CLASH: clash}
     relations = {relation for relation, _ in columns}
-    yield ", ".join(text for relation, text in words.items() if relation in relations)
+    yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
 
 
 def _shape_sentence(shapes: Shapes) -> str:
@@ -276,7 +259,7 @@ def _shape_sentence(shapes: Shapes) -> str:
 # -- counts
 
 
-def _count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Iterator[str]:
+def _count_lines(cards: tuple[Card, ...], width: int) -> Iterator[str]:
     """For each count a heading and a bar for each number, the largest as long as there is room for."""
     for card in cards:
         yield _fitted(_counter_text(card), width)
@@ -287,7 +270,7 @@ def _count_lines(cards: tuple[Card, ...], width: int, drawing: Drawing) -> Itera
         for bar in card.bars:
             # Each number has a bar, however small it is beside the others.
             length = max(1, round(room * bar.number / most)) if bar.number else 0
-            yield f"  {_fitted(bar.name, name):<{name}} {bar.number:>{digits},} {drawing.work * length}".rstrip()
+            yield f"  {_fitted(bar.name, name):<{name}} {bar.number:>{digits},} {'█' * length}".rstrip()
 
 
 def _count_sentence(cards: tuple[Card, ...]) -> str:
@@ -303,14 +286,13 @@ def _counter_text(card: Card) -> str:
 # -- time
 
 
-def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int, drawing: Drawing) -> Iterator[str]:
+def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
     """A row for each, its bar where its time is, from 0 on."""
     spans = shifted(moments, -min(one.start for one in moments))
-    marks = drawing.work + drawing.host + drawing.wait
-    yield from timeline(spans, rows=len(spans), width=width, marks=marks, side=drawing.side).split("\n")
+    yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
         yield f"{left_out:,} more follow"
-    legend = [f"{drawing.work} a device works", f"{drawing.host} the host works", f"{drawing.wait} the host waits"]
+    legend = ["█ a device works", "▒ the host works", "░ the host waits"]
     whole = ", ".join(legend)
     yield from [whole] if len(whole) <= width else legend
 
@@ -328,21 +310,12 @@ def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
     return f"{text}; {left_out:,} more steps follow." if left_out else f"{text}."
 
 
-def write_timelines(runs: Sequence[tuple[str, tuple[Moment, ...]]], path: Path) -> None:
-    """Write what took time in several runs, one after another, to a file that Perfetto and Chrome show.
+def timeline_spans(runs: Sequence[tuple[str, tuple[Moment, ...]]]) -> list[Span]:
+    """Several runs one after another, from 0 on, each below a span with its title.
 
     Args:
         runs: the title of each, and what took time; nothing is drawn of a run where nothing did.
-        path: of the file.
-
-    Raises:
-        OSError: it cannot be written.
     """
-    write_trace(timeline_spans(runs), path)
-
-
-def timeline_spans(runs: Sequence[tuple[str, tuple[Moment, ...]]]) -> list[Span]:
-    """The runs one after another, from 0 on, each below a span with its title."""
     spans: list[Span] = []
     now = 0.0
     for title, moments in (run for run in runs if run[1]):

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.accelerator.spans import write_trace
 from grader.grading.lanes import open_lanes
 from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.files import ANOTHER_PLACE, failing_as
 from grader.model.messages import Part, Setup
 from grader.model.picture import Moment
-from grader.report.pictures import Drawing, lines_of, write_timelines
+from grader.report.pictures import Drawing, lines_of, timeline_spans
 from grader.report.safe import for_terminal, prose
 from grader.student.own import own_file
 
@@ -72,7 +73,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
     if not any(run.moments for run in runs):
         raise CourseError("your code did nothing on the device")
     with failing_as(f"{path} cannot be written", f"{ANOTHER_PLACE} with --out"):
-        write_timelines(runs, path)
+        write_trace(timeline_spans(runs), path)
 
 
 def _wanted(exercise: Exercise, checks: list[Check]) -> dict[str, tuple[str, str]]:
