@@ -18,11 +18,11 @@ from grader.report.console import Pace, Say, needing, print_error, terminal_widt
 from grader.report.safe import csv_text, filled, for_terminal
 
 if TYPE_CHECKING:
-    from grader.batch.diff import Change
+    from grader.batch.book import Change
     from grader.batch.journal import Journal
     from grader.batch.pages import Class
     from grader.model import Course, Report
-    from grader.report.export.lms import Column, Filled
+    from grader.report.export.lms import Column
 
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
@@ -188,8 +188,7 @@ def diff_command(out: Path, course_folder: Path | None) -> None:
 
     For each author and check: the score before, after, and why.
     """
-    from grader.batch.book import notes_of
-    from grader.batch.diff import decided, last_regrade
+    from grader.batch.book import decided, last_regrade, notes_of
     from grader.batch.journal import open_journal
     from grader.batch.policy import Rules
     from grader.grading.plan import RunPlan
@@ -242,17 +241,17 @@ def export_command(
     """
     from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import fill
+    from grader.report.people import Table
     from grader.report.schema import read_report
-    from grader.report.table import Table
 
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
     if lms := [name for name, _ in formats if name in options.LMS]:
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
         columns, table = _columns(reports, kind, column, course_folder), Table(into)
-        done = fill(table, kind, columns)
+        count, lines = fill(table, kind, columns)
         write_named(place or into, table.content(), "--format")
-        for line in _lines_about(done, place or str(into)):
+        for line in (f"{counted(count, 'score')} filled in: {place or into}", *lines):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
@@ -280,14 +279,6 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
     if kind == "moodle" and not column:
         titles = [""] * len(marks)  # a worksheet is of one assignment
     return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
-
-
-def _lines_about(done: Filled, where: str) -> Iterator[str]:
-    """What was filled in, and who has no score there."""
-    yield f"{counted(done.filled, 'score')} filled in: {where}"
-    yield from (f"{name}: {why}" for why, names in done.named.items() for name in names)
-    if done.absent:
-        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was."
 
 
 @click.command("term")

@@ -2,13 +2,15 @@
 
 Other programs rely on the names and the order of the keys: add keys, never rename them. The reader ignores keys that it
 does not know. Points are numbers with at most two decimals.
+
+At the end, a run like that of a report: "it passes on my machine" is settled by what both have in common.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, cast
@@ -16,6 +18,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast
 from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
+from grader.model.course import Exercise, Limits
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as
 from grader.model.score import held_text, in_points, points_text
@@ -28,6 +31,7 @@ _InFile = Annotated[Number, AfterValidator(lambda points: round(100 * points)), 
 Points = Annotated[int, GetPydanticSchema(lambda _, handler: handler(_InFile))]
 """Hundredths of a point, which are points in the file."""
 
+_COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 _NAMED = re.compile(r"`(\w+)[`(]")
 
 Entry = TypeVar("Entry")
@@ -86,7 +90,7 @@ class CheckEntry:
         """The entry for a graded check."""
         detail = row.outcome.detail if staff or row.check.shown else ""
         others = {"verdict": row.outcome.verdict, "detail": detail, "line": line_of(row, graded)}
-        return _entry(cls, row, row.check, row.score, row.outcome, **others)
+        return _entry(cls, row, row.score, row.outcome, row.check, **others)
 
     @cached_property
     def graded(self) -> GradedCheck:
@@ -261,3 +265,56 @@ def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
         return int(raised[-1])
     named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
     return next((place.names[name] for name in named if name in place.names), None)
+
+
+def read_like(path: Path) -> tuple[ReportFile, int]:
+    """The report of a run that is to be repeated, and its seed.
+
+    Raises:
+        CourseError: it is not a report, or its seed is a secret.
+    """
+    report = read_report(path)
+    seed = report.environment.get("seed")
+    if not isinstance(seed, int):
+        raise CourseError(
+            f"--like: the inputs of {path.as_posix()} come from a secret that no report contains. To repeat them, run "
+            "grade batch into the same folder, or grade ci with the same secret"
+        )
+    return report, seed
+
+
+def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
+    """The exercises that a report has, with the limits that they had in its run.
+
+    Raises:
+        CourseError: it has none of them.
+    """
+    then = {exercise.id: exercise for exercise in report.exercises}
+    chosen = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
+    if not chosen:
+        raise CourseError(f"--like: that report lacks these exercises; it has {', '.join(then) or 'none'}")
+    return chosen
+
+
+def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
+    kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
+    known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
+    return replace(exercise, limits=replace(exercise.limits, **known))
+
+
+def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
+    """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
+    if earlier.digest != report.digest:
+        yield "The files differ from those of that report, or other exercises were graded."
+    now = vars(report.environment)
+    for name in _COMPARED:
+        if (before := earlier.environment.get(name)) != now[name]:
+            yield f"{name}: {before} then, {now[name]} now"
+    then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
+    rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
+    both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]
+    others = [(id, row, verdict) for id, row, verdict in both if verdict is not row.outcome.verdict]
+    for id, row, verdict in others:
+        yield f"{id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
+    if not others:
+        yield f"All {len(both)} checks that both runs have ended as they did then."

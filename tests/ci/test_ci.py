@@ -86,7 +86,7 @@ def test_a_job_whose_time_is_over(tmp_path: Path) -> None:
     score = read_report(tmp_path / "report.json").score
     assert (score.earned, score.undecided > 0) == (1000, True)
     assert f"10 of 15 points; {score.undecided / 100:g} more are undecided, neither earned nor lost\n" in told
-    assert f"undecided={score.undecided:g}\n" in (tmp_path / "output").read_text()
+    assert f"undecided={score.undecided / 100:g}\n" in (tmp_path / "output").read_text()
 
 
 def test_a_public_job_on_gitlab(type_grade: WarmGrade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
