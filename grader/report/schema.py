@@ -90,6 +90,7 @@ class CheckEntry:
         """The entry for a graded check."""
         detail = row.outcome.detail if staff or row.check.shown else ""
         others = {"verdict": row.outcome.verdict, "detail": detail, "line": line_of(row, graded)}
+        # The outcome before the check: both have a device, and the report has the one that student code saw.
         return _entry(cls, row, row.score, row.outcome, row.check, **others)
 
     @cached_property
