@@ -1,31 +1,28 @@
-"""The folder of a batch's results: the journal as reports and a gradebook, and what could not be matched."""
+"""The folder of a batch's results: the journal as reports and a gradebook, and what could not be matched.
+
+At the end: what a regrade changed, and what staff decided: of each check the score before and after, and why.
+"""
 
 from __future__ import annotations
 
-import csv
-import errno
 import hashlib
-import io
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
-from grader.batch.overrides import OVERRIDES, unused
-from grader.batch.policy import ROSTER, Rules
+from grader.batch.policy import OVERRIDES, ROSTER, Rules, decisions, unused
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
 from grader.intake.handed import NOTE_KINDS, Unmatched
-from grader.model import Report
-from grader.model.errors import GraderError
+from grader.model import Course, GradedExercise, Report
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
 from grader.report.gradebook import gradebook_csv
-from grader.report.people import folded, missing_of, people_in
-from grader.report.safe import for_csv
+from grader.report.people import Table, folded, missing_of, people_in
+from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
-from grader.report.table import Table
 
 REPORTS = "reports"
 GRADEBOOK = "gradebook.csv"
@@ -37,7 +34,6 @@ RETURNED = "feedback.zip"
 OVERVIEW = "report.html"
 _LONGEST_NAME = 200
 _SHORTENED = 40
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
 def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
@@ -127,10 +123,7 @@ class Out:
 
         authors = [name for noted in journal.submissions() for name in noted.members]
         absent = [person.author for person in missing_of(rules.people, authors)]
-        possible, ids = (
-            sum(exercise.points for exercise in plan.exercises),
-            [exercise.id for exercise in plan.exercises],
-        )
+        possible, ids = sum(one.points for one in plan.exercises), [one.id for one in plan.exercises]
         people = journal.names() if names else None
         text = gradebook_csv(ids, written(), absent, possible=possible, names=people)
         write_whole(self.path / GRADEBOOK, text)
@@ -169,9 +162,7 @@ class Out:
         if not rows:
             (self.path / name).unlink(missing_ok=True)
             return
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([for_csv(cell) for cell in row] for row in (head, *rows))
-        write_whole(self.path / name, text.getvalue())
+        write_whole(self.path / name, csv_text([for_csv(cell) for cell in row] for row in (head, *rows)))
 
     def forget(self, noted: Noted, rules: Rules) -> None:
         """Remove the files and rows of a submission, and pages with others that are written again on demand.
@@ -214,19 +205,75 @@ def file_name(author: str) -> str:
     return f"{plain.lstrip('.')[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
 
 
-@contextmanager
-def no_room_reported(out: Path) -> Iterator[None]:
-    """Report a full disk, and that nothing is lost.
+Ending = tuple[str, int] | None
+"""How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
 
-    Raises:
-        GraderError: it is.
+
+@dataclass(frozen=True)
+class Change:
+    """One exercise of an author that was graded again.
+
+    Attributes:
+        author: whose.
+        before: as it was graded before.
+        after: as it was graded now.
+        why: it was graded again.
     """
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _NO_ROOM:
-            raise
-        raise GraderError(
-            f"{error.filename or out}: {error.strerror}; make room, then run the same command again: what was graded "
-            "is saved"
-        ) from None
+
+    author: str
+    before: GradedExercise
+    after: GradedExercise
+    why: str
+
+    @property
+    def checks(self) -> list[tuple[str, Ending, Ending]]:
+        """Those with another ending: the id, what it was and what it is."""
+        old, new = (
+            {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
+            for graded in (self.before, self.after)
+        )
+        return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything is another result."""
+        return bool(self.checks) or self.before.score != self.after.score
+
+
+def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
+    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+
+    Lower scores that did not count because of `never_lower` are compared with those that count.
+
+    Returns:
+        when that run began, "" if there was none; and what was graded again, by author and in the order of the course.
+    """
+    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
+    rows += [(row, row.result, number) for number, row in journal.not_counted()]
+    if not rows:
+        return "", []
+    run = max(row.run for row, _, _ in rows)
+    places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
+    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
+    changes = []
+    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
+        exercise = course.exercises[places[row.exercise]]
+        old, new = journal.result(earlier), journal.result(later)
+        why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
+        changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
+    return journal.started(run), changes
+
+
+def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
+    """Compare what checks give with what staff made of it, by overrides and void checks."""
+    alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
+    for noted in journal.submissions():
+        report = report_of(plan, journal, noted, rules)
+        rows = list(decisions(report)) if report is not None else []
+        judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
+        if report is not None and judged is not None:
+            for before, after in zip(judged.exercises, report.exercises, strict=True):
+                why = dict.fromkeys(why for graded, _, why in rows if graded is after)
+                change = Change(noted.author, before, after, "; ".join(why))
+                if change.is_one:
+                    yield change

@@ -10,6 +10,7 @@ journal has of its submissions. A batch of the whole class takes in what shards 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -28,6 +29,8 @@ from grader.model.typed import to_json
 
 FILE = "journal.sqlite"
 _SECRET_FILE = "seed"  # noqa: S105  its name
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+_MAKE_ROOM = "make room, then run the same command again: what was graded is saved"
 _WAIT_S = 0.2
 _OTHER_SHARDS_S = 10.0
 """So long a shard waits for others that begin at the same time."""
@@ -57,10 +60,6 @@ class Shard:
 
     number: int
     count: int
-
-    def has(self, place: int) -> bool:
-        """Whether the submission at that place is its own."""
-        return place % self.count == self.number - 1
 
     def __str__(self) -> str:
         return f"{self.number}-of-{self.count}"
@@ -258,6 +257,10 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
             yield Journal(connection)
     except sqlite3.Error as error:
         raise _as_ours(path, error) from None
+    except OSError as error:  # of any file of the folder
+        if error.errno not in _NO_ROOM:
+            raise
+        raise GraderError(f"{error.filename or out}: {error.strerror}; {_MAKE_ROOM}") from None
 
 
 def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
@@ -267,7 +270,7 @@ def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
             f"{path.parent} is in use by another  grade batch  or program; wait for that, or name another folder"
         )
     if "full" in text or "disk I/O" in text:
-        return GraderError(f"{path}: {text}; make room, then run the same command again: what was graded is saved")
+        return GraderError(f"{path}: {text}; {_MAKE_ROOM}")
     return GraderError(f"{path} cannot be used: {text}; restore it from a copy, or grade into a new folder")
 
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import Out, no_room_reported, notes_of, report_of, reports
+from grader.batch.book import Out, notes_of, report_of, reports
 from grader.batch.journal import Journal, Noted, Shard, open_run
 from grader.batch.policy import Rules
 from grader.grading.diagnosis import Known
@@ -120,11 +120,10 @@ def grade_batch(
     """
     place, shard = Out(out), order.shard
     if shard is not None:
-        own = tuple(handed for number, handed in enumerate(intake.handed) if shard.has(number))
-        intake = replace(intake, handed=own, unmatched=())
+        intake = replace(intake, handed=intake.handed[shard.number - 1 :: shard.count], unmatched=())
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
     run = open_run(out, shard, options, intake.root, authors, plan.handin)
-    with no_room_reported(out), run as (journal, secret):
+    with run as (journal, secret):
         plan = replace(plan, setup=replace(plan.setup, secret=secret))
         _refuse_another_course(plan, journal, out)
         journal.note_people(intake.handed)

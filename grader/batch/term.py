@@ -5,8 +5,6 @@ Only reports are read. A person is called the same in all hand-ins if the roster
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +13,7 @@ from pathlib import Path
 
 from grader.batch.book import GRADEBOOK, REPORTS
 from grader.batch.journal import FILE, open_journal
-from grader.batch.overrides import OVERRIDES
-from grader.batch.policy import ROSTER, late_text, penalty, roster_in
+from grader.batch.policy import OVERRIDES, ROSTER, late_text, penalty, roster_in
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
@@ -88,12 +85,9 @@ def column_of(marks: Marks, title: str) -> Column:
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:
-    total = report.score.exact
-    if report.policy:
-        final = report.policy.exact
-    else:
-        decided = None if total.undecided else total.earned
-        final = FinalScore(total.earned, 0, 0, 0, decided, total.possible, None, 0, "")
+    total = report.score
+    decided = None if total.undecided else total.earned
+    final = report.policy or FinalScore(total.earned, None, 0, 0, 0, decided, total.possible, 0, "")
     # Of an exercise that was never graded nobody knows.
     return final if {exercise.id for exercise in report.exercises} == ids else replace(final, final=None)
 
@@ -122,25 +116,10 @@ def _due(handin: HandIn | None) -> float:
     return handin.due.timestamp() if handin and handin.due else math.inf
 
 
-@dataclass(frozen=True)
-class TermRow:
-    """One person's term.
+def term(marks: Sequence[Marks], course: Course) -> list[list[str]]:
+    """The term as a table: a row for each person, by name, with a column for each hand-in, and the total in percent.
 
-    Attributes:
-        uid: what the person is called.
-        scores: by hand-in, of those that were handed in; another one counts as 0.
-        total: hundredths of a percent; None while points are undecided.
-        explained: all of it in one line.
-    """
-
-    uid: str
-    scores: Mapping[str, FinalScore]
-    total: int | None
-    explained: str
-
-
-def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
-    """Each person's term, by name.
+    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
@@ -153,7 +132,8 @@ def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
     for handin, one in zip(handins, with_grace(marks, course), strict=True):
         for author, score in one.scores.items():
             by_uid.setdefault(one.uids[author], {})[handin.id] = score
-    return [_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid)]
+    head = ["author", *(one.id for one in handins), "late_days", "grace_days", "total", "explained"]
+    return [head, *(_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid))]
 
 
 def _known(course: Course, marks: Marks) -> HandIn:
@@ -165,15 +145,20 @@ def _known(course: Course, marks: Marks) -> HandIn:
     return handin
 
 
-def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> TermRow:
+def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> list[str]:
+    """One person's term: what was not handed in counts as 0."""
     part = {one.id: Fraction(0) for one in handins}
     part |= {id: Fraction(score.final or 0, score.possible) for id, score in scores.items()}
     lowest = sorted(handins, key=lambda one: part[one.id])[: min(course.policy.drop, len(handins) - 1)]
     weights = {one.id: Fraction(str(one.weight)) for one in handins if one not in lowest}
     total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / sum(weights.values())
-    undecided = any(score.final is None for score in scores.values())
+    finals = {id: score.final for id, score in scores.items() if score.final is not None}
+    cells = [points_text(finals[one.id]) if one.id in finals else "" for one in handins]
+    late = sum(score.late_days or 0 for score in scores.values())
+    grace = sum(score.grace_days for score in scores.values())
+    percent = points_text(int(total * _WHOLE + Fraction(1, 2))) if len(finals) == len(scores) else ""
     explained = (_explained(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
-    return TermRow(uid, scores, None if undecided else int(total * _WHOLE + Fraction(1, 2)), "; ".join(explained))
+    return [for_csv(uid), *cells, str(late), str(grace), percent, for_csv("; ".join(explained))]
 
 
 def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
@@ -187,24 +172,3 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"
-
-
-def _cell(score: FinalScore | None) -> str:
-    return "" if score is None or score.final is None else points_text(score.final)
-
-
-def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
-    """The term as a table: a column for each hand-in, and the total in percent.
-
-    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["author", *handins, "late_days", "grace_days", "total", "explained"])
-    for row in rows:
-        days = sum(score.late_days or 0 for score in row.scores.values())
-        grace = sum(score.grace_days for score in row.scores.values())
-        total = "" if row.total is None else points_text(row.total)
-        cells = (_cell(row.scores.get(id)) for id in handins)
-        writer.writerow([for_csv(row.uid), *cells, days, grace, total, for_csv(row.explained)])
-    return text.getvalue()

@@ -23,8 +23,7 @@ from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT, failing_as, write_named
-from grader.report.export.formats import FORMATS, write_format
-from grader.report.export.items import Options, number
+from grader.report.export.formats import FORMATS, Options, number, write_format
 from grader.report.schema import ReportFile, report_json
 
 Formats = Sequence[tuple[str, str]]
@@ -126,7 +125,7 @@ class Platform:
         Raises:
             CourseError: such a file cannot be written.
         """
-        total = report.score.exact
+        total = report.score
         values = {"passed": str(passed).lower()}
         if options.points:
             points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
@@ -146,7 +145,7 @@ class Platform:
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:
     """Whether enough of what was decided was earned, in percent."""
-    total = report.score.exact
+    total = report.score
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 

@@ -274,8 +274,7 @@ def ci_command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.grading.secret import read_secret
-    from grader.report.export.formats import write_format
-    from grader.report.export.items import Options
+    from grader.report.export.formats import Options, write_format
     from grader.report.schema import ReportFile
 
     places = [place for place in (json_path, *(place for _, place in formats)) if place]
@@ -339,7 +338,7 @@ def _plan(
 
 def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
     """What is graded, and with which checks, where that may surprise."""
-    from grader.report.export.job import log_line
+    from grader.report.export.formats import log_line
 
     if checkout.is_own:
         yield "The checks are those of this repository, which its author can change: the score is advice."

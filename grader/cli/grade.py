@@ -68,8 +68,7 @@ def run_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
-    from grader.report.like import differences, read_like
-    from grader.report.schema import report_json
+    from grader.report.schema import differences, read_like, report_json
 
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
@@ -103,7 +102,7 @@ def _plan(
     from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one, read_submission
-    from grader.report.like import exercises_like
+    from grader.report.schema import exercises_like
 
     names, rules = split_rules(words)
     course, exercises = options.course_and_exercises(names)

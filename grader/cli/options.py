@@ -5,7 +5,6 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,7 +44,6 @@ plain = click.option(
     "--plain",
     is_flag=True,
     envvar="GRADE_PLAIN",
-    callback=lambda ctx, param, value: value or not (sys.stdout.encoding or "").lower().startswith("utf"),
     help="Print a sentence instead of each picture, for screen readers; GRADE_PLAIN=1 has the same effect.",
 )
 lanes = click.option(

@@ -15,14 +15,14 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
 from grader.report.console import Pace, Say, needing, print_error, terminal_width
-from grader.report.safe import filled, for_terminal
+from grader.report.safe import csv_text, filled, for_terminal
 
 if TYPE_CHECKING:
-    from grader.batch.diff import Change
+    from grader.batch.book import Change
     from grader.batch.journal import Journal
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class
     from grader.model import Course, Report
-    from grader.report.export.lms import Column, Filled
+    from grader.report.export.lms import Column
 
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
@@ -43,7 +43,7 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
     say = Say()
     say.meanwhile("Reading ...")
     from grader.batch.journal import open_journal
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class
 
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
@@ -59,8 +59,7 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
 def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import OVERVIEW, RETURNED, Out
-    from grader.batch.feedback import return_pages, write_feedback
-    from grader.batch.overview import Class
+    from grader.batch.pages import Class, return_pages, write_feedback
 
     place, pace = Out(out), Pace(say)
     total, done = len(journal.submissions()), count(1)
@@ -81,7 +80,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
 def _in_short(overview: Class, out: Path) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
-    from grader.batch.overview import class_lines, group_lines
+    from grader.batch.pages import class_lines, group_lines
 
     width = terminal_width()
     yield from class_lines(overview, width)
@@ -189,8 +188,7 @@ def diff_command(out: Path, course_folder: Path | None) -> None:
 
     For each author and check: the score before, after, and why.
     """
-    from grader.batch.book import notes_of
-    from grader.batch.diff import decided, last_regrade
+    from grader.batch.book import decided, last_regrade, notes_of
     from grader.batch.journal import open_journal
     from grader.batch.policy import Rules
     from grader.grading.plan import RunPlan
@@ -241,20 +239,19 @@ def export_command(
 
     For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
     """
-    from grader.report.export.formats import write_format
-    from grader.report.export.items import Options
+    from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import fill
+    from grader.report.people import Table
     from grader.report.schema import read_report
-    from grader.report.table import Table
 
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
     if lms := [name for name, _ in formats if name in options.LMS]:
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
         columns, table = _columns(reports, kind, column, course_folder), Table(into)
-        done = fill(table, kind, columns)
+        count, lines = fill(table, kind, columns)
         write_named(place or into, table.content(), "--format")
-        for line in _lines_about(done, place or str(into)):
+        for line in (f"{counted(count, 'score')} filled in: {place or into}", *lines):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
@@ -284,28 +281,18 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
     return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
 
 
-def _lines_about(done: Filled, where: str) -> Iterator[str]:
-    """What was filled in, and who has no score there."""
-    yield f"{counted(done.filled, 'score')} filled in: {where}"
-    yield from (f"{name}: {why}" for why, names in done.named.items() for name in names)
-    if done.absent:
-        yield f"Nothing handed in: {counted(done.absent, 'person')}, left as it was."
-
-
 @click.command("term")
 @click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=options.PATH)
 @click.option("--to", default="term.csv", show_default=True, type=options.PATH, help="The table.")
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term, term_csv
+    from grader.batch.term import marks_in, term
 
     course, say = options.course_here(course_folder), Say()
-    marks = [marks_in(out) for out in outs]
-    rows = term(marks, course)
-    ids = [handin.id for one in marks if (handin := course.handin(one.handin))]
-    write_named(to, term_csv(rows, ids), "--to")
-    say.prose(f"{counted(len(rows), 'person')} in {counted(len(ids), 'hand-in')}: {to}")
+    table = term([marks_in(out) for out in outs], course)
+    write_named(to, csv_text(table), "--to")
+    say.prose(f"{counted(len(table) - 1, 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 
 @click.command("gather")

@@ -235,23 +235,23 @@ class FinalScore:
 
     Attributes:
         raw: what was earned, without extra credit and what staff changed.
-        override: what staff's decisions add to that or take from it.
-        bonus: earned as extra credit.
+        late_days: how late it was; None if nothing says it.
         penalty: what late work costs.
+        override: what staff's decisions add to what was earned, or take from it.
+        bonus: earned as extra credit.
         final: what counts; None while points are undecided.
         possible: full marks, without extra credit and what is dropped.
-        late_days: how late it was; None if nothing says it.
         grace_days: how many of these cost nothing.
         explained: all of it in one line.
     """
 
     raw: int
+    late_days: int | None
+    penalty: int
     override: int
     bonus: int
-    penalty: int
     final: int | None
     possible: int
-    late_days: int | None
     grace_days: int
     explained: str
 

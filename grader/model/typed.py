@@ -50,7 +50,7 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     from pydantic import ValidationError
 
     try:
-        value: Value = _adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
+        value: Value = adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
     except ValidationError as error:
         raise FormatError(*(f"{name}: {problem}" for problem in problems_of(error))) from None
     except (ValueError, RecursionError):
@@ -68,11 +68,12 @@ def problems_of(error: ValidationError) -> list[str]:
 
 def schema_of(kind: type) -> dict[str, Any]:
     """The JSON Schema of a type."""
-    return _adapter(kind).json_schema(mode="validation")
+    return adapter(kind).json_schema(mode="validation")
 
 
 @functools.cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """What reads and writes a type by its annotations."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

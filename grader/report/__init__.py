@@ -1,15 +1,13 @@
 """A report for people and for machines.
 
-schema     the report that other programs rely on, written and read
+schema     the report that other programs rely on, written and read; how another run differs from it
 terminal   a report for a terminal
 console    what commands print: lines, a line that changes while work goes on, errors without a traceback
 html       a report as a page, and as a part of one; pictures as SVG; `templates` has the markup
 gradebook  many reports: a table for a terminal and for spreadsheets
 pictures   pictures of what a check found, as lines and as a sentence
 words      the words that these have in common
-people     who is in a class, by the file of an LMS
-table      a CSV file of which cells are replaced
-like       what a run has to have in common with the one of a report
+people     who is in a class, by a table that an LMS wrote
 safe       student text made safe for the place where it is shown, and lines that fit a terminal
 export     the formats of other programs
 """

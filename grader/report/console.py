@@ -19,6 +19,7 @@ _QUICK_S = 1.0
 _MINUTE_S = 60
 _LINE_EVERY_S = 10.0
 _WIDEST, _NARROWEST = 80, 40
+_AS_ASCII = str.maketrans("─│┌┬┐└┴┘█▒░", "-|++++++#=.")
 
 
 def terminal_width() -> int:
@@ -39,8 +40,9 @@ class Say:
         """Print lines; with `color`, their escape codes stay also in a pipe: the log of a job reads them."""
         if not self._quiet:
             self.erase()
+            shows_boxes = (sys.stdout.encoding or "").lower().startswith("utf")
             for line in lines:
-                click.echo(line, color=color)
+                click.echo(line if shows_boxes else line.translate(_AS_ASCII), color=color)
             sys.stdout.flush()
 
     def prose(self, *texts: str) -> None:

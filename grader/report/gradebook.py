@@ -5,14 +5,12 @@ Names come last in a row, so that their width does not matter.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.score import points_text
-from grader.report.safe import for_csv, for_terminal
+from grader.report.safe import csv_text, for_csv, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import score_text
 
@@ -93,25 +91,22 @@ def gradebook_csv(
         possible: the points of all exercises, for those.
         names: of people, by the number in the first column; with it, they stand in the last one.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])])
+    table = [["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])]]
     nothing = [*[""] * len(ids), "0", points_text(possible), "0", "", "0", for_csv(" ".join(ids)), "", ""]
     rows = [(report.author, report.members, _cells(report, ids)) for report in reports]
     rows += [(author, (author,), nothing) for author in absent]
     for _, authors, cells in sorted(rows, key=lambda row: row[0]):
         for author in authors:
             name = [for_csv(names.get(author, ""))] if names is not None else []
-            writer.writerow([for_csv(author), *cells, *name])
-    return text.getvalue()
+            table.append([for_csv(author), *cells, *name])
+    return csv_text(table)
 
 
 def _cells(report: ReportFile, ids: Sequence[str]) -> list[str]:
     """What stands in the row of an author behind the name."""
-    total = report.score.exact
-    earned = {row.id: row.score.exact.earned for row in report.exercises}
+    total, policy = report.score, report.policy
+    earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}
-    policy = report.policy.exact if report.policy else None
     decided = not total.undecided and len(earned) == len(ids)
     final = policy.final if policy else total.earned
     late = policy.late_days if policy else None

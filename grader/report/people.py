@@ -1,15 +1,18 @@
-"""Who is in a class: the rows of Canvas's gradebook, of a Moodle grading worksheet, or of a table made by hand.
+"""Tables that other programs wrote, and who is in them: Canvas's gradebook, a Moodle grading worksheet.
 
-A submission is named by its platform, and a row has a number, a name, a login. A row is found only if exactly one fits:
-of two students of one name, the number decides, or nothing does.
+A table may also be made by hand. A submission is named by its platform, and a row has a number, a name, a login. A row
+is found only if exactly one fits: of two students of one name, the number decides, or nothing does.
 """
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +21,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.report.table import Table
+from grader.model.files import failing_as
+
+_DELIMITERS = ",;\t"
 
 _TEST_STUDENT = "Student, Test"
 """Canvas has a student of this name in each course, who is nobody."""
@@ -33,15 +38,92 @@ _TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M
 """How Moodle writes a time, if its language is English."""
 
 
+class Table:
+    """A CSV file, in which cells are read and replaced.
+
+    Encoding, byte order mark, delimiter and line ends stay as they are. Quotes stand where a cell needs them.
+
+    Args:
+        path: of the file.
+
+    Attributes:
+        rows: the cells of each line as they are read, the header first; lines without any text are left out.
+        lines: the number of the line in the file where each of these rows begins.
+
+    Raises:
+        CourseError: the file cannot be read, or is not CSV.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        text, self._encoding = _text_of(path)
+        titles = re.sub('"[^"]*"', "", next(iter(text.splitlines()), ""))
+        self._delimiter = max(_DELIMITERS, key=titles.count)
+        self._end = "\r\n" if "\r\n" in text else "\n"
+        self.rows: list[list[str]] = []
+        self.lines: list[int] = []
+        # Strict, since a quote that is never closed would take all further rows into its cell.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                if any(cell.strip() for cell in cells):
+                    self.rows.append(cells)
+                    self.lines.append(line)
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise CourseError(f"{path}: line {line} is not CSV ({error}); export the file again") from None
+        if not self.rows:
+            raise CourseError(f"{path} is empty; download or export it again")
+
+    @property
+    def header(self) -> list[str]:
+        """The titles of the columns."""
+        return [title.strip() for title in self.rows[0]]
+
+    def cell(self, row: int, column: int) -> str:
+        """What stands in a cell; "" where the line is too short."""
+        cells = self.rows[row]
+        return cells[column].strip() if column < len(cells) else ""
+
+    def put(self, row: int, column: int, text: str) -> None:
+        """Put a number of ours into a cell."""
+        cells = self.rows[row]
+        cells += [""] * (column + 1 - len(cells))  # a line that ends before its last columns
+        cells[column] = text
+
+    def remove(self, rows: Collection[int]) -> None:
+        """Take out lines; after that, rows have other places."""
+        self.rows = [cells for place, cells in enumerate(self.rows) if place not in rows]
+
+    def content(self) -> bytes:
+        """The whole file, without lines that have no text."""
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=self._delimiter, lineterminator=self._end).writerows(self.rows)
+        return text.getvalue().encode(self._encoding)
+
+
+def _text_of(path: Path) -> tuple[str, str]:
+    """The text of a file, and the encoding by which it is written again."""
+    with failing_as(f"{path} cannot be read", "name another file"):
+        data = path.read_bytes()
+    if b"\0" in data:
+        raise CourseError(f"{path} is not CSV in UTF-8; save it as  CSV UTF-8  (comma delimited)")
+    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    try:
+        return data.decode(encoding), encoding
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"  # each byte is a character, and comes back as it was
+
+
 @dataclass(frozen=True)
 class Person:
     """A row of the table.
 
     Attributes:
         row: its place there.
-        author: the name that this person's submission would have.
+        author: the name that this person's submission would have: a platform's is a number.
         uid: what is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
-        number: by which the platform knows the person, or "".
         keys: what can stand for the person: its cells, and other spellings of its name.
         at: when the person handed in, in ISO 8601; "" if the table does not say it.
     """
@@ -49,7 +131,6 @@ class Person:
     row: int
     author: str
     uid: str
-    number: str
     keys: frozenset[str]
     at: str = ""
 
@@ -83,7 +164,7 @@ class People:
         self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
         self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
         self._by_uid = _unique((person.uid, person) for person in self.persons)
-        self._by_number = _unique((person.number, person) for person in self.persons if person.number)
+        self._by_number = _unique((person.author, person) for person in self.persons)
 
     def person_of(self, author: str) -> Person | None:
         """The one person that the author of a submission can be; None unless exactly one fits."""
@@ -124,7 +205,7 @@ class People:
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
         cells = [table.cell(row, column) for column in range(header.index("Section"))]
-        return Person(row, number, number, number, _keys(name, cells))
+        return Person(row, number, number, _keys(name, cells))
 
     def _of_moodle(self, table: Table, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
@@ -138,7 +219,7 @@ class People:
         cells = [table.cell(row, column) for column in range(count)]
         number = participant[2]
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
-        return Person(row, number, uid, number, _keys(name, [*cells, participant[1]]), at)
+        return Person(row, number, uid, _keys(name, [*cells, participant[1]]), at)
 
     def _of_plain(self, table: Table, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
@@ -146,7 +227,7 @@ class People:
             return None
         # First and last name may be two columns.
         both = [name for one, other in pairwise(cells) for name in (f"{one} {other}", f"{other} {one}")]
-        return Person(row, cells[0], cells[0], "", _keys("", [*cells, *both]))
+        return Person(row, cells[0], cells[0], _keys("", [*cells, *both]))
 
     def _time(self, text: str) -> str:
         if not text or text == "-":

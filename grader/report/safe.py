@@ -7,11 +7,13 @@ a text may be is its caller's to say.
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from click import unstyle
 
@@ -93,6 +95,13 @@ def for_csv(text: str) -> str:
     # Looked at as a spreadsheet may: full-width signs as plain ones, and behind what it leaves out.
     guard = "'" if text[:1] in ("\t", "\r", "\n") or (first and first in _LEADS_FORMULA) else ""
     return guard + _AFTER_SEPARATOR.sub(lambda match: f"'{match[0]}", line)
+
+
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """A table as text; its cells have passed through `for_csv`, where they are not ours."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def for_html(text: str) -> str:

@@ -1,50 +1,56 @@
 """The report's JSON, version 1. These types are its only declaration: for writing, for reading, and for all exporters.
 
 Other programs rely on the names and the order of the keys: add keys, never rename them. The reader ignores keys that it
-does not know. Points are numbers with at most two decimals; `exact` gives them in hundredths.
+does not know. Points are numbers with at most two decimals.
+
+At the end, a run like that of a report: "it passes on my machine" is settled by what both have in common.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
+from grader.model.course import Exercise, Limits
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as
 from grader.model.score import held_text, in_points, points_text
-from grader.model.typed import from_json, to_json
+from grader.model.typed import adapter, from_json, to_json
 
-Points = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
+Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
+_InFile = Annotated[Number, AfterValidator(lambda points: round(100 * points)), PlainSerializer(in_points)]
+Points = Annotated[int, GetPydanticSchema(lambda _, handler: handler(_InFile))]
+"""Hundredths of a point, which are points in the file."""
 
+_COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 _NAMED = re.compile(r"`(\w+)[`(]")
+
+Entry = TypeVar("Entry")
+
+
+def _entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
+    """An entry of what has the same name in one of the sources, the first that has it, and of what has another one."""
+    for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
+        others[key] = next(getattr(source, key) for source in sources if hasattr(source, key))
+    return kind(**others)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreEntry:
+class ScoreEntry(Score):
     """What neither is earned nor undecided is lost."""
 
     earned: Points
     possible: Points
-    undecided: Points
-
-    @classmethod
-    def of(cls, score: Score) -> Self:
-        """The entry for this score."""
-        return cls(**_converted(score, in_points))
-
-    @property
-    def exact(self) -> Score:
-        """The score in hundredths of a point."""
-        return Score(**_converted(self, _exact))
+    undecided: Points = field()  # in a file it is never left out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +59,6 @@ class PartEntry:
 
     checks: Count
     points: Points
-
-    @property
-    def exact(self) -> int:
-        """The points in hundredths."""
-        return _exact(self.points)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +73,10 @@ class CheckEntry:
     verdict: Verdict
     earned: Points
     possible: Points
-    held_back: Points = 0.0
+    held_back: Points = 0
     message: str
     detail: str = ""
-    seconds: Points | None = None
+    seconds: Number | None = None
     counters: Mapping[str, Count] = field(default_factory=dict)
     speed: tuple[Speed, ...] = ()
     device: str | None = None
@@ -87,37 +88,18 @@ class CheckEntry:
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
         """The entry for a graded check."""
-        outcome = row.outcome
-        return cls(
-            id=row.check.id,
-            title=row.check.title,
-            contract=row.check.contract,
-            category=row.check.category,
-            shown=row.check.shown,
-            verdict=outcome.verdict,
-            message=outcome.message,
-            counters=outcome.counters,
-            device=outcome.device,
-            cause=outcome.cause,
-            picture=outcome.picture,
-            seconds=row.seconds,
-            speed=tuple(row.speed),
-            set_by=row.set_by,
-            earned=in_points(row.score.earned),
-            possible=in_points(row.score.possible),
-            held_back=in_points(row.held_back),
-            detail=outcome.detail if staff or row.check.shown else "",
-            line=line_of(row, graded),
-        )
+        detail = row.outcome.detail if staff or row.check.shown else ""
+        others = {"verdict": row.outcome.verdict, "detail": detail, "line": line_of(row, graded)}
+        # The outcome before the check: both have a device, and the report has the one that student code saw.
+        return _entry(cls, row, row.score, row.outcome, row.check, **others)
 
     @cached_property
     def graded(self) -> GradedCheck:
         """The check as grading made it, as far as the report says."""
-        possible = _exact(self.possible)
-        score = Score(_exact(self.earned), possible, 0 if self.verdict.decided or self.set_by else possible)
+        score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
         outcome = Outcome(self.id, self.verdict, self.message, self.detail, self.seconds or 0.0, cause=self.cause)
-        return GradedCheck(check, outcome, score, _exact(self.held_back), self.set_by)
+        return GradedCheck(check, outcome, score, self.held_back, self.set_by)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +120,7 @@ class ExerciseEntry:
     held_by: str | None = None
     diagnosis: str | None = None
     hints: tuple[str, ...] = ()
-    limits: Mapping[str, Points] = field(default_factory=dict)
+    limits: Mapping[str, Number] = field(default_factory=dict)
     output: str = ""
     checks: tuple[CheckEntry, ...]
     set_by: str = ""
@@ -147,23 +129,14 @@ class ExerciseEntry:
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:
         """The entry for a graded exercise."""
         exercise = graded.exercise
-        return cls(
-            id=exercise.id,
-            number=exercise.number,
-            title=exercise.title,
-            module=exercise.module,
-            hints=exercise.hints,
-            state=graded.state,
-            handed_in=graded.handed_in,
-            notes=graded.notes,
-            held_by=graded.held_by,
-            set_by=graded.set_by,
-            diagnosis=graded.diagnosis,
-            output=graded.output,
+        return _entry(
+            cls,
+            graded,
+            exercise,
             file=graded.place.file if graded.place else None,
-            score=ScoreEntry.of(graded.score),
-            withheld=PartEntry(checks=exercise.withheld.checks, points=in_points(graded.withheld_points)),
-            left_out=PartEntry(checks=len(graded.left_out), points=in_points(graded.left_out_score.possible)),
+            score=_entry(ScoreEntry, graded.score),
+            withheld=PartEntry(checks=exercise.withheld.checks, points=graded.withheld_points),
+            left_out=PartEntry(checks=len(graded.left_out), points=graded.left_out_score.possible),
             limits=vars(exercise.limits),
             checks=tuple(CheckEntry.of(row, graded, staff=staff) for row in graded.checks),
         )
@@ -181,11 +154,11 @@ class ExerciseEntry:
     @property
     def held(self) -> str:
         """Why points that checks earned do not count, in a sentence, or ""."""
-        return held_text(sum(_exact(row.held_back) for row in self.checks), self.held_by)
+        return held_text(sum(row.held_back for row in self.checks), self.held_by)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinalEntry:
+class FinalEntry(FinalScore):
     """What counts in the end; `final` is null while points are undecided, `late_days` if nothing says them."""
 
     raw: Points
@@ -197,16 +170,6 @@ class FinalEntry:
     possible: Points
     grace_days: Count = 0
     explained: str = ""
-
-    @classmethod
-    def of(cls, score: FinalScore) -> Self:
-        """The entry for this score."""
-        return cls(**_converted(score, in_points))
-
-    @property
-    def exact(self) -> FinalScore:
-        """The same in hundredths of a point."""
-        return FinalScore(**_converted(self, _exact))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +186,7 @@ class ReportFile:
     score: ScoreEntry
     policy: FinalEntry | None = None
     exercises: tuple[ExerciseEntry, ...]
-    environment: Mapping[str, str | Count | Points | Flag | None]
+    environment: Mapping[str, str | Count | Number | Flag | None]
 
     @classmethod
     def of(cls, report: Report, *, staff: bool = False) -> Self:
@@ -233,16 +196,13 @@ class ReportFile:
             report: the report.
             staff: whether only staff reads it. `detail` then says what hidden checks compare.
         """
-        return cls(
+        return _entry(
+            cls,
+            report,
             version=1,
-            course=report.course,
-            handin=report.handin,
-            author=report.author,
-            digest=report.digest,
-            graded_at=report.graded_at,
             authors=report.authors or (report.author,),
-            score=ScoreEntry.of(report.score),
-            policy=FinalEntry.of(report.policy) if report.policy else None,
+            score=_entry(ScoreEntry, report.score),
+            policy=_entry(FinalEntry, report.policy) if report.policy else None,
             exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
             environment=vars(report.environment),
         )
@@ -255,7 +215,7 @@ class ReportFile:
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
     """A report as it is written; see `ReportFile.of`. In one line, without an indent, it takes a tenth of the time."""
-    return to_json(ReportFile.of(report, staff=staff), indent) + b"\n"
+    return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"
 
 
 def read_report(path: Path) -> ReportFile:
@@ -285,23 +245,12 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
 
 def _impossible(report: ReportFile) -> Iterator[str]:
     """Scores that no grading makes: somebody wrote them by hand."""
-    parts = [exercise.score.exact for exercise in report.exercises]
-    named = [("score", report.score.exact), *zip((exercise.id for exercise in report.exercises), parts, strict=True)]
-    for name, score in named:
+    parts = [(exercise.id, exercise.score) for exercise in report.exercises]
+    for name, score in [("score", report.score), *parts]:
         if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:
             yield f"{name}: {points_text(score.earned)} of {points_text(score.possible)} points cannot be earned"
-    if report.score.exact != sum(parts, Score(0, 0)):
+    if vars(report.score) != vars(sum((score for _, score in parts), Score(0, 0))):
         yield "score: it is not the sum of the exercises' scores"
-
-
-def _exact(points: float) -> int:
-    return round(100 * points)
-
-
-def _converted(record: object, convert: Callable[[Any], float]) -> dict[str, Any]:
-    """The fields of a score, those that are points converted."""
-    others = ("late_days", "grace_days", "explained")
-    return {name: v if v is None or name in others else convert(v) for name, v in vars(record).items()}
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
@@ -317,3 +266,56 @@ def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
         return int(raised[-1])
     named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
     return next((place.names[name] for name in named if name in place.names), None)
+
+
+def read_like(path: Path) -> tuple[ReportFile, int]:
+    """The report of a run that is to be repeated, and its seed.
+
+    Raises:
+        CourseError: it is not a report, or its seed is a secret.
+    """
+    report = read_report(path)
+    seed = report.environment.get("seed")
+    if not isinstance(seed, int):
+        raise CourseError(
+            f"--like: the inputs of {path.as_posix()} come from a secret that no report contains. To repeat them, run "
+            "grade batch into the same folder, or grade ci with the same secret"
+        )
+    return report, seed
+
+
+def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
+    """The exercises that a report has, with the limits that they had in its run.
+
+    Raises:
+        CourseError: it has none of them.
+    """
+    then = {exercise.id: exercise for exercise in report.exercises}
+    chosen = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
+    if not chosen:
+        raise CourseError(f"--like: that report lacks these exercises; it has {', '.join(then) or 'none'}")
+    return chosen
+
+
+def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
+    kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
+    known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
+    return replace(exercise, limits=replace(exercise.limits, **known))
+
+
+def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
+    """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
+    if earlier.digest != report.digest:
+        yield "The files differ from those of that report, or other exercises were graded."
+    now = vars(report.environment)
+    for name in _COMPARED:
+        if (before := earlier.environment.get(name)) != now[name]:
+            yield f"{name}: {before} then, {now[name]} now"
+    then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
+    rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
+    both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]
+    others = [(id, row, verdict) for id, row, verdict in both if verdict is not row.outcome.verdict]
+    for id, row, verdict in others:
+        yield f"{id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
+    if not others:
+        yield f"All {len(both)} checks that both runs have ended as they did then."

@@ -88,6 +88,8 @@ def test_reports(graded: Path) -> None:
     assert reports["Zoë K"]["exercises"][1]["state"] == "not_started"
     crashed = {row["verdict"] for row in reports["crash"]["exercises"][0]["checks"]}
     assert crashed == {"crashed"}
+    seen = {row["device"] for report in reports.values() for item in report["exercises"] for row in item["checks"]}
+    assert seen == {"none", None}  # where nothing was run, student code saw no device
     # Of what does not run, and of what is right, no known mistake is named.
     told = {author: report["exercises"][0]["diagnosis"] for author, report in reports.items()}
     assert told == {**dict.fromkeys(reports), "bo": "You tripled it; double means two times."}

@@ -22,8 +22,7 @@ from report.test_safe import TEXTS
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError
 from grader.model.typed import schema_of
-from grader.report.export.formats import FORMATS, OF_POINTS, write_format
-from grader.report.export.items import Options, items_of
+from grader.report.export.formats import FORMATS, OF_POINTS, Options, items_of, write_format
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report, report_from
 
@@ -128,9 +127,9 @@ def test_points_of_items_add_up() -> None:
     """Items have the points of the report, undecided ones are not lost; the cause says which points do not count."""
     report = read()
     items = items_of(report)
-    assert sum(item.score.possible for item in items) == report.score.exact.possible
-    assert sum(item.score.earned for item in items) == report.score.exact.earned
-    assert sum(item.score.possible for item in items if item.kind == "undecided") == report.score.exact.undecided
+    assert sum(item.score.possible for item in items) == report.score.possible
+    assert sum(item.score.earned for item in items) == report.score.earned
+    assert sum(item.score.possible for item in items if item.kind == "undecided") == report.score.undecided
     assert {item.verdict for item in items} == {*Verdict, "withheld", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
     plain = plain_report()

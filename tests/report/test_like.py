@@ -15,8 +15,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.like import differences, exercises_like, read_like
-from grader.report.schema import report_from, report_json
+from grader.report.schema import differences, exercises_like, read_like, report_from, report_json
 from grader.runner.lane import Lane
 
 

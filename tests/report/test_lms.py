@@ -10,8 +10,7 @@ import pytest
 
 from grader.model.errors import CourseError
 from grader.report.export.lms import LOCKED, OVER, UNDECIDED, UNKNOWN, Column, fill
-from grader.report.people import people_in
-from grader.report.table import Table
+from grader.report.people import Table, people_in
 
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz (55),Week 1 (301),Current Score\r\n"
@@ -79,23 +78,22 @@ def test_canvas(tmp_path: Path) -> None:
         "Ann Noël": 725,
         "anon_1b2": 100,
     }
-    done = fill(table, "canvas", [Column("week 1", 1000, scores)])
+    count, lines = fill(table, "canvas", [Column("week 1", 1000, scores)])
     expected = CANVAS.replace("=1+1,,91.5", "=1+1,9.5,91.5").replace("Lab B,,4.0", "Lab B,,4")
     expected = expected.replace("mkim2,Lab A,3,,", "mkim2,Lab A,3,10,").replace("Lab A\r\n", "Lab A,,7.25\r\n", 1)
     assert cells(table.content().decode()) == cells(expected)
-    assert (done.filled, done.absent) == (4, 1)
-    assert done.named == {UNDECIDED: ["zoë"], LOCKED: ["hyperlinkx_202"], OVER: [], UNKNOWN: ["Min Kim", "anon_1b2"]}
+    named = [f"zoë: {UNDECIDED}", f"hyperlinkx_202: {LOCKED}", f"Min Kim: {UNKNOWN}", f"anon_1b2: {UNKNOWN}"]
+    assert (count, lines) == (4, [*named, "Nothing handed in: 1 person, left as it was."])
 
 
 def test_moodle(tmp_path: Path) -> None:
     """Decimals have a comma where the file's have one; a locked row, and points above the maximum, are named."""
     table = table_of(tmp_path, MOODLE)
     column = Column("", 1000, {"Ada Lovelace_11": 725, "Participant_12": 1200, "min@x.org": 100})
-    done = fill(table, "moodle", [column])
+    count, lines = fill(table, "moodle", [column])
     expected = MOODLE.replace('grading",,"10,00",Yes', 'grading","7,25","10,00",Yes').replace('"3,00"', "10")
     assert cells(table.content().decode()) == cells(expected)
-    assert done.filled == 2
-    assert (done.named[OVER], done.named[LOCKED]) == (["Participant_12"], ["min@x.org"])
+    assert (count, lines) == (2, [f"min@x.org: {LOCKED}", f"Participant_12: {OVER}"])
     people = people_in(tmp_path / "file.csv")
     assert [person.at for person in people.persons] == ["2026-03-09T23:58:00", "", ""]
     assert people.unread == ["neunter März"]

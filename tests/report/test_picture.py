@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import xml.etree.ElementTree as ET
-from types import SimpleNamespace
 
 import pytest
 
-from grader.cli.student import draw_command
 from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
 from grader.model.typed import from_json, to_json
+from grader.report.console import Say
 from grader.report.html import svg_of
 from grader.report.pictures import lines_of, readers, sentence_of
 
@@ -137,13 +137,14 @@ def test_a_timeline_tells_waits_from_work() -> None:
     )
 
 
-def test_without_utf_8_pictures_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal that has no boxes gets sentences, and so does whoever wants plain text."""
-    for encoding in ("utf-8", "ascii", "latin-1", "no such", None):
-        monkeypatch.setattr("sys.stdout", SimpleNamespace(encoding=encoding))
-        for arguments in ([], ["--plain"]):
-            values = draw_command.make_context("draw", ["(3,)", "(3,)", *arguments]).params
-            assert values["plain"] is (encoding != "utf-8" or bool(arguments))
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_without_utf_8_pictures_are_ascii(capsys: pytest.CaptureFixture[str], encoding: str) -> None:
+    """A terminal that cannot show boxes gets them in ASCII."""
+    sys.stdout.reconfigure(encoding=encoding)  # type: ignore[union-attr]
+    Say()(*lines_of(Picture(windows=(Window("x", (2,), (1,), 0, 2),)), 70))
+    printed = capsys.readouterr().out
+    assert ("┌" in printed) is (encoding == "utf-8")
+    assert ("+-" in printed) is (encoding == "ascii")
 
 
 def test_text_in_a_picture_is_no_markup() -> None:

@@ -1,17 +1,396 @@
-"""Every format by its name, and how one is written: whole, or not at all."""
+"""Reports in the formats of other programs. An exporter reads a report's JSON and nothing else.
+
+A report becomes rows that other programs know: each check, and what stands for checks that did not run. The points of
+all items of an exercise add up to those of the exercise, even if few ran.
+
+- Gradescope's results.json has a test for each check. Students see hidden ones when grades are published. The score at
+  the top is what was earned. A check that is undecided has no score, so that it looks neither right nor wrong, and says
+  why, at the top, too. If nothing was decided, there is no score. `detail`, which is for staff, goes nowhere.
+- PrairieLearn's results.json has a score from 0 to 1 of what was decided. What is our fault, or could not be decided,
+  costs no attempt: the submission is then not gradable, and the message says why. So is one of which no file loads.
+- GitHub Classroom was retired in August 2026; its reporter's actions still work where they are used. It knows no
+  undecided points, so those checks are errors that say what they are.
+- Classroom 50 knows whole numbers only: its scores are hundredths of a point for every report, so that a column
+  never changes its scale.
+- JUnit XML is as Jenkins' schema junit-10 has it and as GitLab reads it: a suite for each exercise, a case for a check.
+  The schema has no points, and no properties of a case: those of an exercise are properties of its suite, those of a
+  check stand in its output, after file and line. GitLab also reads these as attributes of a case, which the schema does
+  not know, so they are written on GitLab alone. What is undecided is `skipped`: it must not turn a pipeline red.
+- A CI job's log has a collapsed group for each exercise, and annotations at the student's lines. All student text goes
+  through `safe.for_workflow`, so that no line of it is a command. The job's page in Markdown has a table, and for each
+  exercise what to fix first, with a hint.
+
+The tests hold each file against a schema of its platform.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, Literal
 
+from grader.model import Score, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.report.export.items import Options
-from grader.report.export.job import codequality, log, markdown
-from grader.report.export.junit import junit
-from grader.report.export.platforms import classroom, classroom50, gradescope, prairielearn
-from grader.report.schema import ReportFile
+from grader.model.score import Causes, counted, points_text
+from grader.report.safe import for_terminal, for_workflow
+from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
+
+_MOST_OUTPUT, _MOST_ALL, _MOST_MESSAGE = 8_000, 400_000, 500
+"""Gradescope takes ten megabytes, PrairieLearn one, and an output of a step on GitHub has room for one in base 64."""
+_MOST_TEXT, _MOST_EXERCISES = 4_000, 50
+"""GitHub drops a summary of more than a mebibyte."""
+_MOST_ANNOTATIONS = 10
+"""GitHub shows ten of a kind for each step."""
+
+Kind = Literal["passed", "lost", "undecided"]
+"""How an item counts. Programs that have no word for what is undecided must not call it a failure."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row of a report.
+
+    Attributes:
+        exercise: whose it is.
+        id: unique in its exercise.
+        title: one line, with its rule in front.
+        verdict: a check's, or "not_started", "withheld", "not_reached".
+        kind: how it counts.
+        score: in hundredths.
+        text: the message for the student, or "".
+        shown: whether students have the check.
+        seconds: how long it took, if students may know.
+        line: where in the student's file, or None.
+        is_cause: whether it is the one of its exercise to fix first.
+    """
+
+    exercise: ExerciseEntry
+    id: str
+    title: str
+    verdict: str
+    kind: Kind
+    score: Score
+    text: str = ""
+    shown: bool = True
+    seconds: float = 0.0
+    line: int | None = None
+    is_cause: bool = False
+
+    @property
+    def name(self) -> str:
+        """Exercise and title in a line that is safe to show."""
+        return for_terminal(f"{self.exercise.name}: {self.title}", one_line=True)
+
+
+def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
+    """The items of all exercises, in their order; without `points` no text names points."""
+    return [item for exercise in report.exercises for item in _items(exercise, points=points)]
+
+
+def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
+    cause = Causes.of([row.graded for row in exercise.checks]).cause
+    for row in exercise.checks:
+        yield _item(exercise, row, is_cause=row.graded is cause, points=points)
+    withheld = exercise.withheld
+    if withheld.checks:
+        what = f"{points_text(withheld.points)} points" if points else "more"
+        text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
+        yield _open(exercise, "withheld", "Hidden checks", withheld.points, text, shown=False)
+    ran = sum(row.graded.score.possible for row in exercise.checks)
+    rest = exercise.score.possible - ran - withheld.points
+    if rest > 0:  # of an exercise of which no check was run, or some not yet
+        if exercise.state == "not_started":
+            text = "the file is the unchanged starter, or no file was handed in"
+            yield Item(exercise, "not_started", "Not started", "not_started", "lost", Score(0, rest), text)
+        else:
+            what = "these checks; their" if exercise.checks else "this exercise; its"
+            text = f"grading ended before {what} points are neither earned nor lost"
+            yield _open(exercise, "not_reached", "Not graded", rest, text)
+
+
+def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
+    """What stands for checks that did not run."""
+    return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
+
+
+def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: bool) -> Item:
+    verdict, score, text = row.graded.verdict, row.graded.score, row.message
+    kind: Kind = "passed" if verdict is Verdict.PASSED else "lost" if verdict.decided else "undecided"
+    if row.set_by:
+        text = f"{row.set_by}\n{text}".strip()
+    if is_cause and exercise.diagnosis:
+        text = f"{text}\nThis looks like: {exercise.diagnosis}".strip()
+    if points and exercise.held and (is_cause or row.held_back):
+        text = f"{text}\n{exercise.held}".strip()
+    if kind == "undecided":
+        word = verdict.value.replace("_", " ")
+        what = f"{points_text(score.possible)} points are" if points else "this is"
+        text = f"{word}: {what} neither earned nor lost\n{text}".strip()
+    title, seconds = f"{row.contract} {row.title}".strip(), max(0.0, row.seconds or 0.0)
+    return Item(exercise, row.id, title, verdict.value, kind, score, text, row.shown, seconds, row.line, is_cause)
+
+
+def why_undecided(items: Sequence[Item]) -> str:
+    """Why points are undecided, each reason once; "" if all are decided. Titles of hidden checks are not in it."""
+    reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
+    return "\n".join(reasons)
+
+
+def total_text(report: ReportFile) -> str:
+    """The points of a report in a line; undecided points stand apart."""
+    total = report.score
+    text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
+    if total.undecided:
+        text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
+    return text
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a report does not say, and some formats need.
+
+    Attributes:
+        environ: the environment, in which platforms tell what is graded.
+        points: whether points are shown: what a public repository's workflow prints is public.
+        folder: of the submission, from the root of the repository; None if it lies outside.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    points: bool = True
+    folder: str | None = ""
+
+    def path_of(self, file: str | None) -> str | None:
+        """A file of the submission, as a path from the root of the repository."""
+        if file is None or self.folder is None:
+            return None
+        return f"{self.folder}/{file}" if self.folder else file
+
+
+def cut(text: str, most: int) -> str:
+    """A text that is no longer than that, and says so where it ends early."""
+    if len(text) <= most:
+        return text
+    beginning = text[:most].rpartition("\n")[0] or text[:most]
+    return f"{beginning}\n({len(text) - len(beginning)} more characters)"
+
+
+def number(hundredths: int) -> float | int:
+    """Points as JSON has them: whole ones without a fraction."""
+    return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
+
+
+_STATUS = {"passed": "pass", "lost": "fail", "undecided": "error"}
+
+
+def _as_text(made: Mapping[str, Any]) -> str:
+    return json.dumps(made, indent=1, allow_nan=False) + "\n"
+
+
+def gradescope(report: ReportFile, options: Options) -> str:
+    """The report as results.json."""
+    total = report.score
+    # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
+    top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
+    items = items_of(report)
+    if total.undecided:
+        top.append(f"{number(total.undecided)} points are undecided: neither earned nor lost.")
+        top.append(why_undecided(items))
+    extra = {"undecided": number(total.undecided), "possible": number(total.possible), "digest": report.digest}
+    made = {
+        **({"score": number(total.earned)} if total.undecided < total.possible else {}),
+        "output": cut(for_terminal("\n".join(top)), _MOST_OUTPUT),
+        "output_format": "text",
+        "stdout_visibility": "hidden",
+        "tests": [_gradescope_test(item, place, options) for place, item in enumerate(items, 1)],
+        "extra_data": extra,
+    }
+    return _as_text(made)
+
+
+def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]:
+    decided = {
+        "score": number(item.score.earned),
+        "max_score": number(item.score.possible),
+        "status": "passed" if item.kind == "passed" else "failed",
+    }
+    return {
+        "name": item.name or item.id,
+        "name_format": "text",
+        "number": item.exercise.number or str(place),
+        **(decided if item.kind != "undecided" else {}),
+        "output": cut(for_terminal(item.text), _MOST_OUTPUT),
+        "output_format": "text",
+        "visibility": "visible" if item.shown else "after_published",
+    }
+
+
+def prairielearn(report: ReportFile, options: Options) -> str:
+    """The report as results.json."""
+    items = items_of(report)
+    total = report.score
+    decided = total.possible - total.undecided
+    faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
+    unread = _unread(items)
+    gradable = bool(decided) and not faulty and not unread
+    message = total_text(report)
+    if faulty or not decided:
+        message += ". This is not gradable now, and costs no attempt; send it again, or ask your instructor:\n"
+        message = cut(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
+    score = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
+    most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
+    tests = [
+        {
+            "name": item.name,
+            "description": "",
+            "points": number(item.score.earned),
+            "max_points": number(item.score.possible),
+            "message": cut(for_terminal(item.text), most),
+        }
+        for item in items
+        if item.kind != "undecided"
+    ]
+    errors = {"format_errors": unread} if unread else {}
+    made = {"gradable": gradable, **score, "message": message, **errors, "tests": tests}
+    return _as_text(made)
+
+
+def _unread(items: list[Item]) -> list[str]:
+    """Why no file loads; nothing if one does."""
+    graded = [item for item in items if item.kind != "undecided" and item.verdict != "not_started"]
+    causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
+    if not causes or any(cause != "load" for cause in causes):
+        return []
+    return list(dict.fromkeys(cut(for_terminal(item.text), _MOST_OUTPUT) for item in graded))
+
+
+def classroom(report: ReportFile, options: Options) -> str:
+    """The report as the JSON object that a step hands to the reporter, once it is in base 64."""
+    items = items_of(report)
+    kinds = {item.kind for item in items}
+    tests = [
+        {
+            "name": item.name,
+            "status": _STATUS[item.kind],
+            "score": number(item.score.earned),
+            "message": cut(for_terminal(item.text), _MOST_MESSAGE),
+            "test_code": "",
+            "filename": for_terminal(item.exercise.file or "", one_line=True),
+            "line_no": item.line or 0,
+            "duration": round(item.seconds, 3),
+        }
+        for item in items
+    ]
+    made = {
+        "version": 3,
+        "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
+        "max_score": number(report.score.possible),
+        "message": total_text(report),
+        "tests": tests,
+    }
+    return _as_text(made)
+
+
+_NAMES = {
+    "classroom": "CLASSROOM",
+    "assignment": "ASSIGNMENT",
+    "owner": "OWNER",
+    "submission": "SUBMISSION_TAG",
+    "commit": "COMMIT_URL",
+    "release": "RELEASE_URL",
+}
+"""Each key of the result that names the submission, and the variable in which Classroom 50's runner gives it."""
+
+
+def classroom50(report: ReportFile, options: Options) -> str:
+    """The report as Classroom 50's result.json; scores are hundredths of a point.
+
+    Raises:
+        CourseError: the variables that its runner sets are not there.
+    """
+    environ = options.environ
+    named = {key: environ.get(name, "") for key, name in _NAMES.items()}
+    named["owner"] = named["owner"] or environ.get("USERNAME", "")
+    missing = [_NAMES[key] for key, value in named.items() if not value]
+    if missing or not named["submission"].startswith("submit/"):
+        names = ", ".join(missing) or "SUBMISSION_TAG, which begins with submit/"
+        raise CourseError(f"--format classroom50: its runner sets {names} in the environment, which is not so here")
+    at = report.graded_at[:19]
+    made = {
+        "schema": "classroom50/result/v1",
+        **named,
+        "assignment_type": "group" if environ.get("ASSIGNMENT_TYPE") == "group" else "individual",
+        "review": environ.get("REVIEW_URL") or named["commit"],
+        "datetime": f"{at}Z",  # the runner puts the commit's own time in its place
+        "graded_at": f"{at}Z",
+        "score": report.score.earned,
+        "max-score": report.score.possible,
+        "tests": [_test50(item) for item in items_of(report)],
+    }
+    return _as_text(made)
+
+
+def _test50(item: Item) -> dict[str, Any]:
+    points = f"{number(item.score.earned)} of {number(item.score.possible)} points, here in hundredths"
+    return {
+        "test-name": item.name,
+        "passed": item.kind == "passed",
+        "score": item.score.earned,
+        "max-score": item.score.possible,
+        "message": cut(for_terminal(f"{points}\n{item.text}".strip()), _MOST_MESSAGE),
+        "verdict": item.verdict,
+    }
+
+
+def junit(report: ReportFile, options: Options) -> str:
+    """The report as JUnit XML."""
+    return _rendered("junit.xml", report, options) + "\n"
+
+
+def log(report: ReportFile, options: Options, system: str = "") -> str:
+    """Lines for any log; on "github" in groups and with annotations, on "gitlab" in collapsed sections."""
+    seconds, most = int(time.time()), _MOST_ANNOTATIONS
+    return _rendered("log.txt", report, options, system=system, seconds=seconds, most=most)
+
+
+def log_line(text: str) -> str:
+    """A text as one line of any log, which no system takes for a command."""
+    return for_workflow(for_terminal(text, one_line=True))
+
+
+def _rendered(template: str, report: ReportFile, options: Options, **values: object) -> str:
+    from grader.report.html import rendered  # jinja2, which few commands need
+
+    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=_MOST_TEXT)
+    return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
+
+
+def codequality(report: ReportFile, options: Options) -> str:
+    """What to fix first in each exercise, as GitLab's Code Quality report: at the student's line, in the changes."""
+    rows = []
+    for item in items_of(report, points=options.points):
+        if (file := options.path_of(item.exercise.file)) and item.is_cause:
+            name = f"{item.exercise.id}/{item.id}"
+            rows.append(
+                {
+                    "description": for_terminal(cut(f"{item.title}\n{item.text}".strip(), _MOST_TEXT)),
+                    "check_name": for_terminal(name, one_line=True),
+                    "fingerprint": hashlib.sha256(f"{file}\0{name}".encode("utf-8", "backslashreplace")).hexdigest(),
+                    "severity": "major",
+                    "location": {"path": for_terminal(file, one_line=True), "lines": {"begin": item.line or 1}},
+                }
+            )
+    return json.dumps(rows, indent=1) + "\n"
+
+
+def markdown(report: ReportFile, options: Options) -> str:
+    """The report as Markdown, with what to fix in the first exercises."""
+    return _rendered("summary.md", report, options, shown=_MOST_EXERCISES)
+
 
 FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
     "junit": junit,

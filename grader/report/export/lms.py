@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
-from grader.model.score import points_text
-from grader.report.people import People, Person
-from grader.report.table import Table
+from grader.model.score import counted, points_text
+from grader.report.people import People, Person, Table
 
 _POINTS_POSSIBLE = "points possible"
 _READ_ONLY = "(read only)"
@@ -28,6 +27,7 @@ UNDECIDED = "undecided, left as it was"
 LOCKED = "excused or locked on the platform, left as it was"
 OVER = "has more points than Moodle's maximum grade, which was filled in"
 UNKNOWN = "not in the file, or it could be several people's: enter it by hand"
+ABSENT = "Nothing handed in"
 
 
 @dataclass(frozen=True)
@@ -45,28 +45,16 @@ class Column:
     scores: Mapping[str, int | None]
 
 
-@dataclass
-class Filled:
-    """What was done with a table; authors are named where nothing was.
-
-    Attributes:
-        filled: cells that have a score now.
-        absent: how many people in the table have no score.
-        named: by what is to be said of them, the authors.
-    """
-
-    filled: int = 0
-    absent: int = 0
-    named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
-
-
-def fill(table: Table, kind: str, columns: Sequence[Column]) -> Filled:
+def fill(table: Table, kind: str, columns: Sequence[Column]) -> tuple[int, list[str]]:
     """Fill in the columns of hand-ins.
 
     Args:
         table: the open file, which is changed in memory.
         kind: "canvas" or "moodle".
         columns: the scores of each hand-in.
+
+    Returns:
+        how many cells have a score now, and a sentence for each author of whom none has, or another one.
 
     Raises:
         CourseError: the file is not of this kind, lacks a column, or has other points for it.
@@ -75,10 +63,12 @@ def fill(table: Table, kind: str, columns: Sequence[Column]) -> Filled:
     if people.kind != kind:
         expected = "Student, ID, Section" if kind == "canvas" else "Identifier, Full name, Grade"
         raise CourseError(f"{table.path} is not a {kind.title()} file: expected columns such as {expected}")
-    done = Filled()
-    for column in columns:
-        _fill(table, kind, people, column, _place(table, kind, column.title), done)
-    return done
+    named: dict[str, list[str]] = {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN, ABSENT)}
+    places = [_place(table, kind, column.title) for column in columns]
+    count = sum(_fill(table, kind, people, *pair, named) for pair in zip(columns, places, strict=True))
+    absent = len(named.pop(ABSENT))
+    lines = [f"{name}: {why}" for why, names in named.items() for name in names]
+    return count, [*lines, f"{ABSENT}: {counted(absent, 'person')}, left as it was."] if absent else lines
 
 
 def _place(table: Table, kind: str, title: str) -> int:
@@ -98,17 +88,19 @@ def _place(table: Table, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(table: Table, kind: str, people: People, column: Column, place: int, done: Filled) -> None:
+def _fill(table: Table, kind: str, people: People, column: Column, place: int, named: dict[str, list[str]]) -> int:
+    """Fill in one column, and note who has no score of it; how many have one."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
         owners[people.person_of(author)].append(author)
-    done.named[UNKNOWN] += owners[None]
+    named[UNKNOWN] += owners[None]
+    count = 0
     comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
     for person in people.persons:
         authors, most = owners[person], _maximum(table, kind, person.row, place)
         scores = {column.scores[author] for author in authors}
         if not scores:
-            done.absent += 1
+            named[ABSENT].append(person.author)
         elif most not in (None, column.possible):
             ours, theirs = points_text(column.possible), points_text(most or 0)
             raise CourseError(
@@ -116,18 +108,19 @@ def _fill(table: Table, kind: str, people: People, column: Column, place: int, d
                 "points on the platform"
             )
         elif len(scores) > 1:  # of several submissions staff must choose
-            done.named[UNKNOWN] += authors
+            named[UNKNOWN] += authors
         elif _is_locked(table, kind, person.row, place):
-            done.named[LOCKED] += authors
+            named[LOCKED] += authors
         elif (score := scores.pop()) is None:
-            done.named[UNDECIDED] += authors
+            named[UNDECIDED] += authors
         else:
             if kind == "moodle" and most is not None and score > most:  # Moodle would leave out the row
                 score = most
-                done.named[OVER] += authors
+                named[OVER] += authors
             text = points_text(score)
-            done.filled += 1
+            count += 1
             table.put(person.row, place, text.replace(".", ",") if comma else text)
+    return count
 
 
 def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:

@@ -1,31 +1,40 @@
-"""The journal as a class at a glance: what came of each exercise and check, and groups of what nothing explains."""
+"""Pages of a class: of each author, to return with their own lines; and of all of them, for staff, at a glance.
+
+The page of the class says what came of each exercise and check, and has groups of what no known mistake explains.
+"""
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from statistics import mean, median
 from urllib.parse import quote
 
-from grader.batch.book import UNMATCHED, page_of, reports
-from grader.batch.feedback import own_lines
+from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
 from grader.batch.journal import Journal
 from grader.batch.policy import Rules
+from grader.course.layout import NOTEBOOK
 from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
+from grader.intake.match import place_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.messages import Setup, Start
-from grader.model.score import counted, points_text
+from grader.model.score import Causes, counted, points_text
+from grader.report.export.formats import Options, markdown
 from grader.report.gradebook import cell_text
-from grader.report.html import CodeLine, rendered
+from grader.report.html import CodeLine, page, rendered
 from grader.report.safe import for_terminal, prose
+from grader.report.schema import ReportFile, line_of
 from grader.report.words import VERDICTS
 
+_AROUND, _MOST_LINES = 6, 16
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
 
@@ -42,20 +51,74 @@ _STEP = "      "
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
-@dataclass
-class CheckTally:
-    """How one check ended in a class: how many passed it, lost its points, and for how many nothing was decided."""
+def write_feedback(place: Out, report: Report, journal: Journal) -> None:
+    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
 
-    check: Check
-    passed: int = 0
-    lost: int = 0
-    undecided: int = 0
+    Raises:
+        CourseError: it cannot be written.
+    """
+    graded = {one.exercise.id: one for one in report.exercises}
+    modules = journal.modules("author", report.author)
+    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    place.write_page(page_of(report.author), page(report, lines))
+    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
-    def add(self, verdict: Verdict) -> None:
-        """Count the check of one submission."""
-        self.passed += verdict is Verdict.PASSED
-        self.lost += verdict.lost
-        self.undecided += not verdict.decided
+
+def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
+    """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
+    cause = Causes.of(graded.checks).cause
+    # The lines of a notebook's module are not those that its author sees: they have no numbers.
+    numbered = PurePosixPath(path).suffix != NOTEBOOK
+    place = place_in(text, graded.exercise.file_name if numbered else path)
+    if cause is None or (number := line_of(cause, replace(graded, place=place))) is None:
+        return ()
+    lines = text.decode("utf-8", "replace").splitlines()
+    first = max((line for line in place.names.values() if line <= number), default=number)
+    last = next((at for at in range(first, len(lines)) if lines[at][:1] not in ("", " ", "\t", ")", "#")), len(lines))
+    if number > last:  # below the function
+        first = last = number
+    if last - first >= _MOST_LINES:
+        first = max(first, number - _AROUND)
+        last = min(last, first + _MOST_LINES - 1)
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    raised = number not in place.names.values()
+    return tuple(
+        (line if numbered else None, lines[line - 1], raised and line == number) for line in range(first, last + 1)
+    )
+
+
+def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
+    """Zip the pages for the bulk upload of the platform from which the submissions came.
+
+    Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
+    author, found by the number. Canvas takes "Upload submissions": files whose names have the numbers of the user and
+    of a file that was handed in; it shows the page under the name of that file. Without a platform all pages lie beside
+    each other, also as Markdown.
+
+    Returns:
+        of how many authors there is a page, and whose pages no platform gives back by this zip.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    starts, count, unknown = journal.returned(), 0, []
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for noted in journal.submissions():
+            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
+            names = {page.name: page, text.name: text}
+            if starts:
+                start = starts.get(noted.author, "")
+                names = {f"{start.replace(noted.author, one)}feedback.html": page for one in noted.members if start}
+            if not page.is_file():
+                continue
+            for name, path in names.items():
+                archive.write(path, name)
+            count += bool(names)
+            unknown += [] if names else [noted.author]
+    place.write_page(RETURNED, target.getvalue())
+    return count, unknown
 
 
 @dataclass
@@ -68,7 +131,7 @@ class ExerciseTally:
         full: how many got all points.
         blank: how many handed it in as it was given out.
         missing: how many handed nothing in.
-        checks: by id, the checks in the order in which they ran.
+        checks: by id, the checks in the order in which they ran, each with how many passed, lost, or left it open.
         sentences: those of known mistakes, each with the reports that have it.
         groups: of those that no sentence explains, the largest first.
     """
@@ -78,7 +141,7 @@ class ExerciseTally:
     full: int = 0
     blank: int = 0
     missing: int = 0
-    checks: dict[str, CheckTally] = field(default_factory=dict)
+    checks: dict[str, tuple[Check, Counter[str]]] = field(default_factory=dict)
     sentences: dict[str, list[str]] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
 
@@ -91,7 +154,8 @@ class ExerciseTally:
         self.blank += graded.state == "not_started"
         self.full += graded.score.earned == graded.score.possible
         for row in graded.checks:
-            self.checks.setdefault(row.check.id, CheckTally(row.check)).add(row.verdict)
+            kind = "passed" if row.verdict is Verdict.PASSED else "lost" if row.verdict.decided else "open"
+            self.checks.setdefault(row.check.id, (row.check, Counter()))[1][kind] += 1
         for mistake in mistakes_in(graded.diagnosis):
             self.sentences.setdefault(mistake, []).append(author)
 
