@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.course.answers import starter_digest
 from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.topics import Coverage
-from grader.lint import findings
+from grader.lint.lines import findings
 from grader.model import Check, Course, Exercise
 from grader.model.score import is_void
 

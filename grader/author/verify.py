@@ -2,6 +2,10 @@
 
 Right answers must pass with every seed, and the check that a wrong answer names must catch it. Answers are run as any
 submission is graded. What an earlier command ran is not run again, as long as nothing has changed that it depends on.
+
+With `--watch` an exercise is proved again each time one of its files is saved, in lanes that stay warm. Only what a
+saved file changes is run: a wrong answer alone, or all of an exercise whose checks or reference have changed. Only the
+files of the exercise are run: unusual answers and a busy machine take longer, and are left to the other runs.
 """
 
 from __future__ import annotations
@@ -10,39 +14,34 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, judge
+from grader.author.table import proof_lines
 from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
+from grader.course.layout import COURSE_FILE
+from grader.course.load import load_course
+from grader.course.saves import saves
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
-from grader.grading.store import Store, judge_of
+from grader.grading.store import Keys, Store, judge_of
 from grader.model import Course, Exercise, GradedExercise
+from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
 
+WATCH_SEEDS = 2
+"""How many seeds are tried on each save by default."""
 
-def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Read the check files, before anything runs.
-
-    Returns:
-        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
-        checks then say would mislead.
-    """
-    ready, refused = [], []
-    for exercise in exercises:
-        if problems := [*source_problems(exercise)]:
-            note = f"{exercise.id}: nothing of it was run; first fix the lines of its check files that are listed"
-            refused.append(Proof(exercise, problems, notes=[note]))
-        else:
-            ready.append(exercise)
-    return ready, refused
+_KINDS = (".py", ".yaml", ".md")
 
 
 @dataclass
@@ -74,12 +73,11 @@ class Prover:
         Raises:
             StartError: a process of ours did not start.
         """
-        ready, proofs = read_checks(exercises)
-        if ready:
-            # A lane costs as much as many short runs, since it imports PyTorch.
-            with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
-                proofs += self.prove(lanes, ready)
-        return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
+        if not exercises:
+            return []
+        # A lane costs as much as many short runs, since it imports PyTorch.
+        with open_lanes(exercises, self.setup, slots or min(lanes_here(), 1 + len(exercises))) as lanes:
+            return self.prove(lanes, exercises)
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
@@ -105,15 +103,17 @@ class Prover:
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
         """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
         coverage, cases = Coverage.of(self.course), list[Case]()
-        problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
-        problems[exercises[0].id] += course_problems(self.course, coverage)
+        problems = {exercise.id: [*source_problems(exercise)] for exercise in exercises}
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
+            if own:  # lines of its check files have no effect, so what the checks say would mislead
+                continue
             own += text_problems(exercise, checks, coverage.topics)
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:
                 cases += cases_of(exercise, checks, self.seeds, own)
+        problems[exercises[0].id] += course_problems(self.course, coverage)
         return problems, cases
 
     def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
@@ -134,6 +134,54 @@ class Prover:
                         with suppress(sqlite3.Error):  # it can be run again
                             self.store.add(finished)
         return results
+
+    def watch(self, named: Sequence[str], say: Callable[..., None]) -> None:
+        """Prove the named exercises, then each that is saved, until Ctrl-C.
+
+        Args:
+            named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
+            say: prints lines.
+
+        Raises:
+            GraderError: no process of ours can be had, or the folder cannot be watched.
+        """
+        exercises = [item for item in self.course.exercises if not named or item.id in named]
+        with open_lanes(exercises, self.setup, min(2, lanes_here())) as lanes:
+            # At once, so that PyTorch is imported while the first line is typed.
+            lanes.warm_up()
+            if not named:
+                say("Save a file of an exercise, and it is verified.")
+            ids = [*named]
+            for paths in saves(self.course.root, kinds=_KINDS):
+                ids += _touched(self.course, named, paths)
+                if ids:
+                    self._prove_saved(lanes, ids, say)
+                ids = []
+
+    def _prove_saved(self, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> None:
+        """Read the course again, and prove these exercises of it."""
+        started = time.monotonic()
+        say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
+        try:
+            course = self.course = load_course(self.course.root, whole=False)
+        except CourseError as error:
+            say(*error.problems)
+            return
+        broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
+        exercises = [item for item in course.exercises if item.id in ids]
+        self.store.keys = Keys()
+        lanes.files_changed(exercises)
+        proofs = self.prove(lanes, exercises) if exercises else []
+        say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
+
+
+def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
+    """The exercises that saved files are of; those that are watched, where the file is course.yaml."""
+    saved = {part for path in paths for part in path.parts}
+    if COURSE_FILE in saved:
+        saved |= set(named)
+    known = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
+    return [id for id in known if id in saved and (not named or id in named)]
 
 
 def _stays_slow(case: Case, graded: GradedExercise) -> bool:

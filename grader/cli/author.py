@@ -110,7 +110,7 @@ def verify_command(
     details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
     from grader.author.table import loss_lines, proof_data, proof_lines
-    from grader.author.verify import Prover
+    from grader.author.verify import WATCH_SEEDS, Prover
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
@@ -129,12 +129,9 @@ def verify_command(
             store.forget(exercise.id, store.keys.judge(exercise))
         prover = Prover(course, setup, store, seeds or SEEDS, details, known_only=watch)
         if watch:
-            from grader.author.watch import SEEDS as FEW
-            from grader.author.watch import watch as watch_files
-
             details("Watching; Ctrl-C ends.")
-            prover.seeds = seeds or FEW
-            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say)
+            prover.seeds = seeds or WATCH_SEEDS
+            prover.watch([exercise.id for exercise in exercises] if names else [], say)
         prover.ran = Pace(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace
