@@ -109,8 +109,7 @@ def verify_command(
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
-    from grader.author.table import loss_lines, proof_data, proof_lines
-    from grader.author.verify import WATCH_SEEDS, Prover
+    from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from support import FORK, InLane, WarmGrade
 
 from grader.cli import main
-from grader.course.golf import operations
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
+from grader.student.advice import operations
 from grader.student.folder import Progress, Standing, write_progress
 from grader.student.games.breaking import choose, plant, planted_in, restore
 from grader.student.games.catching import caught_lines
