@@ -78,8 +78,9 @@ class Prover:
         """
         if not exercises:
             return []
+        ready = [exercise for exercise in exercises if not any(source_problems(exercise))]
         # A lane costs as much as many short runs, since it imports PyTorch.
-        with open_lanes(exercises, self.setup, slots or min(lanes_here(), 1 + len(exercises))) as lanes:
+        with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
             return self.prove(lanes, exercises)
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:

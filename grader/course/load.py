@@ -211,18 +211,10 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
     counted = len(set(entry.exercises) - set(entry.extra))
     if entry.drop >= counted:
         problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
-    return HandIn(
-        id=entry.id,
-        title=entry.title,
-        exercises=entry.exercises,
-        weight=entry.weight,
-        extra=entry.extra,
-        drop=entry.drop,
-        late_days=entry.late_days,
-        due=moment(entry.due, "due") if entry.due else None,
-        column=entry.column or entry.title,
-        extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},
-    )
+    due = moment(entry.due, "due") if entry.due else None
+    extensions = {who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()}
+    # The keys of the file are the attributes of a hand-in.
+    return HandIn(**{**dict(entry), "due": due, "column": entry.column or entry.title, "extensions": extensions})
 
 
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:
