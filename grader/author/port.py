@@ -54,7 +54,7 @@ class Port:
     """The port of a plain pytest file.
 
     Args:
-        text: of the file.
+        content: of the file.
 
     Attributes:
         shown: the tests that become shown checks.
@@ -65,8 +65,9 @@ class Port:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, content: bytes) -> None:
         try:
+            text = content.decode("utf-8")
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None

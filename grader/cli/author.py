@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +12,6 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted
 from grader.report.console import Pace, Say, print_json
-
-if TYPE_CHECKING:
-    from grader.author.port import Port
 
 
 @click.command("new")
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
 def new_command(name: str | None, tests: Path | None, course_folder: Path | None, schemas: Path | None) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
+    from grader.author.port import Port
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed
@@ -38,7 +34,7 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     if tests and not name:
         raise CourseError("--from needs MODULE/EXERCISE")
     # First, because it may refuse: nothing is laid out then.
-    port = _ported(tests) if tests else None
+    port = Port(tests.read_bytes()) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -56,30 +52,11 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     say = Say()
     say(*(f"wrote {typed(path)}" for path in written))
     if port:
-        say(*_left_to_do(port, written))
+        shown, hidden, beside = len(port.shown), len(port.hidden), len(port.beside)
+        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
     if name:
         what = "do" if port else "replace the example and"
         say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
-
-
-def _ported(tests: Path) -> Port:
-    from grader.author.port import Port
-
-    try:
-        return Port(tests.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CourseError(f"{error}; --from needs a file of Python in UTF-8") from None
-
-
-def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:
-    from grader.student.folder import typed
-
-    shown, hidden = len(port.shown), len(port.hidden)
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {len(port.beside)} by a probe"
-    yield "what is left to do stands at its place:"
-    for path in written:
-        if places := path.read_text(encoding="utf-8").count("TODO"):
-            yield f"  {typed(path)}: {counted(places, 'TODO')}"
 
 
 @click.command("verify")

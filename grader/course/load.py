@@ -22,6 +22,11 @@ from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
 _MOST_DATA_MB = 16
+_AS_WRITTEN = (
+    *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
+    *("counters", "values", "void", "par"),
+)
+"""The keys of exercise.yaml that are attributes of an exercise as they stand there."""
 _NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"
 _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*)*)", re.MULTILINE)
 """A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
@@ -93,18 +98,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[s
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
     entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
     exercise = Exercise(
-        number=file.number,
-        title=file.title,
-        kind=file.kind,
-        difficulty=file.difficulty,
-        topics=file.topics,
-        needs=file.needs,
-        minutes=file.minutes,
-        hints=file.hints,
-        counters=file.counters,
-        values=file.values,
-        void=file.void,
-        par=file.par,
+        **{key: getattr(file, key) for key in _AS_WRITTEN},
         id=places.id,
         module=places.module,
         points=round(file.points * 100),

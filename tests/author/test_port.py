@@ -30,7 +30,7 @@ PLACES = Places("01_port", "ported")
 
 
 def port(text: str) -> dict[Path, str]:
-    return Port(dedent(text)).files(PLACES)
+    return Port(dedent(text).encode()).files(PLACES)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_what_cannot_be_ported_is_refused() -> None:
 
 
 def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
-    """It counts tests and what is left to do in each file, and lays nothing out where it refuses."""
+    """It counts tests, and lays nothing out where it refuses."""
     tests = tmp_path / "test_it.py"
     tests.write_text("def test_a():\n    assert 1\n")
     refused = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
@@ -246,9 +246,8 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     tests.write_text(dedent(GOLDEN))
     ran = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert ran.returncode == 0, ran.stderr
-    assert "ported 4 tests: 2 shown, 2 hidden, 1 by a probe\nwhat is left to do stands at its place:" in ran.stdout
+    assert "ported 4 tests: 2 shown, 2 hidden, 1 by a probe\n" in ran.stdout
     written = home / "solutions/02_more/third/check_third.py"
     assert written.read_text() == HIDDEN
-    assert f"\n  solutions/02_more/third/check_third.py: {HIDDEN.count('TODO')} TODOs\n" in ran.stdout
     assert (home / "solutions/02_more/third/probe_third.py").is_file()
     assert not (home / "solutions/02_more/third/wrong").exists()
