@@ -205,7 +205,7 @@ class _Scope:
                     self._kinds[name] = self._kind(value)
 
     def _kind(self, node: ast.AST) -> str:
-        """Which of these an expression is; "" for what is no student code."""
+        """Which of these an expression is; "" for any other."""
         match node:
             case ast.Name(id=name):
                 return self._kinds.get(name, "")
