@@ -22,7 +22,7 @@ from unittest.mock import patch
 
 import click
 
-from grader.author import watch
+from grader.author import verify
 from grader.author.verify import Prover
 from grader.course.layout import find_course
 from grader.course.load import load_course
@@ -95,9 +95,9 @@ def command(name: str, course: Path | None) -> None:
         root = Path(copytree(course or find_course(Path.cwd()), Path(folder, "course"), ignore=kept))
         (exercise,) = (item for item in load_course(root).exercises if name in (item.id, item.number))
         author = Author(files_of(exercise) * ROUNDS)
-        with patch.object(watch, "saves", author.saves), suppress(KeyboardInterrupt), open_store(None) as store:
-            prover = Prover(load_course(root), setup_of(), store, watch.SEEDS, known_only=True)
-            watch.watch(prover, [exercise.id], author.say)
+        with patch.object(verify, "saves", author.saves), suppress(KeyboardInterrupt), open_store(None) as store:
+            prover = Prover(load_course(root), setup_of(), store, verify.WATCH_SEEDS, known_only=True)
+            prover.watch([exercise.id], author.say)
     click.echo(f"{exercise.id}, in parts of one import of torch ({unit:.2f} s)")
     click.echo(f"{'saved':<12}{'first verdict':>20}{'all of it':>20}")
     for saved, times in author.times.items():

@@ -123,6 +123,8 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
     proof.problems += _constant_problems(exercise, runs)
     proof.problems += unsteady_problems(exercise, runs)
     proof.notes += _full_marks_notes(exercise, runs)
+    if not runs:
+        proof.notes.append(f"{exercise.id}: nothing of it was run; first fix what is listed")
     return proof
 
 

@@ -1,7 +1,7 @@
 """A plain pytest file → the first draft of an exercise: shown and hidden checks, probes, starter, reference.
 
 What tests do stays as it was written: the first lines of each check give student code the names that the test has for
-it. What an author must decide is said in a comment `# TODO:` at its place.
+it. What an author must decide is said in a comment `# TODO:` at its place; `grade verify` says what has no effect.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
-from grader.lint import findings
-from grader.lint.scope import FIXTURE, Function, Source, imported, parameters
+from grader.lint.lines import FIXTURE, Function, Source, imported, parameters
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {
@@ -55,7 +54,7 @@ class Port:
     """The port of a plain pytest file.
 
     Args:
-        text: of the file.
+        content: of the file.
 
     Attributes:
         shown: the tests that become shown checks.
@@ -66,8 +65,9 @@ class Port:
         CourseError: there is nothing to port.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, content: bytes) -> None:
         try:
+            text = content.decode("utf-8")
             whole = items_of(text)
         except (SyntaxError, ValueError) as error:
             raise CourseError(f"the test file is not valid Python ({error}); fix it first") from None
@@ -169,7 +169,7 @@ class Port:
             else:
                 texts.append(item.text)
         items = items_of("\n\n".join(["from grader.check import check", *texts]))
-        return with_todos(assembled(docstring, closure(items, wanted))) if tests else ""
+        return assembled(docstring, with_todos(closure(items, wanted))) if tests else ""
 
     def _with_student(self, item: Item, name: str, head: list[str], title: str) -> str:
         used = self._used(item)
@@ -330,31 +330,14 @@ def assembled(docstring: str, items: Iterable[Item]) -> str:
 # -- what is left to do ------------------------------------------------------------------------------------------------
 
 _DRAWS = re.compile(r"\brandom\.\w+\(|\btorch\.(rand\w*|normal|bernoulli|multinomial)\(")
+_DRAWN = "draw all inputs from `rng`, so that they depend on the seed of the run"
+_UNKNOWN = "`{}` is not defined here: define it in this file, or, if it is the student's, take it from `student`"
 
 
-def with_todos(text: str) -> str:
-    """The text of a check file with a comment at each place where something is left to do."""
-    tree, lines = ast.parse(text), text.splitlines(keepends=True)
-    ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    # Above the innermost statement; a function begins with its decorators.
-    above = [(max((first for first, last in ranges if first <= line <= last), default=line), todo)
-             for line, todo in _todos(text, tree)]  # fmt: skip
-    for place, todo in reversed(dict.fromkeys(sorted(above, key=lambda row: row[0]))):
-        line = lines[place - 1]
-        indent = line[: len(line) - len(line.lstrip())]
-        words = textwrap.wrap(f"TODO: {todo}", 118 - len(indent), subsequent_indent="  ", break_on_hyphens=False)
-        lines[place - 1 : place - 1] = [f"{indent}# {row}\n" for row in words]
-    return "".join(lines)
-
-
-def _todos(text: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    missing, _ = names_of(text)
-    for statement in tree.body:
-        unknown = missing & names_of(ast.unparse(statement))[0]
-        for node in (node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in unknown):
-            what = "define it in this file, or, if it is the student's, give this function `student`"
-            yield node.lineno, f"`{node.id}` is not defined here: {what}"
-    for number, line in enumerate(text.splitlines(), 1):
-        if _DRAWS.search(line):
-            yield number, "draw this from `rng`, so that all inputs depend on the seed of the run"
-    yield from ((finding.line, str(finding)) for finding in findings(text))
+def with_todos(items: Sequence[Item]) -> Iterator[Item]:
+    """The items of a check file, with a comment above each in which something is left to do."""
+    missing, _ = names_of("".join(item.text for item in items))
+    for item in items:
+        todos = [_UNKNOWN.format(name) for name in sorted(names_of(item.text)[0] & missing)]
+        todos += [_DRAWN] * bool(_DRAWS.search(item.text))
+        yield replace(item, text="".join(f"# TODO: {todo}\n" for todo in todos) + item.text)

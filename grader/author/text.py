@@ -10,26 +10,20 @@ from pathlib import Path
 from grader.course.answers import starter_digest
 from grader.course.layout import TOPICS, Places, stray_files
 from grader.course.topics import Coverage
-from grader.lint import findings
+from grader.lint.lines import findings
 from grader.model import Check, Course, Exercise
 from grader.model.score import is_void
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
-_LONGEST_LINE = 90
 _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )', re.MULTILINE)
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
     """Files that have no place in a course, and topics on the pages of modules that it does not have."""
-    remedy = "this file has no place in a course; remove it or fix its name"
-    return [*(f"{path}: {remedy}" for path in stray_files(course)), *unknown_topics(coverage)]
-
-
-def unknown_topics(coverage: Coverage) -> list[str]:
-    """A sentence for each id on a module's page that topics.yaml does not have."""
-    known = TOPICS.as_posix()
-    return [f"{page}: Topics: {id} is not in {known}; add it there or fix it here" for page, id in coverage.unknown]
+    remedy, known = "this file has no place in a course; remove it or fix its name", TOPICS.as_posix()
+    unknown = (f"{page}: Topics: {id} is not in {known}; add it there or fix it here" for page, id in coverage.unknown)
+    return [*(f"{path}: {remedy}" for path in stray_files(course)), *unknown]
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
@@ -84,7 +78,7 @@ def line_of(path: Path, number: int) -> str:
         text = path.read_text(encoding="utf-8").split("\n")[number - 1].strip()
     except (OSError, ValueError, IndexError):
         return f"line {number}"
-    return f"line {number}: {text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 3] + '...'}"
+    return f"line {number}: {text}"
 
 
 def _check_files(exercise: Exercise) -> dict[Path, Path]:

@@ -1,7 +1,11 @@
-"""The flow of `grade verify`: read an exercise, run its answers with all seeds, and judge what they showed.
+"""The flow of `grade verify`: read an exercise, run its answers with all seeds, judge what they showed, and print that.
 
 Right answers must pass with every seed, and the check that a wrong answer names must catch it. Answers are run as any
 submission is graded. What an earlier command ran is not run again, as long as nothing has changed that it depends on.
+
+With `--watch` an exercise is proved again each time one of its files is saved, in lanes that stay warm. Only what a
+saved file changes is run: a wrong answer alone, or all of an exercise whose checks or reference have changed. Only the
+files of the exercise are run: unusual answers and a busy machine take longer, and are left to the other runs.
 """
 
 from __future__ import annotations
@@ -10,39 +14,37 @@ import os
 import sqlite3
 import subprocess
 import sys
+import textwrap
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from grader.author.cases import Case, cases_of
-from grader.author.judge import Proof, judge
+from grader.author.judge import Proof, by_rule, in_order, judge, points
 from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
+from grader.course.layout import COURSE_FILE
+from grader.course.load import load_course
+from grader.course.saves import saves
 from grader.course.topics import Coverage
 from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
-from grader.grading.store import Store, judge_of
+from grader.grading.store import Keys, Store, judge_of
 from grader.model import Course, Exercise, GradedExercise
+from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
+from grader.report.safe import WIDTH, for_terminal, prose
 
+WATCH_SEEDS = 2
+"""How many seeds are tried on each save by default."""
 
-def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
-    """Read the check files, before anything runs.
-
-    Returns:
-        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
-        checks then say would mislead.
-    """
-    ready, refused = [], []
-    for exercise in exercises:
-        if problems := [*source_problems(exercise)]:
-            note = f"{exercise.id}: nothing of it was run; first fix the lines of its check files that are listed"
-            refused.append(Proof(exercise, problems, notes=[note]))
-        else:
-            ready.append(exercise)
-    return ready, refused
+_SAVED = (".py", ".yaml", ".md")
+_ANSWER = 46
 
 
 @dataclass
@@ -74,12 +76,12 @@ class Prover:
         Raises:
             StartError: a process of ours did not start.
         """
-        ready, proofs = read_checks(exercises)
-        if ready:
-            # A lane costs as much as many short runs, since it imports PyTorch.
-            with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
-                proofs += self.prove(lanes, ready)
-        return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
+        if not exercises:
+            return []
+        ready = [exercise for exercise in exercises if not any(source_problems(exercise))]
+        # A lane costs as much as many short runs, since it imports PyTorch.
+        with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
+            return self.prove(lanes, exercises)
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
@@ -105,15 +107,17 @@ class Prover:
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
         """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
         coverage, cases = Coverage.of(self.course), list[Case]()
-        problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
-        problems[exercises[0].id] += course_problems(self.course, coverage)
+        problems = {exercise.id: [*source_problems(exercise)] for exercise in exercises}
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
+            if own:  # lines of its check files have no effect, so what the checks say would mislead
+                continue
             own += text_problems(exercise, checks, coverage.topics)
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:
                 cases += cases_of(exercise, checks, self.seeds, own)
+        problems[exercises[0].id] += course_problems(self.course, coverage)
         return problems, cases
 
     def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
@@ -134,6 +138,54 @@ class Prover:
                         with suppress(sqlite3.Error):  # it can be run again
                             self.store.add(finished)
         return results
+
+    def watch(self, named: Sequence[str], say: Callable[..., None]) -> None:
+        """Prove the named exercises, then each that is saved, until Ctrl-C.
+
+        Args:
+            named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
+            say: prints lines.
+
+        Raises:
+            GraderError: no process of ours can be had, or the folder cannot be watched.
+        """
+        exercises = [item for item in self.course.exercises if not named or item.id in named]
+        with open_lanes(exercises, self.setup, min(2, lanes_here())) as lanes:
+            # At once, so that PyTorch is imported while the first line is typed.
+            lanes.warm_up()
+            if not named:
+                say("Save a file of an exercise, and it is verified.")
+            ids = [*named]
+            for paths in saves(self.course.root, kinds=_SAVED):
+                ids += _touched(self.course, named, paths)
+                if ids:
+                    self._prove_saved(lanes, ids, say)
+                ids = []
+
+    def _prove_saved(self, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> None:
+        """Read the course again, and prove these exercises of it."""
+        started = time.monotonic()
+        say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
+        try:
+            course = self.course = load_course(self.course.root, whole=False)
+        except CourseError as error:
+            say(*error.problems)
+            return
+        broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
+        exercises = [item for item in course.exercises if item.id in ids]
+        self.store.keys = Keys()
+        lanes.files_changed(exercises)
+        proofs = self.prove(lanes, exercises) if exercises else []
+        say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
+
+
+def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
+    """The exercises that saved files are of; those that are watched, where the file is course.yaml."""
+    saved = {part for path in paths for part in path.parts}
+    if COURSE_FILE in saved:
+        saved |= set(named)
+    known = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
+    return [id for id in known if id in saved and (not named or id in named)]
 
 
 def _stays_slow(case: Case, graded: GradedExercise) -> bool:
@@ -156,3 +208,71 @@ def _busy_cores(count: int) -> Iterator[None]:
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
+
+
+# -- what is printed ---------------------------------------------------------------------------------------------------
+
+
+def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
+    """A row for each exercise; below it the problems, with their remedies; `broken` are those of the course's files."""
+    yield from _table(proofs)
+    if saved := sum(proof.saved for proof in proofs):
+        has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
+        unchanged = f"{counted(saved, 'submission')} {has} not changed since an earlier run"
+        yield from prose(f"{unchanged}, so {results} used again (--fresh runs all)", WIDTH, further="    ")
+    for proof in proofs:
+        if proof.unproved:
+            files = for_terminal(", ".join(proof.unproved), one_line=True)
+            yield f"{proof.exercise.id}: not proved here, as the named check needs what is not here: {files}"
+    losses = [loss for proof in proofs for loss in proof.losses]
+    if total := sum(loss.total for loss in losses):
+        others = sum(sum(loss.on_others.values()) for loss in losses)
+        yield f"{100 * others / total:.0f} % of the points that wrong answers lose are for rules that they obey"
+    for note in (note for proof in proofs for note in proof.notes):
+        yield from prose(note, WIDTH, further="    ")
+    problems = _problems(proofs, broken)
+    yield ""
+    for problem in problems:
+        yield from prose(problem, WIDTH, further="    ")
+    yield "No problems found." if not problems else f"{counted(len(problems), 'problem')} to fix."
+
+
+def _table(proofs: Sequence[Proof]) -> Iterator[str]:
+    yield f"{'exercise':<34}{'starter':>8}{'reference':>10}{'right':>8}{'wrong':>8}{'time':>8}"
+    for proof in proofs:
+        counts = [proof.counts.get(kind, (0, 0)) for kind in ("starter", "reference", "right", "wrong")]
+        cells = [f"{good}/{total}" if total else "-" for good, total in counts]
+        name = textwrap.shorten(for_terminal(f"{proof.exercise.number} {proof.exercise.id}"), 33, placeholder="...")
+        yield f"{name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}{cells[3]:>8}{proof.seconds:>6.2f} s"
+
+
+def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
+    return [*broken, *(problem for proof in proofs for problem in proof.problems)]
+
+
+def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
+    """The same for other programs."""
+    exercises = [
+        {
+            "id": proof.exercise.id,
+            "number": proof.exercise.number,
+            "runs": {kind: {"good": good, "all": total} for kind, (good, total) in proof.counts.items()},
+            "seconds": proof.seconds,
+            "problems": proof.problems,
+            "notes": proof.notes,
+            "unproved": proof.unproved,
+        }
+        for proof in proofs
+    ]
+    return {"holds": not _problems(proofs, broken), "problems": list(broken), "exercises": exercises}
+
+
+def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
+    """A row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
+    yield f"{'wrong answer':<{_ANSWER}}{'lost':>6}  {'its rules':<12}other rules"
+    for proof in proofs:
+        for loss in proof.losses:
+            name = for_terminal(f"{proof.exercise.number} {loss.name.removesuffix('.py')}", one_line=True)
+            others = loss.on_others
+            own = f"{','.join(in_order(loss.own))} {points(loss.total - sum(others.values()))}"
+            yield f"{name:<{_ANSWER}}{points(loss.total):>6}  {own:<12}{by_rule(others)}".rstrip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,7 +28,6 @@ from grader.model.score import counted, points_text
 from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
-    from grader.author.port import Port
     from grader.ci.job import Checkout
     from grader.grading.plan import RunPlan
     from grader.model import Submission
@@ -50,6 +49,7 @@ NEVER = "never"
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
 def new_command(name: str | None, tests: Path | None, course_folder: Path | None, schemas: Path | None) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
+    from grader.author.port import Port
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed
@@ -57,7 +57,7 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     if tests and not name:
         raise CourseError("--from needs MODULE/EXERCISE")
     # First, because it may refuse: nothing is laid out then.
-    port = _ported(tests) if tests else None
+    port = Port(tests.read_bytes()) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -75,30 +75,11 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     say = Say()
     say(*(f"wrote {typed(path)}" for path in written))
     if port:
-        say(*_left_to_do(port, written))
+        shown, hidden, beside = len(port.shown), len(port.hidden), len(port.beside)
+        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
     if name:
         what = "do" if port else "replace the example and"
         say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
-
-
-def _ported(tests: Path) -> Port:
-    from grader.author.port import Port
-
-    try:
-        return Port(tests.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CourseError(f"{error}; --from needs a file of Python in UTF-8") from None
-
-
-def _left_to_do(port: Port, written: Sequence[Path]) -> Iterator[str]:
-    from grader.student.folder import typed
-
-    shown, hidden = len(port.shown), len(port.hidden)
-    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {len(port.beside)} by a probe"
-    yield "what is left to do stands at its place:"
-    for path in written:
-        if places := path.read_text(encoding="utf-8").count("TODO"):
-            yield f"  {typed(path)}: {counted(places, 'TODO')}"
 
 
 @click.command("verify")
@@ -128,8 +109,7 @@ def verify_command(
     say, details = Say(quiet=as_json), Say(quiet=quiet or as_json)
     details.meanwhile("Verifying ...")
     from grader.author.cases import SEEDS
-    from grader.author.table import loss_lines, proof_data, proof_lines
-    from grader.author.verify import Prover
+    from grader.author.verify import WATCH_SEEDS, Prover, loss_lines, proof_data, proof_lines
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
@@ -148,12 +128,9 @@ def verify_command(
             store.forget(exercise.id, store.keys.judge(exercise))
         prover = Prover(course, setup, store, seeds or SEEDS, details, known_only=watch)
         if watch:
-            from grader.author.watch import SEEDS as FEW
-            from grader.author.watch import watch as watch_files
-
             details("Watching; Ctrl-C ends.")
-            prover.seeds = seeds or FEW
-            watch_files(prover, [exercise.id for exercise in exercises] if names else [], say)
+            prover.seeds = seeds or WATCH_SEEDS
+            prover.watch([exercise.id for exercise in exercises] if names else [], say)
         prover.ran = Pace(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace

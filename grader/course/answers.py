@@ -220,7 +220,7 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[str, bytes]) -> Submission:
     """The files of one exercise as if they had been handed in; no stranger wrote them."""
     source = files[exercise.file_name]
-    own = ExerciseFiles(files, path, untouched=is_untouched(exercise, source, path))
+    own = ExerciseFiles(files, path, untouched=is_starter(exercise, source))
     return Submission(author, {exercise.id: own}, hashlib.sha256(source).hexdigest())
 
 
@@ -240,18 +240,8 @@ def write_digest(exercise: Exercise) -> bool:
 
 
 def is_starter(exercise: Exercise, text: bytes) -> bool:
-    """Whether a text is an exercise's starter, as it was given out or as it lies in the course."""
-    wanted = exercise.starter_digest
-    if not wanted and exercise.starter.is_file():
-        wanted = starter_digest(exercise.starter.read_bytes())
-    return starter_digest(text) == wanted
-
-
-def is_untouched(exercise: Exercise, text: bytes, path: Path) -> bool:
-    """Whether a file at that path is the starter as it was given out."""
-    # In a course's own folder the file is the starter: without a digest, it cannot be known whether it was touched.
-    known = exercise.starter_digest or path != exercise.starter
-    return bool(known) and is_starter(exercise, text)
+    """Whether a text is an exercise's starter as it was given out."""
+    return starter_digest(text) == exercise.starter_digest
 
 
 @functools.lru_cache(maxsize=128)  # in a class most files are the same starters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
@@ -22,6 +22,11 @@ from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
 _MOST_DATA_MB = 16
+_AS_WRITTEN = (
+    *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
+    *("counters", "values", "void", "par"),
+)
+"""The keys of exercise.yaml that are attributes of an exercise as they stand there."""
 _NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"
 _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*)*)", re.MULTILINE)
 """A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
@@ -38,68 +43,62 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
         CourseError: with every problem.
     """
     file = read_file(root / COURSE_FILE, COURSE_FILE, CourseFile)
-    problems = [*_requirement_problems(file.requires)]
-    # From the defaults to the course to the exercise: each says only what differs.
-    limits = _limits(Limits(), file.limits)
-    faults: dict[tuple[str, str], list[str]] = {}
-    modules = []
-    for entry in file.modules:
-        loaded = {id: _load_exercise(root, Places(entry.folder, id), limits, faults) for id in entry.exercises}
-        modules.append(Module(entry.folder, entry.title, tuple(item for item in loaded.values() if item is not None)))
+    problems = [*_requirement_problems(file.requires), *_doubled(file)]
     zone = _zone(file.timezone, problems)
     handins = tuple(_handin(entry, zone, problems) for entry in file.handins)
-    late, timezone = file.policy, file.timezone or ""
-    percents = round(late.percent_a_day * 100), round(late.cap_percent * 100)
-    policy = Policy(*percents, late.slack_minutes, late.grace_days, late.drop)
-    course = Course(file.title, root, tuple(modules), handins, attempts=file.attempts, policy=policy, timezone=timezone)
-    # What no file shows by itself: ids and numbers that must be unique, names that must exist.
-    problems += _doubled(file)
-    for key, problem in _cross_problems(file, course):
-        faults.setdefault(key, []).append(problem)
-    broken = tuple(Broken(id, module, tuple(own)) for (module, id), own in faults.items() if own)
+    # From the defaults to the course to the exercise: each says only what differs.
+    limits = _limits(Limits(), file.limits)
+    modules, broken = list[Module](), list[Broken]()
+    before: dict[str, str] = {}
+    for entry in file.modules:
+        usable = []
+        for id in entry.exercises:
+            try:
+                exercise = _load_exercise(root, Places(entry.folder, id), limits, before)
+                usable.append(exercise)
+                before[id] = exercise.number
+            except CourseError as error:
+                broken.append(Broken(id, entry.folder, tuple(error.problems)))
+                before[id] = ""
+        modules.append(Module(entry.folder, entry.title, tuple(usable)))
+    broken += _unknown_exercises(file, before)
     if problems or (whole and broken):
         raise CourseError(*problems, *(problem for item in broken for problem in item.problems))
-    out = {(item.module, item.id) for item in broken}
-    usable = (
-        replace(module, exercises=tuple(item for item in module.exercises if (module.id, item.id) not in out))
-        for module in modules
-    )
-    return replace(course, modules=tuple(usable), broken=broken)
+    late = file.policy
+    percents = round(late.percent_a_day * 100), round(late.cap_percent * 100)
+    policy = Policy(*percents, late.slack_minutes, late.grace_days, late.drop)
+    timezone = file.timezone or ""
+    return Course(file.title, root, tuple(modules), handins, tuple(broken), file.attempts, policy, timezone)
 
 
-def _load_exercise(
-    root: Path, places: Places, limits: Limits, faults: dict[tuple[str, str], list[str]]
-) -> Exercise | None:
-    problems = faults.setdefault((places.module, places.id), [])
+def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[str, str]) -> Exercise:
+    """Read an exercise; `before` has the numbers of those that stand before it in course.yaml, by id.
+
+    Raises:
+        CourseError: it cannot be used, with every problem.
+    """
     if not (root / places.shown).is_dir():
         near = suggestion(places.id, layout.exercise_folders(root, places.module))
         remedy = ";  grade update  brings it back" if layout.is_given(root) else near
         folder = f"{places.module} names {places.id}, and there is no folder {places.shown.as_posix()}"
-        problems.append(f"{COURSE_FILE}: modules: {folder}{remedy}")
-        return None
-    try:
-        file = read_file(root / places.description, places.description.as_posix(), ExerciseFile)
-    except CourseError as error:
-        problems += error.problems
-        return None
+        raise CourseError(f"{COURSE_FILE}: modules: {folder}{remedy}")
+    where = places.description.as_posix()
+    file = read_file(root / places.description, where, ExerciseFile)
+    problems = []
+    if same := [id for id, number in before.items() if number == file.number and id != places.id]:
+        problems.append(f"{where}: number: {file.number} is that of {same[0]} already; change one of the two")
+    # No student meets an exercise before what it builds on, and needs form no circle.
+    for id in file.needs:
+        if id not in before:
+            near = suggestion(id, [*before])
+            problems.append(f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}")
     staff = layout.staff_root(root)
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
     if not shown_checks and not hidden_checks:
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
     entry = None if hidden_checks else file.withheld  # in a full copy nothing is withheld
-    return Exercise(
-        number=file.number,
-        title=file.title,
-        kind=file.kind,
-        difficulty=file.difficulty,
-        topics=file.topics,
-        needs=file.needs,
-        minutes=file.minutes,
-        hints=file.hints,
-        counters=file.counters,
-        values=file.values,
-        void=file.void,
-        par=file.par,
+    exercise = Exercise(
+        **{key: getattr(file, key) for key in _AS_WRITTEN},
         id=places.id,
         module=places.module,
         points=round(file.points * 100),
@@ -123,6 +122,9 @@ def _load_exercise(
         example=_example(file.example) if file.example else None,
         mistakes=_there(root / places.mistakes),
     )
+    if problems:
+        raise CourseError(*problems)
+    return exercise
 
 
 def _there(path: Path) -> Path | None:
@@ -203,18 +205,10 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
     counted = len(set(entry.exercises) - set(entry.extra))
     if entry.drop >= counted:
         problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
-    return HandIn(
-        id=entry.id,
-        title=entry.title,
-        exercises=entry.exercises,
-        weight=entry.weight,
-        extra=entry.extra,
-        drop=entry.drop,
-        late_days=entry.late_days,
-        due=moment(entry.due, "due") if entry.due else None,
-        column=entry.column or entry.title,
-        extensions={who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()},
-    )
+    due = moment(entry.due, "due") if entry.due else None
+    extensions = {who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()}
+    # The keys of the file are the attributes of a hand-in.
+    return HandIn(**{**dict(entry), "due": due, "column": entry.column or entry.title, "extensions": extensions})
 
 
 def _limits(base: Limits, entry: LimitsEntry) -> Limits:
@@ -236,26 +230,13 @@ def _doubled(file: CourseFile) -> Iterator[str]:
             yield f"{COURSE_FILE}: {sentence.format(name)}"
 
 
-def _cross_problems(file: CourseFile, course: Course) -> Iterator[tuple[tuple[str, str], str]]:
-    """Problems that several files have together, each with the module and the id of the exercise that is left out."""
-    ids = [id for entry in file.modules for id in entry.exercises]
-    first: dict[str, str] = {}
-    for exercise in course.exercises:
-        where, key = Places.of(exercise).description.as_posix(), (exercise.module, exercise.id)
-        if (other := first.setdefault(exercise.number, exercise.id)) != exercise.id:
-            yield key, f"{where}: number: {exercise.number} is that of {other} already; change one of the two"
-        # Those before it, so that no student meets an exercise before what it builds on, and needs form no circle. One
-        # of them that is broken is reported by itself.
-        before = ids[: ids.index(exercise.id)]
-        for id in exercise.needs:
-            if id not in before:
-                near = suggestion(id, before)
-                yield key, f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}"
+def _unknown_exercises(file: CourseFile, known: Mapping[str, str]) -> Iterator[Broken]:
+    """Exercises that only a hand-in names."""
     for handin in file.handins:
         for id in handin.exercises:
-            if id not in ids:
-                hint = suggestion(id, ids)
-                yield ("", id), f"{COURSE_FILE}: handins.{handin.id}.exercises: there is no exercise {id}{hint}"
+            if id not in known:
+                where = f"{COURSE_FILE}: handins.{handin.id}.exercises"
+                yield Broken(id, "", (f"{where}: there is no exercise {id}{suggestion(id, [*known])}",))
 
 
 def _requirement_problems(requires: str | None) -> Iterator[str]:

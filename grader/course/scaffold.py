@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,12 +17,12 @@ from typing import Any
 
 import yaml
 
-from grader.course.answers import write_digest
+from grader.course.answers import starter_digest
 from grader.course.files import schemas
 from grader.course.layout import COURSE_FILE, EXERCISE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
 from grader.model.errors import CourseError
-from grader.model.files import failing_as, write_whole
+from grader.model.files import failing_as
 
 _TRY_AGAIN = "fix that, then try again"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
@@ -73,37 +72,19 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
-    fill["yaml_title"] = _as_yaml(title)
-    readme = root / page_of(module)
+    fill["yaml_title"] = json.dumps(title)
     texts = (files or _example)(places) | {places.description: _template(EXERCISE_FILE)}
-    filled = {
-        root / path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()
-    }
-    if not readme.exists():
-        filled[readme] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
+    filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
+    filled[places.description] += f"starter: {starter_digest(filled[places.starter].encode())}\n"
+    if not (root / page_of(module)).exists():
+        filled[page_of(module)] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
     if not (root / SCHEMAS).is_dir():
-        filled |= _schemas(root / SCHEMAS, schemas())
-    # With its line ends, which are somebody's choice. First, because it may refuse; last, because it is what counts.
+        filled |= _schemas(SCHEMAS, schemas())
+    # With its line ends, which are somebody's choice.
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
-    text = with_exercise(text, module, about, id)
-    parts = (root / places.shown, root / places.staff)
-    fresh = [path for part in (*parts, root / SCHEMAS) for path in (part.parent, part) if not path.exists()]
-    try:
-        written, file = _write(filled), (root / COURSE_FILE).resolve()
-        mode = file.stat().st_mode
-        with failing_as(f"{file} cannot be written", _TRY_AGAIN):
-            write_whole(file, text)
-            file.chmod(mode)
-    except BaseException:  # Ctrl-C, too: nothing is left half-written
-        for path in fresh:
-            shutil.rmtree(path, ignore_errors=True)
-        raise
-    # Loaded anew, so that what was laid out is a course, and its digest is that of the file.
-    for exercise in load_course(root, whole=False).exercises:
-        if exercise.id == id:
-            write_digest(exercise)
-    return written
+    course_file = {root / COURSE_FILE: with_exercise(text, module, about, id)}
+    return _write(course_file | {root / path: text for path, text in filled.items()})[1:]
 
 
 def _example(places: Places) -> dict[Path, str]:
@@ -138,7 +119,7 @@ def _write(files: dict[Path, str]) -> list[Path]:
     for path, text in reversed(files.items()):
         with failing_as(f"{path} cannot be written", _TRY_AGAIN):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text.encode("utf-8"))
     return list(files)
 
 
@@ -197,8 +178,3 @@ def _appended(text: str, sequence: Any, item: object) -> str:
     dash = " " * (2 if sequence.flow_style else sequence.start_mark.column)
     end = "\r\n" if "\r\n" in text else "\n"
     return end.join([*lines, *(f"{dash}{row}" for row in rows), *below, ""])
-
-
-def _as_yaml(word: str) -> str:
-    """A word as YAML reads it back: `on`, `no` and `123` need quotes."""
-    return word if yaml.safe_load(word) == word else json.dumps(word)

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from grader.course.answers import starter_digest, wrong_files
+from grader.course.answers import wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.plan import Finished, Outcomes, Work, as_handed_in
@@ -161,8 +161,7 @@ def package_digest() -> str:
 def judge_of(exercise: Exercise) -> str:
     """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
     facts = repr((exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares))
-    starter = exercise.starter_digest or starter_digest(_read(exercise.starter))
-    return digest_of(facts, starter, *map(_read, exercise.files))
+    return digest_of(facts, exercise.starter_digest, *map(_read, exercise.files))
 
 
 def _read(path: Path | None) -> bytes:

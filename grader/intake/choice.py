@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.course.answers import is_starter, is_untouched
+from grader.course.answers import is_starter
 from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.intake import match
 from grader.intake.cells import Module
@@ -179,7 +179,7 @@ def _files_of(
     path = contents.disk[one.path]
     is_file = one.module is None
     typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
-    untouched = is_untouched(exercise, one.source, path)
+    untouched = is_starter(exercise, one.source)
     return ExerciseFiles(
         {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})},
         path,

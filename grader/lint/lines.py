@@ -1,4 +1,4 @@
-"""Lines of a check file that do not do what they say.
+"""Lines of a check file that do not do what they say, found in its syntax tree.
 
 Checks that never run, or not as their author means; what changes or hears the check process alone; and what is around a
 call of student code, and does not cross with it. What does not work at all is not looked for: it raises an error.
@@ -11,7 +11,60 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.lint.scope import CHECK, FIXTURE, Function, Scope, Source, parameters
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
+"""The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
+
+
+class Source:
+    """A check file.
+
+    Attributes:
+        nodes: all nodes of its syntax tree.
+        functions: all functions, also those inside others.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.nodes = list(ast.walk(tree))
+        self.functions = [node for node in self.nodes if isinstance(node, Function)]
+        self._imports: dict[str, str] = {}
+        for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
+            if not module.startswith("."):
+                self._imports[name] = f"{module}.{inner}" if inner else module
+
+    def path(self, node: ast.AST | None) -> str:
+        """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
+        match node:
+            case ast.Call(func=function):
+                return self.path(function)
+            case ast.Name(id=name):
+                return self._imports.get(name, "")
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as value, attr=name) if base := self.path(value):
+                return f"{base}.{name}"
+        return ""
+
+    def decorator(self, function: Function, *paths: str) -> ast.expr | None:
+        """The decorator of a function that is imported as one of these."""
+        return next((one for one in function.decorator_list if self.path(one) in paths), None)
+
+
+def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
+    """What each name of an import statement is imported as: a module, and a name of it or ""."""
+    if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
+        names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
+        return {name: (one.name if one.asname else name, "") for name, one in names}
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        return {one.asname or one.name: (module, one.name) for one in node.names}
+    return {}
+
+
+def parameters(function: Function) -> list[str]:
+    """The names of a function's parameters."""
+    args = function.args
+    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
 
 PROBE = "write a probe: a function of the probe file that does this beside the student's code"
 HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
@@ -35,10 +88,21 @@ class Finding:
         return f"{self.what}; {self.instead}"
 
 
+def findings(text: str) -> list[Finding]:
+    """Every finding of a check file, by line; none for a file that is not valid Python, which collecting reports."""
+    try:
+        source = Source(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return sorted({*_not_graded(source), *_process_wide(source), *_around_calls(source)})
+
+
+# -- checks that never run ---------------------------------------------------------------------------------------------
+
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
 
 
-def not_graded(source: Source) -> Iterator[Finding]:
+def _not_graded(source: Source) -> Iterator[Finding]:
     """Every finding of this kind."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
@@ -84,7 +148,7 @@ _FIXTURES = {
 }
 
 
-def process_wide(source: Source) -> Iterator[Finding]:
+def _process_wide(source: Source) -> Iterator[Finding]:
     """Every finding of this kind."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
@@ -121,9 +185,49 @@ _MODES = re.compile(
 _LISTENERS = re.compile(r"warnings\.catch_warnings|pytest\.(warns|deprecated_call)|contextlib\.redirect_std(out|err)")
 
 
-def around_calls(source: Source) -> Iterator[Finding]:
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+_MODULES = ("student", "reference", "probe")
+
+
+class _Scope:
+    """One function of a check file, and which of its expressions are student code.
+
+    An expression is a module, a function or class of one, the object that a class makes, or the result of a function.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.nodes = list(ast.walk(function))
+        self._kinds = {name: "module" for name in parameters(function) if name in _MODULES}
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._kinds[name] = self._kind(value)
+
+    def _kind(self, node: ast.AST) -> str:
+        """Which of these an expression is; "" for any other."""
+        match node:
+            case ast.Name(id=name):
+                return self._kinds.get(name, "")
+            case ast.Attribute(value=owner, attr=name) if (kind := self._kind(owner)) in ("module", "object"):
+                return "class" if kind == "module" and _CLASS.match(name) else "function"
+            case ast.Call(func=function):
+                return {"class": "object", "function": "result"}.get(self._kind(function), "")
+        return ""
+
+    def calls_student(self, node: ast.AST) -> bool:
+        """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
+        for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+            given = [*call.args, *(word.value for word in call.keywords)]
+            # A result that is called is an object of the student's.
+            if self._kind(call.func) or any(self._kind(one) in ("module", "class", "function") for one in given):
+                return True
+        return False
+
+
+def _around_calls(source: Source) -> Iterator[Finding]:
     """Every mode or listener around a call: in a block, or as a decorator."""
-    for scope in map(Scope, source.functions):
+    for scope in map(_Scope, source.functions):
         blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
         around = [(item.context_expr, block.body) for block in blocks for item in block.items]
         around += [(one, scope.function.body) for one in scope.function.decorator_list]

@@ -111,7 +111,7 @@ class Exercise(PlannedExercise):
         folder: what a student sees.
         closed: folders of courses that no student code may see.
         starter: the exercise module as students get it.
-        starter_digest: digest of the untouched starter, or "" if the file in `folder` is it.
+        starter_digest: digest of the untouched starter; "" if exercise.yaml has none.
         wrong: known wrong answers: files, and entries of a file as FILE/NAME.
         right: files of other right answers.
         withheld: hidden checks that this copy does not have.

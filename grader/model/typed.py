@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from grader.model.errors import FormatError
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import TypeAdapter
 
 Value = TypeVar("Value")
 
 _BYTES = "data:;base64"
 """The only key of an object that stands for bytes. No file and no exercise can have this name."""
-_MOST_PROBLEMS = 50
 
 
 def to_json(value: object, indent: int | None = None) -> bytes:
@@ -52,18 +51,13 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
     try:
         value: Value = adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
     except ValidationError as error:
-        raise FormatError(*(f"{name}: {problem}" for problem in problems_of(error))) from None
+        problems = error.errors(include_url=False, include_input=False, include_context=False)
+        places = (".".join(map(str, item["loc"])) or "all of it" for item in problems)
+        told = (f"{name}: {place}: {item['msg']}" for place, item in zip(places, problems, strict=True))
+        raise FormatError(*told) from None
     except (ValueError, RecursionError):
         raise FormatError(f"{name}: it is not JSON") from None
     return value
-
-
-def problems_of(error: ValidationError) -> list[str]:
-    """Each problem that pydantic found, as place and sentence."""
-    errors = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in errors[:_MOST_PROBLEMS]]
-    more = len(errors) - len(lines)
-    return [*lines, f"and {more} more problems"] if more else lines
 
 
 def schema_of(kind: type) -> dict[str, Any]:

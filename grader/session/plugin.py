@@ -25,7 +25,7 @@ from grader.connection import record
 from grader.connection.connection import Connection
 from grader.connection.record import Record, waiting
 from grader.connection.student import Probe, Student
-from grader.lint import findings
+from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.endings import CheckTimeout
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise

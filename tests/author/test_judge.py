@@ -17,7 +17,7 @@ from grader.author.judge import (
     margin_problems,
     unsteady_problems,
 )
-from grader.author.table import loss_lines, proof_lines
+from grader.author.verify import loss_lines, proof_lines
 from grader.course.answers import Answer
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Speed, Verdict
 

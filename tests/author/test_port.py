@@ -30,7 +30,7 @@ PLACES = Places("01_port", "ported")
 
 
 def port(text: str) -> dict[Path, str]:
-    return Port(dedent(text)).files(PLACES)
+    return Port(dedent(text).encode()).files(PLACES)
 
 
 @pytest.fixture(scope="module")
@@ -158,24 +158,19 @@ import numpy as np
 import torch
 
 
+# TODO: `run_scale` is not defined here: define it in this file, or, if it is the student's, take it from `student`
 def double(x):
-    # TODO: `run_scale` is not defined here: define it in this file, or, if it is the student's, give this function
-    #   `student`
     return run_scale(x, 2.0)
 
 
+# TODO: draw all inputs from `rng`, so that they depend on the seed of the run
 # TODO: add try_this="...", a call that a student can try, which is not a hidden input
 @check("C1")
 def check_scale_random(student):
     """Any numbers"""
     run_scale = student.scale
-    # TODO: `torch.manual_seed` seeds the check process, not student code; draw inputs from `rng`; for student code that
-    #   draws, call `seeded(0, student.f, ...)`
     torch.manual_seed(0)
-    # TODO: draw this from `rng`, so that all inputs depend on the seed of the run
     x = torch.randn(4, 5)  # some numbers
-    # TODO: `torch.no_grad` holds in the check process, not in the calls inside it; write a probe: a function of the
-    #   probe file that does this beside the student's code
     with torch.no_grad():
         y = run_scale(x, 2.0)
     np.testing.assert_allclose(double(x).numpy(), (2 * x).numpy(), rtol=1e-5)
@@ -218,8 +213,7 @@ CORNERS = {
     "def test_f():\n    self.check(f(1))\n": "# TODO: `self` is not defined here",
     "def test_f():\n    f(FIXTURES)\n": "# TODO: `FIXTURES` is not defined here",
     "@pytest.mark.parametrize('g', [f])\ndef test_f(g):\n    g(f(1))\n": "# TODO: `f` is not defined here",
-    "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw this from `rng`",
-    "def check_it(a):\n    assert a == 1\n\n\ndef test_f():\n    check_it(f(1))\n": "# TODO: `check_it` has no",
+    "def test_f():\n    f(np.random.rand(3))\n": "# TODO: draw all inputs from `rng`",
     "import mine as m\n\ndef test_f():\n    f(m.g(1))\n": "    m_g = student.g\n    f(m_g(1))",
 }
 """What else tests have, and what a check file then has."""
@@ -243,7 +237,7 @@ def test_what_cannot_be_ported_is_refused() -> None:
 
 
 def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
-    """It counts tests and what is left to do in each file, and lays nothing out where it refuses."""
+    """It counts tests, and lays nothing out where it refuses."""
     tests = tmp_path / "test_it.py"
     tests.write_text("def test_a():\n    assert 1\n")
     refused = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
@@ -252,9 +246,8 @@ def test_the_command_says_what_is_left(type_grade: WarmGrade, home: Path, tmp_pa
     tests.write_text(dedent(GOLDEN))
     ran = type_grade("new", "02_more/third", "--from", "../test_it.py", cwd=home)
     assert ran.returncode == 0, ran.stderr
-    assert "ported 4 tests: 2 shown, 2 hidden, 1 by a probe\nwhat is left to do stands at its place:" in ran.stdout
+    assert "ported 4 tests: 2 shown, 2 hidden, 1 by a probe\n" in ran.stdout
     written = home / "solutions/02_more/third/check_third.py"
     assert written.read_text() == HIDDEN
-    assert f"\n  solutions/02_more/third/check_third.py: {HIDDEN.count('TODO')} TODOs\n" in ran.stdout
     assert (home / "solutions/02_more/third/probe_third.py").is_file()
     assert not (home / "solutions/02_more/third/wrong").exists()

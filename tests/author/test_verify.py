@@ -223,14 +223,14 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
-    monkeypatch.setattr("grader.author.verify.open_lanes", None)
+    """Where lines of check files have no effect, nothing is run, and a line says so."""
+    monkeypatch.setattr("grader.author.verify.schedule", None)
     course = planted(tmp_path / "course", ["source"])
     (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [
         f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
     ]
-    assert proof.notes == ["source: nothing of it was run; first fix the lines of its check files that are listed"]
+    assert proof.notes == ["source: nothing of it was run; first fix what is listed"]
 
 
 def test_new_course_lacks_only_what_its_author_must_write(

@@ -12,7 +12,6 @@ import pytest
 from support import FORK
 
 from grader.author.verify import Prover
-from grader.author.watch import watch
 from grader.course.load import load_course
 from grader.grading.lanes import Lanes
 from grader.grading.store import open_store
@@ -107,10 +106,10 @@ def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pyt
 
     monkeypatch.setattr(lane, "run", run)
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
-    monkeypatch.setattr("grader.author.watch.open_lanes", lambda *arguments: nullcontext(lanes))
-    monkeypatch.setattr("grader.author.watch.saves", author.saves)
+    monkeypatch.setattr("grader.author.verify.open_lanes", lambda *arguments: nullcontext(lanes))
+    monkeypatch.setattr("grader.author.verify.saves", author.saves)
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:
-        watch(Prover(load_course(home), FORK, store, 1, known_only=True), ["double"], author.say)
+        Prover(load_course(home), FORK, store, 1, known_only=True).watch(["double"], author.say)
     sound, other, back, fault, broken, gone = ("\n".join(lines) for lines in author.told)
     assert "No problems found." in sound
     assert "check_dtype does not catch this wrong answer (random did)" in " ".join(other.split())

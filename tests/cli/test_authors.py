@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import TOTAL, WarmGrade, read, written
+from support import TOTAL, WarmGrade, written
 
 
 @pytest.fixture
@@ -48,17 +48,3 @@ def test_new_refuses_what_students_cannot_import(type_grade: WarmGrade, home: Pa
     """A word of Python, a module of its own and what is no name are no names of exercises."""
     ran = type_grade("new", name, cwd=home)
     assert (ran.returncode, "students import it by its name" in ran.stderr) == (2, True)
-
-
-def test_new_leaves_nothing_half_written(type_grade: WarmGrade, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the last file cannot be written, those before it are gone again, and course.yaml is as it was."""
-
-    def full(path: Path, text: str) -> None:
-        raise OSError(28, "No space left on device", str(path))
-
-    monkeypatch.setattr("grader.course.scaffold.write_whole", full)
-    before = read(home)
-    ran = type_grade("new", "02_more/third", cwd=home)
-    assert (ran.returncode, "No space left on device" in ran.stderr) == (2, True)
-    assert read(home) == before
-    assert not (home / "solutions/02_more").exists()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from support import COURSES
 
 from grader.author.judge import Proof
-from grader.author.table import proof_data
+from grader.author.verify import proof_data
 from grader.cli import main
 from grader.cli.student import doctor_data
 from grader.grading.machine import Examination

@@ -8,7 +8,7 @@ import pytest
 from support import WarmGrade
 
 from grader.author.pages import map_page
-from grader.author.text import unknown_topics
+from grader.author.text import course_problems
 from grader.course.layout import TOPICS, page_of
 from grader.course.load import load_course
 from grader.course.topics import Coverage, read_topics
@@ -55,7 +55,7 @@ def test_coverage_names_the_places(course: Path) -> None:
         "| all | 1 | 1 | 1 |",
     ]
     assert [row.split("|")[2].split()[-1] for row in rows[-3:]] == ["01-2", "01_basics", "-"]
-    assert unknown_topics(coverage) == [
+    assert course_problems(load_course(course), coverage) == [
         "exercises/01_basics/README.md: Topics: T9 is not in exercises/topics.yaml; add it there or fix it here"
     ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.lint import findings
+from grader.lint.lines import findings
 
 ROOT = Path(__file__).resolve().parents[2]
 
