@@ -11,6 +11,7 @@ import ast
 import functools
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from grader.check import show
 from grader.check.costs import ESCAPES
@@ -45,91 +46,7 @@ _ALLOWED = "the allowed number of"
 _LONGEST_FIELD = 120
 _DEPTH = 2
 
-
-_ERROR_TEXTS = """
-Boolean value of Tensor with more than one value is ambiguous
-Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
-Could not infer dtype of *
-Dimension out of range (expected to be in range of #, but got #)
-Expected all tensors to be on the same device, but found at least two devices, * and *!
-Expected all tensors to be on the same device, but got * is on *, different from other tensors on *
-Expected input batch_size (#) to match target batch_size (#).
-Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor
-Size does not match at dimension # expected index # to be no larger than self # apart from dimension #
-Sizes of tensors must match except in dimension #. Expected size # but got size # for tensor number # in the list.
-The expanded size of the tensor (#) must match the existing size (#) at non-singleton dimension #. \
- Target sizes: #.  Tensor sizes: #
-The size of tensor a (#) must match the size of tensor b (#) at non-singleton dimension #
-a Tensor with # elements cannot be converted to Scalar
-a leaf Variable that requires grad is being used in an in-place operation.
-a view of a leaf Variable that requires grad is being used in an in-place operation.
-can only concatenate * (not "*") to *
-can't convert * device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.
-cannot access local variable '@' where it is not associated with a value
-cannot reshape array of size # into shape #
-cannot unpack non-iterable * object
-division by zero
-element # of tensors does not require grad and does not have a grad_fn
-expected m1 and m2 to have the same dtype, but got: * != *
-expected np.ndarray (got *)
-expected sequence of length # at dim # (got #)
-grad can be implicitly created only for scalar outputs
-index # is out of bounds for axis # with size #
-index # is out of bounds for dimension # with size #
-index out of range in self
-indices should be either on * or on the same device as the indexed tensor (*)
-linalg.inv: The diagonal element # is zero, the inversion could not be completed because the input matrix is singular.
-iteration over a 0-d tensor
-list index out of range
-mat1 and mat2 must have the same dtype, but got * and *
-mat1 and mat2 shapes cannot be multiplied (# and #)
-maximum recursion depth exceeded
-mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: *
-module '*' has no attribute '@'
-name '@' is not defined
-not enough values to unpack (expected #, got #)
-object of type '*' has no len()
-one of the variables needed for gradient computation has been modified by an inplace operation
-only one element tensors can be converted to Python scalars
-operands could not be broadcast together with shapes # #
-result type * can't be cast to the desired output type *
-setStorage: sizes #, strides #, storage offset #, and itemsize # requiring a storage size of # are out of bounds for \
-storage of size #
-shape '#' is invalid for input of size #
-size mismatch, got input #, mat #, vec #
-stack expects each tensor to be equal size, but got # at entry # and # at entry #
-stack expects a non-empty TensorList
-step must be greater than zero
-string index out of range
-tensors used as indices must be long, int, byte or bool tensors
-torch.cat(): expected a non-empty list of Tensors
-torch.linalg.solve: The solver failed because the input matrix is singular.
-too many indices for tensor of dimension #
-too many values to unpack (expected #)
-tuple index out of range
-unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
-Please clone() the tensor before performing the operation.
-unsupported operand type(s) for *: '*' and '*'
-view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous \
-subspaces). Use .reshape(...) instead.
-'*' object cannot be interpreted as an integer
-'*' object does not support item assignment
-'*' object has no attribute '@'
-'*' object is not callable
-'*' object is not iterable
-'*' object is not subscriptable
-*() got an unexpected keyword argument '@'
-*() missing # required positional argument: '*'
-*() missing # required positional arguments: "*"
-*() takes # positional arguments but # were given
-*() arg is an empty sequence
-* only supports boolean masks, but got mask with dtype *
-*(): Expected dtype int32/int64 for index
-*(): argument '*' (position #) must be *, not *
-"""
-"""Texts of errors that a hidden check shows: `#` is a number or several, which it leaves out; `*` is a word, which it
-shows if it is one of `_TYPES`, one at most; `@` is a name, which it shows if it stands in the student's line."""
-
+_KNOWN_ERRORS = Path(__file__).with_name("known_errors.txt")
 _TYPES = ("Tensor", "NoneType", "int", "float", "list", "tuple", "function", "torch")
 _MOST_NAMES = 12
 """A line with more names could tell a hidden number by the one that stands in the text."""
@@ -182,9 +99,9 @@ def left_out(known: str) -> list[str]:
 
 @functools.cache
 def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
-    templates = _ERROR_TEXTS.strip().split("\n")
+    _, texts = _KNOWN_ERRORS.read_text(encoding="utf-8").split("\n\n")
     marks = re.compile("|".join(map(re.escape, _PARTS)))
-    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in templates]
+    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in texts.splitlines()]
 
 
 class Words:
