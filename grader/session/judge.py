@@ -37,7 +37,7 @@ from grader.model.picture import NamedShape, Picture, Shapes
 from grader.model.public import NOT_EXPECTED, say
 from grader.session.checks import CollectedCheck
 from grader.session.connections import Connections
-from grader.session.crashed import Ground, existing, may_lack_return, student_raised, where_known
+from grader.session.words import Ground, existing, may_lack_return, student_raised, where_known
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
