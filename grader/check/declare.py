@@ -165,6 +165,8 @@ class Accelerator:
         return copy
 
 
+# -- edge cases, and what must hold for all of them --------------------------------------------------------------------
+
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 """The floating-point dtypes of which PyTorch computes most functions on the CPU."""
 

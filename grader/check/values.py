@@ -279,6 +279,8 @@ def _is_inexact(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point or dtype.is_complex
 
 
+# -- memory ------------------------------------------------------------------------------------------------------------
+
 _PATTERN = 113
 """So many different numbers are written; each fits into every dtype."""
 

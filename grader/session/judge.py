@@ -263,6 +263,8 @@ def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | No
     return f"{head}\n{names[0]}  {show.show(left)}\n{names[1]}  {show.show(right)}"
 
 
+# -- once more, where one run decides nothing --------------------------------------------------------------------------
+
 AS_THEY_WERE = "(your code got copies of the arguments here, because it changes one of them)"
 """Below a message of a run in which student code got copies."""
 
@@ -362,6 +364,8 @@ class Judge:
         # take is the likelier fault.
         return bool(self.student.record.called) and isinstance(error, _BY_VALUES)
 
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
 
 _WITH_PICTURE = (Verdict.FAILED, Verdict.CRASHED)
 _CLASH = "must match the size of tensor"

@@ -248,7 +248,9 @@ def _tried(connection: Connection, lines: str) -> str:
     return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))
 
 
-_MOST = 4000
+# -- what took virtual time, for `grade trace` -------------------------------------------------------------------------
+
+_MOST_MOMENTS = 4000
 
 
 def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Connection], Any]) -> Outcome:
@@ -284,4 +286,4 @@ def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Con
 
 
 def _moments(connection: Connection) -> tuple[Moment, ...]:
-    return tuple(moments_of(named(connection, "moments", "")(), _MOST))
+    return tuple(moments_of(named(connection, "moments", "")(), _MOST_MOMENTS))
