@@ -22,7 +22,7 @@ from pathlib import Path
 
 from grader.grading.plan import Finished
 from grader.grading.secret import secret_in
-from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, from_bytes, now, prepare
+from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.handed import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json
@@ -246,7 +246,6 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
     try:
         with closing(connect(path, wait_s)) as connection:
             os.chmod(path, 0o600)
-            connection.text_factory = from_bytes
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")  # nothing is lost when this process is killed

@@ -1,15 +1,13 @@
 """The words that check files are written in: they import what they need from here, and nothing else of ours.
 
-declare     what a check is: its rule, its share, what its worker sees; and what it is given: random inputs
+declare     what a check is: its rule, its share, what its worker sees; and what it is given: random inputs, edge cases
 properties  what a value is: its kind, shape, dtype, device, layout; the parameters of a module
-values      numbers that are equal, within the tolerance of their dtype
-sharing     views and copies, arguments that stay as they are
+values      numbers that are equal, within the tolerance of their dtype; views and copies, what stays as it is
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
 text        what decides about that: the text of the submission, as a syntax tree
 calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
-edges       inputs on which answers fail that look right, and what must hold for all of them
 show        values as text and as pictures, for messages
 
 Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
@@ -35,8 +33,7 @@ from grader.check.calls import (
     training_step,
 )
 from grader.check.costs import count, count_ops, no_loop, no_new_storage, on_ranks, stays_in_torch, uses_at_most
-from grader.check.declare import Rng, check
-from grader.check.edges import edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
+from grader.check.declare import Rng, check, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
 from grader.check.properties import (
     facts,
     has_parameters,
@@ -53,18 +50,23 @@ from grader.check.properties import (
 )
 from grader.check.ratios import as_fast_as, as_lean_as
 from grader.check.rules import does_not_call, imports_no, uses_only
-from grader.check.sharing import (
+from grader.check.text import reads_openly
+from grader.check.values import (
+    agrees,
+    as_elsewhere,
     changed,
     in_place,
     is_view_of,
+    number,
+    plain,
+    same,
+    same_values,
     shares,
     shares_memory,
     shares_nothing,
     unchanged,
     writes_show,
 )
-from grader.check.text import reads_openly
-from grader.check.values import agrees, as_elsewhere, number, plain, same, same_values
 from grader.connection.student import source
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.wire.decode import copies

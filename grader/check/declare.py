@@ -1,14 +1,24 @@
-"""How a check file declares its checks, and what they are given: random inputs, and an accelerator."""
+"""How a check file declares its checks, and what they are given: random inputs, an accelerator, edge cases.
+
+Edge cases are inputs on which answers fail that look right. Their names go into messages: they are words without
+numbers of a hidden input. Below them is what must hold for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
 import torch
 
+from grader.check.calls import gradcheck, gradients
+from grader.check.properties import is_tensor, require, same_dtype
+from grader.check.values import unchanged
+from grader.connection.connection import Proxy, is_proxy
+from grader.connection.student import own_probe
 from grader.model import CATEGORIES, Device
 from grader.model.public import say
 from grader.wire.facts import Facts, note_facts
@@ -153,3 +163,124 @@ class Accelerator:
         # This process has no such device. The worker puts the tensor where its facts say.
         note_facts(copy, Facts(device=self.device(index)))
         return copy
+
+
+# -- edge cases, and what must hold for all of them --------------------------------------------------------------------
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""The floating-point dtypes of which PyTorch computes most functions on the CPU."""
+
+KINDS = (
+    *("float16", "bfloat16", "float64", "bool", "large integers", "no elements", "0 dims", "negative zeros", "NaN"),
+    *("a window with an offset", "a transpose", "every second column", "an expanded row", "a required gradient"),
+)
+"""The names of all cases, in the order in which they come."""
+
+
+def edge_cases(rng: Rng, *sizes: int, without: Collection[str] = ()) -> dict[str, Any]:
+    """Tensors of at least two dims by the names of their cases. The numbers are small and exact in every dtype.
+
+    Cases of other shapes are "no elements", whose first size is 0, and "0 dims". "large integers" are above 2**24 and
+    2**53, where float32 and float64 round.
+
+    Args:
+        rng: the check's.
+        sizes: the shape of the others.
+        without: names of cases that the task excludes, such as ("bfloat16", "NaN").
+
+    Raises:
+        ValueError: fewer than two sizes, or a name that is not a case.
+    """
+    if len(sizes) < 2 or not {*without} <= {*KINDS}:
+        raise ValueError(f"edge cases need two sizes or more, and names out of {', '.join(KINDS)}")
+    x = rng.whole(-9, 9, *sizes, dtype=torch.float32) / 2
+    last = sizes[-1]
+    special = [torch.tensor(value) for value in (-0.0, float("nan"))]
+    zeros, unknowns = (torch.where(rng.bools(*sizes), value, x) for value in special)
+    wide = rng.whole(-9, 9, *(size + 2 for size in sizes[:-1]), 2 * last + 1, dtype=torch.float32) / 2
+    window = wide[(slice(1, -1),) * (len(sizes) - 1)]
+    turned = rng.whole(-9, 9, *reversed(sizes), dtype=torch.float32) / 2
+    large = rng.choice([2**24, 2**53]) + 1 + 2 * rng.whole(0, 99, *sizes)
+    large.view(-1)[:2] = torch.tensor([2**24 + 1, 2**53 + 1])[: large.numel()]
+    tensors = (
+        *(x.to(dtype) for dtype in (torch.float16, torch.bfloat16, torch.float64)),
+        *(rng.bools(*sizes), large, x[:0], x.flatten()[0].clone(), zeros, unknowns),
+        *(window[..., 1 : last + 1], turned.permute(*reversed(range(len(sizes)))), window[..., 1::2]),
+        *(x[..., :1, :].expand(*sizes), x.clone().requires_grad_()),
+    )
+    return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind not in without}
+
+
+def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:
+    """A call leaves its arguments as they are, in numbers, layout, `requires_grad` and `grad`. Gives its result.
+
+    The function is called with the arguments, with windows on larger tensors of which nothing else may change either,
+    and with tensors that require a gradient and have one already.
+
+    Args:
+        function: a function of the student's.
+        args: its arguments.
+        what: their name in messages, such as "pred or target".
+        requiring: whether tensors may require a gradient; False where the task excludes it.
+    """
+    with unchanged(*_sent(args), what=what):
+        result = function(*args)
+    require(result is not None, say("the result is None (is a `return` missing?)"))
+    bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
+    windows = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
+    with unchanged(*_sent(bases), what=say("what lies around {} in memory, or {} itself,", what, what)):
+        function(*windows)
+    if requiring:
+        unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
+        require(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))
+    return result
+
+
+def keeps_dtypes(function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FLOATS, what: str = "the result") -> None:
+    """The result has the dtype of the floating-point arguments, for each of several dtypes.
+
+    Args:
+        function: a function of the student's, which returns a tensor.
+        args: its arguments; floating-point tensors are converted to each dtype.
+        dtypes: those that the task names.
+        what: the name of the result in messages.
+    """
+    for dtype in dtypes:
+        name = say("{} for {}", what, str(dtype).removeprefix("torch."))
+        result = function(*(arg.to(dtype) if _floats(arg) else arg for arg in args))
+        is_tensor(result, name)
+        same_dtype(result, dtype, name)
+
+
+def lets_gradients_through(function: Proxy, *args: Any, names: Sequence[str] = ()) -> None:
+    """The right gradient reaches each floating-point argument: it agrees with finite differences in float64.
+
+    Args:
+        function: a function of the student's, which returns a tensor.
+        args: its arguments; few numbers, as each of them takes two calls.
+        names: a name for each argument in messages, such as ("A", "b").
+    """
+    grads = gradients(function, *args)
+    for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
+        require(not _floats(arg) or grad is not None, say("no gradient reaches {}", name))
+    gradcheck(function, *args)
+
+
+def _floats(arg: Any) -> bool:
+    return isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point
+
+
+def _sent(args: Sequence[Any]) -> list[Any]:
+    """Without what stays in the worker, such as a function that is an argument."""
+    return [arg for arg in args if not is_proxy(arg)]
+
+
+def _around(arg: torch.Tensor) -> torch.Tensor:
+    """A tensor that is two larger in each dim, with an argument in its middle."""
+    larger = arg.new_ones([size + 2 for size in arg.shape])
+    _within(larger).copy_(arg.detach())
+    return larger
+
+
+def _within(larger: torch.Tensor) -> torch.Tensor:
+    return larger[(slice(1, -1),) * larger.dim()]

@@ -9,7 +9,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,20 @@ from grader.report.console import Say, print_json, terminal_width
 from grader.report.pictures import lines_of
 from grader.report.safe import WIDTH, for_terminal, prose
 
+if TYPE_CHECKING:
+    from grader.model.messages import Setup
+    from grader.runner.source import Reached
+
 NOT_PACKED = 1
 _SHAPE = re.compile(r"\(([0-9]{1,12}(, ?[0-9]{1,12}){0,5},?)?\)|[0-9]{1,12}(, ?[0-9]{1,12}){0,5}")
 _NAME = 18
 """Columns of the names of facts in `grade doctor`."""
+
+_MEANING = {
+    "full": "student code sees the interpreter and nothing else, and leaves nothing behind",
+    "reduced": "student code cannot read your files, use the network or start processes",
+    "none": "student code runs in a process of its own with limits, but can do what you can do",
+}
 
 
 @click.command("start")
@@ -340,10 +351,6 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall("[0-9]+", text)))
 
 
-if TYPE_CHECKING:
-    from grader.grading.machine import Examination
-
-
 @click.command("doctor")
 @options.json
 @options.start
@@ -352,15 +359,35 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     say = Say(quiet=as_json)
     say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
-    from grader.grading.machine import examine
+    from grader.runner.source import SandboxPlan, open_source
 
     setup = setup_of(start)
     for name, value in _course_rows():  # first: it also helps where no worker starts
         say(*_row(name, value))
-    examined = examine(setup)
-    say(*doctor_lines(examined))
+    facts = _facts(setup)
+    # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
+    with closing(open_source(setup.start, SandboxPlan())) as source:
+        reached = source.wait_ready()
+    say(*_doctor_lines(facts, reached))
     if as_json:
-        print_json(doctor_data(examined))
+        print_json(doctor_data(facts, reached))
+
+
+def _facts(setup: Setup) -> Mapping[str, object]:
+    from grader.grading.store import describe_machine
+    from grader.sandbox import cgroup
+
+    machine = describe_machine(setup, None)
+    return {
+        "grader": machine.grader,
+        "Python": machine.python,
+        "torch": machine.torch,
+        "numpy": machine.numpy,
+        "system": machine.os,
+        "processors": os.cpu_count(),
+        "workers start by": machine.start,
+        "check processes": f"memory is {'' if cgroup.find() else 'not '}limited by a control group",
+    }
 
 
 def _row(name: str, value: str) -> Iterator[str]:
@@ -391,35 +418,34 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
 
 
-def doctor_lines(examined: Examination) -> Iterator[str]:
+def _doctor_lines(facts: Mapping[str, object], reached: Reached) -> Iterator[str]:
     """The facts, each probe, the level, and what would raise it."""
-    from grader.grading.machine import MEANING
-
-    for name, value in examined.facts.items():
+    for name, value in facts.items():
         yield from _row(name, str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     yield ""
-    if examined.reached.findings:
+    if reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"
-    for row in examined.reached.findings:
+    for row in reached.findings:
         yield f"  {'FAIL' if row.why_not else 'ok':6}{row.level.word:9}{row.sentence}"
         if row.why_not:
             yield from prose(row.why_not, WIDTH, " " * 17, "  ")
-    yield f"Confinement: {examined.reached.level.word}"
-    for line in (MEANING[examined.reached.level], *examined.missing):
+    yield f"Confinement: {reached.level.word}"
+    missing = reached.missing()
+    for line in (_MEANING[reached.level.word], *missing):
         yield from prose(line, WIDTH, "  ", "  ")
-    if examined.missing:
+    if missing:
         yield "  Another way to full confinement is a container; see docs/security.md"
 
 
-def doctor_data(examined: Examination) -> dict[str, Any]:
+def doctor_data(facts: Mapping[str, object], reached: Reached) -> dict[str, Any]:
     """The same for other programs."""
     return {
-        "facts": dict(examined.facts),
-        "confinement": examined.reached.level.word,
+        "facts": dict(facts),
+        "confinement": reached.level.word,
         "tried": [
             {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
-            for it in examined.reached.findings
+            for it in reached.findings
         ],
-        "missing": list(examined.missing),
+        "missing": reached.missing(),
     }

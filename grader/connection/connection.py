@@ -410,7 +410,8 @@ class Connection:
             )
         place = place_of(value)
         if place.connection is not self:
-            raise Unsupported(f"`{place.word}` belongs to another process: a call takes objects of its own side only")
+            text = "a call takes objects of the student's or of the reference's, and not of both"
+            raise Unsupported(f"`{place.word}` belongs to another process: {text}")
         if place.life and place.life != self.lives:
             raise RuntimeError(f"`{place.word}` is gone: its worker has ended")
         return list(place.child)

@@ -101,19 +101,9 @@ class Probe:
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Run one in the worker of the objects that it is given; without any, in the student's.
-
-        Raises:
-            TypeError: it is given objects of two workers.
-        """
-        proxies = [each for each in parts([args, kwargs]) if is_proxy(each)]
-        connections = {id(each): each for each in map(connection_of, proxies)}
-        if len(connections) > 1:
-            raise TypeError(
-                f"the probe `{name}` is given objects of the student's and of the reference's, which live in two "
-                "processes; call it once for each"
-            )
-        connection = next(iter(connections.values()), self._connection)
+        """Run one in the worker of the objects that it is given; without any, in the student's."""
+        proxies = (each for each in parts([args, kwargs]) if is_proxy(each))
+        connection = next(map(connection_of, proxies), self._connection)
         space = connection.load_probe(self._path.stem, self._path.read_text(encoding="utf-8"))
         # A probe around a student's function is noted, and named in messages, as that function.
         probe = named(connection, name, space)

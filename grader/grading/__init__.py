@@ -8,5 +8,4 @@ diagnosis    the known wrong answers that it behaves like
 behaviour    what two answers are compared by; sentences that only a behaviour opens
 unexplained  what no wrong answer explains: groups that behave alike, and a draft of a new wrong answer
 secret       of a run over other people's work, from which their inputs come
-machine      what this machine can do, for `grade doctor`
 """

@@ -42,10 +42,6 @@ def setup_of(start: str | None = None, device: str = "sim", confinement: str = "
     return Setup(Start(start) if start else own, accelerator=accelerator, least=Level.of(confinement), seed=seed)
 
 
-def _unheard(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-    """For whoever waits for the result alone."""
-
-
 class Engine(Protocol):
     """Grades work: lanes of this machine, or a cluster."""
 
@@ -69,7 +65,7 @@ class Lanes:
     def __init__(self, pool: Pool, known: Known | None, *, strict: bool = False) -> None:
         self.slots = pool.slots
         self.known = known
-        self.hear: Hear = _unheard
+        self.hear: Hear = lambda *_: None
         self._pool = pool
         self._strict = strict
         self._stopped: Submission | None = None
@@ -162,7 +158,7 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = _unheard) -> Finished:
+def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = lambda *_: None) -> Finished:
     """Grade one exercise of one submission.
 
     Args:

@@ -312,7 +312,6 @@ class Store:
 def open_store(path: Path | None) -> Iterator[Store]:
     """A cache of results in a file; without one, or where none can be written, it lasts as long as it is open."""
     with closing(_opened(path)) as connection:
-        connection.text_factory = from_bytes
         store = Store(connection)
         yield store
         with suppress(sqlite3.Error):
@@ -342,7 +341,9 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
     """A connection that threads may share, one at a time."""
-    return sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
+    connection.text_factory = from_bytes
+    return connection
 
 
 def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:

@@ -126,7 +126,7 @@ class Reached:
         if self.level < least:
             raise ConfinementError(self.level.word, least.word, self.missing(least))
 
-    def missing(self, level: Level) -> list[str]:
+    def missing(self, level: Level = Level.FULL) -> list[str]:
         """What keeps this machine from a level: for each cause a sentence with what to do."""
         broken = [row for row in self.findings if row.why_not and row.level <= level]
         # One remedy for many promises is given once, with the names of them all.

@@ -5,12 +5,9 @@ host             the channel to the host
 plugin           the pytest plugin: collects and runs checks, and gives them their fixtures
 checks           checks as they were collected, and what each run gets anew: values of their files, a stream of inputs
 connections      the connections to the student and to the references, by accelerator; what the student printed
-judge            what a check raised -> its outcome, with its verdict and messages; a second run if need be
-crashed          student code raised an exception: its verdict and messages, also of a hidden check
-words            which words and which texts of exceptions a hidden check may show
-reproduce        lines that repeat a failing call in plain Python, and whether they show the failure
-picturing        pictures below messages
-tracing          what took virtual time, for `grade trace`
+judge            what a check raised -> its outcome, with verdict, messages and picture; a second run if need be
+words            which words a hidden check may show; an exception of student code: its verdict and messages
+reproduce        lines that repeat a failing call in plain Python, and whether they show the failure; `grade trace`
 
 Student code is not imported here: it runs in workers, and is called through `grader.connection`.
 """

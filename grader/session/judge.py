@@ -6,6 +6,9 @@ that was not known beforehand is not shown, and staff read why.
 
 Where one run of a check decides nothing, it is run once more (`Judge`): student code gets copies of the arguments, or
 the reference takes its place.
+
+Below the message of a shown check stands a picture: that of what failed, or of shapes that were broadcast. A hidden
+check has none, because every number in a picture could reveal its inputs.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import ast
 import linecache
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,17 +25,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from grader.check import show
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
+from grader.connection.record import Call
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
-from grader.model.public import NOT_EXPECTED, Public, say
+from grader.model.picture import NamedShape, Picture, Shapes
+from grader.model.public import NOT_EXPECTED, say
 from grader.session.checks import CollectedCheck
 from grader.session.connections import Connections
-from grader.session.crashed import Ground, existing, may_lack_return, student_raised, where_known
-from grader.session.picturing import picture_of
+from grader.session.words import Ground, existing, may_lack_return, student_raised, where_known
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
@@ -48,17 +53,8 @@ _NOT_JUDGED: Mapping[type, Verdict] = {
     CannotRun: Verdict.NOT_RUN,
     Inconclusive: Verdict.INCONCLUSIVE,
 }
-_FALLBACKS: Mapping[Verdict, Public] = {
-    Verdict.ERROR: say("your file cannot be used"),
-    Verdict.SKIPPED: say("a check that this one requires did not pass"),
-    Verdict.CRASHED: say("your code raised an exception, or ended its process"),
-    Verdict.TIMED_OUT: say("your code did not finish in time"),
-    Verdict.OVER_LIMIT: say("your code used more than is allowed"),
-    Verdict.NOT_RUN: say("this check cannot be run here"),
-    Verdict.INCONCLUSIVE: say("the machine is too busy to measure speed"),
-}
-"""What is said by verdict where a text has words that were not known beforehand."""
-
+_NOT_SHOWN = say("how this check ended cannot be said without its hidden input")
+"""What is said where a text has words that were not known beforehand, of any verdict but `failed`."""
 
 Comparison = tuple[str, object, object]
 """The operator and the two sides of a plain `assert a == b` that does not hold."""
@@ -189,7 +185,8 @@ def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
         public = ground.public if ground.at_load else row.file.words.shown(ground.public)
         text = f"{public}{ground.of_small_set}"
         if public is None:
-            text, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
+            text = NOT_EXPECTED if ground.verdict is Verdict.FAILED else _NOT_SHOWN
+            detail = f"{detail}\n{WITHHELD}: {ground.public}"
     rule = row.file.exercise.contract.get(row.check.contract)
     if rule and not ground.unreadable:
         text += f"\n{row.check.contract}  {rule}"
@@ -265,6 +262,8 @@ def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | No
     names = ("got     ", "expected") if op == "==" else ("left ", "right")
     return f"{head}\n{names[0]}  {show.show(left)}\n{names[1]}  {show.show(right)}"
 
+
+# -- once more, where one run decides nothing --------------------------------------------------------------------------
 
 AS_THEY_WERE = "(your code got copies of the arguments here, because it changes one of them)"
 """Below a message of a run in which student code got copies."""
@@ -364,3 +363,56 @@ class Judge:
         # A student's copy has no reference. Its checks were proved with one, so that an answer which a check cannot
         # take is the likelier fault.
         return bool(self.student.record.called) and isinstance(error, _BY_VALUES)
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+
+_WITH_PICTURE = (Verdict.FAILED, Verdict.CRASHED)
+_CLASH = "must match the size of tensor"
+"""What PyTorch says of operands that cannot be broadcast."""
+
+_MOST_DIMS = 6
+
+
+def picture_of(check: Check, verdict: Verdict, error: BaseException | None, calls: Sequence[Call]) -> Picture | None:
+    """The facts of a picture, or None.
+
+    Args:
+        check: the check.
+        verdict: what became of it.
+        error: what it raised.
+        calls: that it made.
+    """
+    if not check.shown or verdict not in _WITH_PICTURE or error is None:
+        return None
+    given = tuple(each for call in calls[-1:] for each in _shapes_given(call))
+    raised = raised_by_student(error)
+    if raised is not None:
+        # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.
+        clashes = _CLASH in raised.text and _broadcast(given) is None
+        return Picture(shapes=Shapes(given, broadcast=True)) if clashes and len(given) > 1 else None
+    picture = error.picture if isinstance(error, CheckFailed) else None
+    if picture is None or picture.shapes is None or len(given) < 2:
+        return picture
+    # A wrong shape that the arguments give by broadcasting is drawn as that.
+    expected, got = (row.shape for row in picture.shapes.rows)
+    stretched = any(row.shape != got for row in given) and _broadcast(given) == got
+    return replace(picture, shapes=Shapes(given, broadcast=True, expected=expected)) if stretched else picture
+
+
+def _shapes_given(call: Call) -> Iterator[NamedShape]:
+    """The shapes of the tensors that a call was given."""
+    for name, value in (
+        *((f"argument {place}", each) for place, each in enumerate(call.args, 1)),
+        *call.kwargs.items(),
+    ):
+        if isinstance(value, torch.Tensor) and value.dim() <= _MOST_DIMS:
+            yield NamedShape(name, tuple(value.shape))
+
+
+def _broadcast(given: tuple[NamedShape, ...]) -> tuple[int, ...] | None:
+    """What the shapes give together; None if they clash."""
+    try:
+        return tuple(torch.broadcast_shapes(*(row.shape for row in given)))
+    except RuntimeError:
+        return None

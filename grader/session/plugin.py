@@ -33,8 +33,7 @@ from grader.session.checks import CheckFile, CollectedCheck, InputStream
 from grader.session.connections import Connections
 from grader.session.host import Host
 from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
-from grader.session.reproduce import Tries
-from grader.session.tracing import traced
+from grader.session.reproduce import Tries, traced
 
 _SHORTEST_S = 0.001
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"

@@ -7,13 +7,16 @@ What a student is to try has been tried: lines that would show nothing wrong are
 run for the student and for the reference, and must print something else. A copy without the reference prints them where
 the check looks at what its calls return, and not at what becomes of their arguments. For a hidden check the author's
 example is run, in a worker that knows no hidden input, and for the reference as well.
+
+For `grade trace` a check is run, or lines of the student's, to see what takes virtual time on a simulated accelerator.
+That is what the worker says, and it decides nothing: it is drawn for the student whose code ran there.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,12 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from grader.check.costs import moments_of
 from grader.check.show import WHOLE, as_source
 from grader.connection.connection import Connection, named
+from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Call, Record
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
-from grader.model.endings import WorkerLost
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
+from grader.model.picture import Moment
 from grader.wire.memory import parts, place_of
 
 _MOST_CALLS = 3
@@ -240,3 +246,44 @@ def _tried(connection: Connection, lines: str) -> str:
     finally:
         connection.begin_check(Record(), limits)
     return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))
+
+
+# -- what took virtual time, for `grade trace` -------------------------------------------------------------------------
+
+_MOST_MOMENTS = 4000
+
+
+def traced(check: Check, student: Connection, lines: str, attempt: Callable[[Connection], Any]) -> Outcome:
+    """An outcome that carries the moments.
+
+    Args:
+        check: the check.
+        student: whose worker is called.
+        lines: what is run in the place of the check; "" for the check itself.
+        attempt: runs the check.
+    """
+    outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
+    try:
+        if not lines and check.shown:
+            attempt(student)
+            return replace(outcome, moments=_moments(student))
+        # In a worker that has met no hidden input, so the moments reveal none.
+        with closing(student.fresh()) as fresh:
+            fresh.begin_check(Record())
+            fresh.names()
+            try:
+                named(fresh, "tried", "")(fresh.module, lines)
+            except Exception as error:  # any exception of the lines: what they did until then is drawn
+                raised = raised_by_student(error)
+                outcome = replace(outcome, message=f"raised {shown(raised) if raised else type(error).__name__}")
+            return replace(outcome, moments=_moments(fresh))
+    except NotUsable as error:
+        return replace(outcome, verdict=Verdict.ERROR, message=error.story)
+    except CheckFailed as error:
+        return replace(outcome, verdict=Verdict.FAILED, message=error.story)
+    except WorkerLost as lost:
+        return replace(outcome, verdict=lost.verdict, message=lost.message)
+
+
+def _moments(connection: Connection) -> tuple[Moment, ...]:
+    return tuple(moments_of(named(connection, "moments", "")(), _MOST_MOMENTS))

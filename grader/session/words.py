@@ -1,8 +1,12 @@
-"""What a hidden check may say: only words that are known before any submission is.
+"""What a hidden check may say: only words that are known before any submission is; and what it says of an exception.
 
 A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong
 to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
 student code answers, it can only choose which of these few texts is shown.
+
+Where student code raised an exception, a hidden check shows the line of the student's own file and the text of the
+exception, as far as both come from a small set that is known before the run: a statement of a short file, and a text of
+Python's or PyTorch's without its numbers.
 """
 
 from __future__ import annotations
@@ -10,13 +14,17 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from grader.check import show
 from grader.check.costs import ESCAPES
 from grader.check.text import words_of
-from grader.model import Limits
-from grader.model.public import Key, Limit, Public
+from grader.connection.connection import Connection
+from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
+from grader.model import Limits, Verdict
+from grader.model.public import Key, Limit, Public, say
 from grader.wire.plain import DTYPES
 
 ERRORS = words_of(
@@ -44,147 +52,6 @@ _ITEM = re.compile(r"(.+)\[([0-3]|'(?:\w+)')\]|item ([0-3]|'(?:\w+)') of (.+)")
 _ALLOWED = "the allowed number of"
 _LONGEST_FIELD = 120
 _DEPTH = 2
-
-
-_ERROR_TEXTS = """
-Boolean value of Tensor with more than one value is ambiguous
-Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.
-Could not infer dtype of *
-Dimension out of range (expected to be in range of #, but got #)
-Expected all tensors to be on the same device, but found at least two devices, * and *!
-Expected all tensors to be on the same device, but got * is on *, different from other tensors on *
-Expected input batch_size (#) to match target batch_size (#).
-Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor
-Size does not match at dimension # expected index # to be no larger than self # apart from dimension #
-Sizes of tensors must match except in dimension #. Expected size # but got size # for tensor number # in the list.
-The expanded size of the tensor (#) must match the existing size (#) at non-singleton dimension #. \
- Target sizes: #.  Tensor sizes: #
-The size of tensor a (#) must match the size of tensor b (#) at non-singleton dimension #
-a Tensor with # elements cannot be converted to Scalar
-a leaf Variable that requires grad is being used in an in-place operation.
-a view of a leaf Variable that requires grad is being used in an in-place operation.
-can only concatenate * (not "*") to *
-can't convert * device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.
-cannot access local variable '@' where it is not associated with a value
-cannot reshape array of size # into shape #
-cannot unpack non-iterable * object
-division by zero
-element # of tensors does not require grad and does not have a grad_fn
-expected m1 and m2 to have the same dtype, but got: * != *
-expected np.ndarray (got *)
-expected sequence of length # at dim # (got #)
-grad can be implicitly created only for scalar outputs
-index # is out of bounds for axis # with size #
-index # is out of bounds for dimension # with size #
-index out of range in self
-indices should be either on * or on the same device as the indexed tensor (*)
-linalg.inv: The diagonal element # is zero, the inversion could not be completed because the input matrix is singular.
-iteration over a 0-d tensor
-list index out of range
-mat1 and mat2 must have the same dtype, but got * and *
-mat1 and mat2 shapes cannot be multiplied (# and #)
-maximum recursion depth exceeded
-mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: *
-module '*' has no attribute '@'
-name '@' is not defined
-not enough values to unpack (expected #, got #)
-object of type '*' has no len()
-one of the variables needed for gradient computation has been modified by an inplace operation
-only one element tensors can be converted to Python scalars
-operands could not be broadcast together with shapes # #
-result type * can't be cast to the desired output type *
-setStorage: sizes #, strides #, storage offset #, and itemsize # requiring a storage size of # are out of bounds for \
-storage of size #
-shape '#' is invalid for input of size #
-size mismatch, got input #, mat #, vec #
-stack expects each tensor to be equal size, but got # at entry # and # at entry #
-stack expects a non-empty TensorList
-step must be greater than zero
-string index out of range
-tensors used as indices must be long, int, byte or bool tensors
-torch.cat(): expected a non-empty list of Tensors
-torch.linalg.solve: The solver failed because the input matrix is singular.
-too many indices for tensor of dimension #
-too many values to unpack (expected #)
-tuple index out of range
-unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. \
-Please clone() the tensor before performing the operation.
-unsupported operand type(s) for *: '*' and '*'
-view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous \
-subspaces). Use .reshape(...) instead.
-'*' object cannot be interpreted as an integer
-'*' object does not support item assignment
-'*' object has no attribute '@'
-'*' object is not callable
-'*' object is not iterable
-'*' object is not subscriptable
-*() got an unexpected keyword argument '@'
-*() missing # required positional argument: '*'
-*() missing # required positional arguments: "*"
-*() takes # positional arguments but # were given
-*() arg is an empty sequence
-* only supports boolean masks, but got mask with dtype *
-*(): Expected dtype int32/int64 for index
-*(): argument '*' (position #) must be *, not *
-"""
-"""Texts of errors that a hidden check shows: `#` is a number or several, which it leaves out; `*` is a word, which it
-shows if it is one of `_TYPES`, one at most; `@` is a name, which it shows if it stands in the student's line."""
-
-_TYPES = ("Tensor", "NoneType", "int", "float", "list", "tuple", "function", "torch")
-_MOST_NAMES = 12
-"""A line with more names could tell a hidden number by the one that stands in the text."""
-
-_MARKS = re.compile(r"[*@]")
-_PARTS = {
-    r"\#": r"(?:\(?-?\d+(?:x\d+)*\)?|[\[(][-\d, ]*[\])])",
-    r"\*": r"([\w.:]+(?: int| char)?|[-+*/@%&|^<>=]+)",
-    "@": r"(\w+)",
-}
-_NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.\.\)")
-_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
-
-
-def known_error(text: str, line: str) -> str:
-    """The text of an exception as a hidden check shows it; "" if it is not a known one.
-
-    Student code may raise any exception with any text, so there are few texts to choose from.
-
-    Args:
-        text: of the exception, from the worker.
-        line: of the student's file, which is shown below it.
-    """
-    names = set(re.findall(r"\w+", line))
-    names = names if len(names) <= _MOST_NAMES else set()
-    for template, pattern in _error_patterns():
-        if match := pattern.fullmatch(_MORE.sub("", text.strip())):
-            kinds = list(_TYPES)
-            words = []
-            for mark, word in zip(_MARKS.findall(template), match.groups(), strict=True):
-                known = word in (names if mark == "@" else kinds)
-                kinds = [] if known and mark == "*" else kinds
-                words.append(word if known else "...")
-            first, *rest = _MARKS.split(template.replace("#", "N"))
-            return first + "".join(map("".join, zip(words, rest, strict=True)))
-    return ""
-
-
-def left_out(known: str) -> list[str]:
-    """The line that explains the marks in a known error of a hidden check; none if it has none."""
-    text = _NO_MARK.sub("", known)
-    number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
-    line = {
-        (True, True): "(N and ... stand for numbers and words that a hidden check leaves out)",
-        (True, False): "(N stands for numbers that a hidden check leaves out)",
-        (False, True): "(... stands for a word that a hidden check leaves out)",
-    }.get((number, word))
-    return [line] if line else []
-
-
-@functools.cache
-def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
-    templates = _ERROR_TEXTS.strip().split("\n")
-    marks = re.compile("|".join(map(re.escape, _PARTS)))
-    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in templates]
 
 
 class Words:
@@ -260,3 +127,217 @@ def _form(node: ast.JoinedStr) -> re.Pattern[str]:
 def _written(value: float | int | None) -> set[str]:
     """A number as a limit is written."""
     return set() if value is None or isinstance(value, bool) else {f"{value:,}", f"{value:g}", str(value)}
+
+
+# -- student code raised an exception ----------------------------------------------------------------------------------
+
+_DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
+_MOST_STATEMENTS = 32
+"""A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Why a check ended.
+
+    Attributes:
+        verdict: how it ended.
+        public: why, in words that reveal no hidden input.
+        story: the same with numbers.
+        of_small_set: what a hidden check shows behind the public text: it comes from a small set that is known.
+        unreadable: whether nothing of the submission ran, so that no rule was examined.
+        at_load: whether the public text was known before any hidden input was, so that it is shown in full.
+    """
+
+    verdict: Verdict
+    public: str = ""
+    story: str = ""
+    of_small_set: str = ""
+    unreadable: bool = False
+    at_load: bool = False
+
+
+def student_raised(raised: Raised, student: Connection) -> Ground:
+    """The verdict and the texts where student code raised an exception, whose lines exist in its files."""
+    lines = shown_lines(raised.lines, student.folder)
+    # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too.
+    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines else None
+    if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
+        public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
+        return Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
+    if (public_left := left_over(raised, raised.what)) is not None:
+        return Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
+    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
+    kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
+    public = say("{} raised {}", raised.what, kind)
+    story = f"{raised.what} raised {shown(raised)}"
+    place = known_line(raised.lines, student)
+    text = known_error(raised.text, "".join(line.text for line in place))
+    known = f": {text}" if text else ""
+    if raised.expected is not None:
+        known = f"\n{kind}{known}" if text else ""
+        public = say("{}; {}", public, raised.expected)
+        story = f"{raised.what} raised {raised.type}; {raised.expected}\n{shown(raised)}"
+    if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
+        full = say("{} wrote more into files than is allowed", raised.what)
+        return Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
+    if raised.type == "SystemExit":
+        public, known = say("{} called exit() or sys.exit()", raised.what), ""
+        story = str(public)
+    if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
+        lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
+    after = [known, *shown_lines(place, student.folder), *left_out(known)]
+    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
+
+
+def where_known(lines: Sequence[Line], student: Connection) -> str:
+    """The line of student code that a hidden check shows; "" without such a line."""
+    return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
+
+
+def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
+    """The innermost of these lines that a hidden check may show, if any: a statement of a function of a short file.
+
+    Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
+    """
+    file = f"{student.module}.py"
+    content = student.files.get(file, b"")
+    starts = _statements(content)
+    if not 0 < len(starts) <= _MOST_STATEMENTS:
+        return []
+    for line in reversed(lines):
+        place = max((start for start, end in starts.items() if start <= line.line <= end), default=0)
+        if line.file == file and place:
+            return [Line(file, place, "", lines_of(content)[place - 1])]
+    return []
+
+
+_KNOWN_ERRORS = Path(__file__).with_name("known_errors.txt")
+_TYPES = ("Tensor", "NoneType", "int", "float", "list", "tuple", "function", "torch")
+_MOST_NAMES = 12
+"""A line with more names could tell a hidden number by the one that stands in the text."""
+
+_MARKS = re.compile(r"[*@]")
+_PARTS = {
+    r"\#": r"(?:\(?-?\d+(?:x\d+)*\)?|[\[(][-\d, ]*[\])])",
+    r"\*": r"([\w.:]+(?: int| char)?|[-+*/@%&|^<>=]+)",
+    "@": r"(\w+)",
+}
+_NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.\.\)")
+_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
+
+
+def known_error(text: str, line: str) -> str:
+    """The text of an exception as a hidden check shows it; "" if it is not a known one.
+
+    Student code may raise any exception with any text, so there are few texts to choose from.
+
+    Args:
+        text: of the exception, from the worker.
+        line: of the student's file, which is shown below it.
+    """
+    names = set(re.findall(r"\w+", line))
+    names = names if len(names) <= _MOST_NAMES else set()
+    for template, pattern in _error_patterns():
+        if match := pattern.fullmatch(_MORE.sub("", text.strip())):
+            kinds = list(_TYPES)
+            words = []
+            for mark, word in zip(_MARKS.findall(template), match.groups(), strict=True):
+                known = word in (names if mark == "@" else kinds)
+                kinds = [] if known and mark == "*" else kinds
+                words.append(word if known else "...")
+            first, *rest = _MARKS.split(template.replace("#", "N"))
+            return first + "".join(map("".join, zip(words, rest, strict=True)))
+    return ""
+
+
+def left_out(known: str) -> list[str]:
+    """The line that explains the marks in a known error of a hidden check; none if it has none."""
+    text = _NO_MARK.sub("", known)
+    number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
+    line = {
+        (True, True): "(N and ... stand for numbers and words that a hidden check leaves out)",
+        (True, False): "(N stands for numbers that a hidden check leaves out)",
+        (False, True): "(... stands for a word that a hidden check leaves out)",
+    }.get((number, word))
+    return [line] if line else []
+
+
+@functools.cache
+def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
+    _, texts = _KNOWN_ERRORS.read_text(encoding="utf-8").split("\n\n")
+    marks = re.compile("|".join(map(re.escape, _PARTS)))
+    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in texts.splitlines()]
+
+
+def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
+    """The lines that exist in the submitted files, with their text taken from there."""
+    lines = []
+    # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
+    for file, number, function, _ in claimed:
+        content = files.get(file, b"")
+        if 0 < number <= len(lines_of(content)):
+            name = function if _has_word(content, function) else ""
+            lines.append(Line(file, number, name, lines_of(content)[number - 1]))
+    return tuple(lines)
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# A file may have a million lines, and every check that fails needs some of them: it is read once.
+_read_once = functools.lru_cache(maxsize=8)
+
+
+@_read_once
+def text_of(content: bytes) -> str:
+    """A file as text."""
+    return content.decode("utf-8-sig", "replace")
+
+
+@_read_once
+def lines_of(content: bytes) -> Sequence[str]:
+    """The lines of a file."""
+    return text_of(content).splitlines()
+
+
+@_read_once
+def _has_word(content: bytes, word: str) -> bool:
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text_of(content)) is not None
+
+
+def is_stub(content: bytes, line: int) -> bool:
+    """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
+    return any(
+        statement.lineno <= line <= (statement.end_lineno or 0)
+        for function in _functions(content)
+        for statement in function.body
+        if isinstance(statement, ast.Raise) and statement.exc is not None
+        if ast.unparse(statement.exc).split("(")[0] == "NotImplementedError"
+    )
+
+
+def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
+    """Whether one of these functions has no `return` that gives something."""
+    called = [each for content in files.values() for each in _functions(content) if each.name in names]
+    return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
+
+
+@_read_once
+def _statements(content: bytes) -> Mapping[int, int]:
+    """The first and the last line of each statement in functions; a compound one ends with its first line."""
+    ends: dict[int, int] = {}
+    for function in _functions(content):
+        for node in ast.walk(function):
+            if isinstance(node, ast.stmt) and node is not function:
+                body = getattr(node, "body", None)
+                ends[node.lineno] = max(node.lineno, body[0].lineno - 1 if body else node.end_lineno or 0)
+    return ends
+
+
+@_read_once
+def _functions(content: bytes) -> Sequence[Function]:
+    try:
+        tree = ast.parse(text_of(content))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]

@@ -23,8 +23,7 @@ from grader.check.costs import (
     stays_in_torch,
     uses_at_most,
 )
-from grader.check.sharing import unchanged
-from grader.check.values import same_values
+from grader.check.values import same_values, unchanged
 from grader.connection.connection import Proxy, connection_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Moment

@@ -7,7 +7,7 @@ import torch
 from support import Function, failure
 
 from grader.check import Rng, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
-from grader.check.edges import KINDS
+from grader.check.declare import KINDS
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 

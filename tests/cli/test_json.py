@@ -14,7 +14,6 @@ from grader.author.judge import Proof
 from grader.author.verify import proof_data
 from grader.cli import main
 from grader.cli.student import doctor_data
-from grader.grading.machine import Examination
 from grader.model import Course
 from grader.model.messages import Level
 from grader.runner.source import PROMISES, Reached
@@ -33,7 +32,7 @@ def test_doctor() -> None:
     """Facts, the level, what holds and what does not, and what would raise the level."""
     holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
-    data = doctor_data(Examination({"processors": 2}, reached))
+    data = doctor_data({"processors": 2}, reached)
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
         "confinement": "reduced",
