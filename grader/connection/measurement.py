@@ -2,17 +2,21 @@
 
 Both run in equal workers with one thread, under a clock of ours (`timing`), in turns and on the same new inputs;
 `ratio` decides. A pair of workers makes a small call first, then finds the size and the number of calls that the clock
-needs, then takes samples that count.
+needs, then takes samples that count. A sample that was disturbed is taken again, a few times at most: a machine that is
+never quiet gets a verdict too.
 
 A side whose calls are short makes several in a sample, each on inputs of its own, so that a sample measures some
 milliseconds of its work: else one cold cache would be the longest part of it. The side whose calls are longer makes
 fewer, on some of the same inputs, and those results are compared. Which inputs these are is drawn by us, so that
 whoever makes up a part of the results is found out.
+
+A sample that other programs or the first use of memory dominated is recognized by what the system reports about the
+workers: how often each was put off its core, and how many pages it met that were not there. Of the latter, the fewest
+that any of its samples had are the function's own.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 import time
@@ -37,6 +41,7 @@ _LEAST_S = 0.0004
 
 _MOST_DOUBLINGS = 5
 _IDLE_SAMPLES = 2
+_MOST_REPEATED = 4
 
 _SAMPLE_S = 0.002
 """A sample makes so many calls of a side that they take about this much CPU time, beyond asking and answering."""
@@ -49,6 +54,12 @@ _MOST_WEIGHT = 8 << 20
 
 _MOST_ASLEEP_S = 0.1
 """A function that sleeps is not called more often than sleeps for so long, as to find out takes no more."""
+
+_PREEMPTION_S, _FAULT_S = 2e-4, 1e-6
+"""What one of them costs, roughly: caches that another program has filled, and a page that is made."""
+
+_DOMINATED = 0.25
+"""A sample is disturbed where these cost more than this share of either side's time."""
 
 _SHORTEST_STOP_S = 0.5
 
@@ -128,8 +139,15 @@ class Measurement:
             sample = pair.sample(self.size, self.calls) if self.calls else self._sized(pair)
             if sample.stopped:
                 yield sample
-            for taken in itertools.count():
-                yield pair.sample(self.size, self.calls or ONE, idle=taken < _IDLE_SAMPLES)
+            # Samples in full size, without those that were disturbed, as far as others can be had.
+            taken = repeated = 0
+            while True:
+                sample = pair.sample(self.size, self.calls or ONE, idle=taken < _IDLE_SAMPLES)
+                if sample.disturbed and not sample.stopped and repeated < _MOST_REPEATED:
+                    repeated += 1
+                else:
+                    taken += 1
+                    yield sample
 
     def _sized(self, pair: PairedRun) -> Sample:
         """Warm up in full size, which is found here: large enough for the clock."""
@@ -159,6 +177,7 @@ class PairedRun:
         self._turn = 0
         self._other_s = 0.0
         self._weight = 0
+        self._own_faults: dict[tuple[str, int, int], int] = {}
         self.stops = False
 
     def close(self) -> None:
@@ -206,10 +225,12 @@ class PairedRun:
             if place in results:
                 self._measurement.same_results(results[place], result)
         self._weight = max(mine_in.weight // calls.mine, mine.weight // calls.mine, theirs.weight // calls.other)
+        works = (mine, ("mine", size, calls.mine)), (theirs, ("other", size, calls.other))
+        disturbed = [self._is_disturbed(*work) for work in works]  # of both: each notes its own faults
         cpu = Sides(mine.cpu_s / calls.mine, self._other_s)
         asleep = Sides(mine.asleep_s / calls.mine, theirs.asleep_s / calls.other)
         idle_s = self._idle(args, theirs.results, calls) if idle else None
-        return Sample(cpu, asleep, idle_s)
+        return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
         """How many calls of each side make a sample that is long enough, estimated from two samples of one call."""
@@ -221,6 +242,19 @@ class PairedRun:
         most_mine = min(most, self._call_s / max(stop_s, 1e-9))
         most_mine = min(most_mine, _MOST_ASLEEP_S / max(min(first.asleep.mine, second.asleep.mine), 1e-9))
         return Calls(_count(mine, most_mine), _count(other, most))
+
+    def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
+        """Whether something else than its own work took a good part of the time.
+
+        Args:
+            timing: of the calls.
+            work: which side's, of which size, and how many calls: its own faults are the fewest that were seen of them.
+        """
+        seen = timing.disturbances
+        if seen is None:
+            return False
+        own = self._own_faults[work] = min(seen.faults, self._own_faults.get(work, seen.faults))
+        return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
 
     def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
         """CPU seconds of a call that does nothing, by how many of them each side makes."""

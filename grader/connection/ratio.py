@@ -79,12 +79,14 @@ class Sample:
         cpu: CPU time.
         asleep: time in which a side neither ran nor was ready to run: it slept, or waited for others.
         idle: CPU time of a call that does nothing, or None where it was not measured anew.
+        disturbed: whether it was other programs, or first use of memory, that took a good part of either time.
         stopped: whether the judged side was stopped, and so took longer than that.
     """
 
     cpu: Sides
     asleep: Sides = NOTHING
     idle: Sides | None = None
+    disturbed: bool = False
     stopped: bool = False
 
     def net(self) -> Sides:

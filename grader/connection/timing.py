@@ -48,12 +48,14 @@ class Timing:
         asleep_s: seconds in which the worker neither ran nor was ready to run; 0 if that is not known.
         results: a copy of what came back from each.
         weight: bytes of the reply.
+        disturbances: what may have made them slow; None if that is not known.
     """
 
     cpu_s: float
     asleep_s: float
     results: list[Any]
     weight: int
+    disturbances: clock.Disturbances | None = None
 
 
 class _Look(NamedTuple):
@@ -179,7 +181,7 @@ class TimedWorker:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
         message = self._message(["name", "", "last"] if idle else self._child)
         try:
-            before = self._look()
+            disturbed, before = clock.disturbances(worker.pid), self._look()
             frame = self._request(message, self._numbers(inputs), seconds)
             after = self._look()
             self._reply_cpu = after.cpu
@@ -189,10 +191,11 @@ class TimedWorker:
             if (seen := worker.last_seen()) is not None:
                 self.slept_s = max(0.0, _look(*seen).asleep - before.asleep)
             raise
-        asleep_s = max(0.0, after.asleep - before.asleep)
+        now, asleep_s = clock.disturbances(worker.pid), max(0.0, after.asleep - before.asleep)
         self.left_out_s += asleep_s
+        since = None if disturbed is None or now is None else now.since(disturbed)
         cpu_s = late + after.cpu - before.cpu
-        self._last = Timing(cpu_s, asleep_s, self._results(frame, inputs.count), len(frame.data))
+        self._last = Timing(cpu_s, asleep_s, self._results(frame, inputs.count), len(frame.data), since)
         return self._last
 
     def _message(self, child: list[Any], *, hold: bool = False) -> dict[str, Any]:

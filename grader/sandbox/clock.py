@@ -10,6 +10,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 
+class Disturbances(NamedTuple):
+    """What may have made a process slow, counted since its start.
+
+    Attributes:
+        faults: of memory, of all its threads: each is a page that was not there yet.
+        preemptions: how often its first thread was put off its core while it wanted to run.
+    """
+
+    faults: int
+    preemptions: int
+
+    def since(self, before: Disturbances) -> Disturbances:
+        """Those that came after others."""
+        return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
+
+
 class Memory(NamedTuple):
     """Bytes of memory of a process.
 
@@ -58,14 +74,30 @@ def waited_s(pid: int) -> float | None:
     return None
 
 
+def disturbances(pid: int) -> Disturbances | None:
+    """What may have made a process slow; None where that cannot be read."""
+    with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
+        # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        put_off = int(_status(pid, "nonvoluntary_ctxt_switches")["nonvoluntary_ctxt_switches"][0])
+        return Disturbances(int(fields[7]) + int(fields[9]), put_off)
+    return None
+
+
 def memory(pid: int) -> Memory | None:
     """The memory of a process; None if it cannot be read."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
-        text = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
-        rows = dict(line.split(":", 1) for line in text.splitlines())
-        return Memory(*(int(rows[name].split()[0]) * 1024 for name in names))
+        rows = _status(pid, *names)
+        return Memory(*(int(rows[name][0]) * 1024 for name in names))
     return None
+
+
+def _status(pid: int, *names: str) -> dict[str, list[str]]:
+    """Lines of a process's `status` by their names, as words."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        rows = (line.split(":", 1) for line in file if line.startswith(names))
+        return {name: words.split() for name, words in rows}
 
 
 def reset_peak(pid: int) -> None:

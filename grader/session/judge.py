@@ -34,7 +34,7 @@ from grader.connection.record import Call
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
 from grader.model.picture import NamedShape, Picture, Shapes
-from grader.model.public import NOT_EXPECTED, say
+from grader.model.public import NOT_EXPECTED, Public, say
 from grader.session.checks import CollectedCheck
 from grader.session.connections import Connections
 from grader.session.words import Ground, existing, may_lack_return, student_raised, where_known
@@ -53,8 +53,17 @@ _NOT_JUDGED: Mapping[type, Verdict] = {
     CannotRun: Verdict.NOT_RUN,
     Inconclusive: Verdict.INCONCLUSIVE,
 }
-_NOT_SHOWN = say("how this check ended cannot be said without its hidden input")
-"""What is said where a text has words that were not known beforehand, of any verdict but `failed`."""
+_FALLBACKS: Mapping[Verdict, Public] = {
+    Verdict.ERROR: say("your file cannot be used"),
+    Verdict.SKIPPED: say("a check that this one requires did not pass"),
+    Verdict.CRASHED: say("your code raised an exception, or ended its process"),
+    Verdict.TIMED_OUT: say("your code did not finish in time"),
+    Verdict.OVER_LIMIT: say("your code used more than is allowed"),
+    Verdict.NOT_RUN: say("this check cannot be run here"),
+    Verdict.INCONCLUSIVE: say("the machine is too busy to measure speed"),
+}
+"""What is said by verdict where a text has words that were not known beforehand."""
+
 
 Comparison = tuple[str, object, object]
 """The operator and the two sides of a plain `assert a == b` that does not hold."""
@@ -185,8 +194,7 @@ def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
         public = ground.public if ground.at_load else row.file.words.shown(ground.public)
         text = f"{public}{ground.of_small_set}"
         if public is None:
-            text = NOT_EXPECTED if ground.verdict is Verdict.FAILED else _NOT_SHOWN
-            detail = f"{detail}\n{WITHHELD}: {ground.public}"
+            text, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
     rule = row.file.exercise.contract.get(row.check.contract)
     if rule and not ground.unreadable:
         text += f"\n{row.check.contract}  {rule}"

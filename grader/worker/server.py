@@ -13,11 +13,14 @@ import gc
 import importlib
 import os
 import selectors
+import signal
 import socket
 import sys
 import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import torch
 
 from grader import accelerator
 from grader.sandbox import kernel, messages
@@ -27,6 +30,7 @@ from grader.sandbox.trials import try_out
 from grader.worker import counting, surroundings
 from grader.worker.serve import forked
 
+_SELF_CHECK_S = 20
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
@@ -54,6 +58,8 @@ def run(host: int, launched: str) -> None:
         host: a descriptor of the host's socket.
         launched: the launcher's message.
     """
+    # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
+    _check_parallel_operation()
     for name in _PRELOADED:
         importlib.import_module(name)
     surroundings.preload()
@@ -75,6 +81,19 @@ def _sandbox_of(reached: messages.Launched) -> Sandbox:
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable) if reached.readable else Sandbox()
+
+
+def _check_parallel_operation() -> None:
+    """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
+        torch.set_num_threads(2)
+        (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    if status != 0:
+        sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
 
 
 class _Server:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -17,8 +18,9 @@ from grader.connection.connection import Proxy, connection_of
 from grader.connection.measurement import Calls, Measurement, NewInputs, PairedRun
 from grader.connection.process import WorkerProcess
 from grader.connection.ratio import Ratio
-from grader.connection.timing import Inputs, TimedWorker, _Look
+from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost
+from grader.sandbox.clock import Disturbances
 
 REFERENCE = """
 import os
@@ -136,6 +138,39 @@ def test_short_calls_are_several_in_a_sample(function: Function) -> None:
     measurement = compare(function(writing(100)), function(REFERENCE, "given", "the reference's"))
     assert measurement.decide().value == pytest.approx(0.001)
     assert measurement.calls == Calls(32, 1)
+
+
+def disturbed(
+    function: Function, monkeypatch: pytest.MonkeyPatch, preempted: Callable[[int], bool]
+) -> tuple[Ratio, int]:
+    """A comparison where some calls are preempted and take ten times as long for it, and how many calls it took."""
+    count = itertools.count()
+    real = TimedWorker._go
+
+    def timed(worker: TimedWorker, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
+        timing = real(worker, inputs, seconds, idle=idle)
+        if not idle and preempted(next(count)):
+            timing.disturbances, timing.cpu_s = Disturbances(0, 1000), 10 * timing.cpu_s
+        return timing
+
+    monkeypatch.setattr(TimedWorker, "_go", timed)
+    found = compare(function(writing(3000)), function(REFERENCE, "given", "the reference's"), limit=0.5).decide()
+    return found, next(count)
+
+
+def test_disturbed_samples_are_taken_again(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other programs did to a sample is seen from outside, and that sample does not count."""
+    # Of a warm-up and two samples to find the size, the calls are 0 to 5.
+    found, calls = disturbed(function, monkeypatch, lambda number: number in (6, 9, 10))
+    assert [found.value, found.high] == pytest.approx([0.03, 0.03])
+    assert (found.samples, calls) == (2, 6 + 2 * (3 + 2))
+
+
+def test_a_machine_that_is_never_quiet(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all samples are disturbed they count, after four that were taken again."""
+    found, calls = disturbed(function, monkeypatch, lambda number: True)
+    assert found.below
+    assert (found.samples, calls) == (2, 6 + 2 * (4 + 2))
 
 
 def test_calls_do_not_see_what_others_wrote(function: Function) -> None:
