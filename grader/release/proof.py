@@ -1,7 +1,7 @@
 """The proof that a copy has nothing of staff's: canaries, and a search for parts of their files.
 
 Files are compared without white space, so that the search finds a part however it is indented or wrapped. Which files
-a copy has is decided elsewhere, by a list of what is copied (`contents`).
+a copy has is decided elsewhere, by a list of what is copied (`make`).
 """
 
 from __future__ import annotations

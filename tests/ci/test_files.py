@@ -24,8 +24,7 @@ from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES, RIGHT, written
 
-from grader.ci.files import Wishes, lay_out, package, platform_files
-from grader.ci.platforms import PLATFORMS
+from grader.ci.files import PLATFORMS, Wishes, lay_out, package, platform_files
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
