@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from grader.sandbox import kernel, seccomp
 from grader.sandbox.messages import Launched, LaunchPlan, from_text, to_text
-from grader.sandbox.namespaces import advice, patiently, require_room
+from grader.sandbox.namespaces import patiently, require_room
 from grader.sandbox.view import COPIED, build
 
 _STRANGER = 2_000_000_000
@@ -40,8 +40,6 @@ def main() -> None:
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
     refused = _try_inner(plan) if plan.namespaces else "namespaces were not wanted"
-    # Outside, since inside namespaces of one's own other limits are seen.
-    refused += advice(refused)
     readable = _readable(plan) if plan.rules else None
     _become(plan, Launched(refused, readable))
 

@@ -3,7 +3,7 @@
 host   -> launcher       `LaunchPlan`, as an argument
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
-server -> host           `Ready`, then `Found` for each `TryOut`
+server -> host           `Found` for a `TryOut`, once torch is imported
 lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
@@ -100,21 +100,16 @@ class TryOut(Message):
 
 
 @dataclass(frozen=True)
-class Ready(Message):
-    """The server is warm.
+class Found(Message):
+    """The server is warm, and what its probes found.
 
     Attributes:
+        results: of each probe by name; "" where its promise holds.
         refused: why the kernel did not give all layers, or "".
     """
 
-    refused: str
-
-
-@dataclass(frozen=True)
-class Found(Message):
-    """What each probe found, by name; "" where its promise holds."""
-
     results: Mapping[str, str]
+    refused: str
 
 
 @dataclass(frozen=True)
