@@ -15,8 +15,6 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
@@ -91,27 +89,12 @@ class Wishes:
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
-
-    Raises:
-        CourseError: nothing can be installed from such a package.
     """
 
     package: str
     confinement: str = ""
     handin: HandIn | None = None
     fail_below: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a package that no installer would find."""
-        if self.wheel is not None or self.package.startswith("git+"):
-            return
-        try:
-            Requirement(self.package)
-        except InvalidRequirement:
-            raise CourseError(
-                f"--package: {self.package!r} is neither a requirement (tensorgrade==0.1.0) nor a git address "
-                "(git+https://...) nor a wheel (FILE.whl)"
-            ) from None
 
     @property
     def wheel(self) -> Path | None:
