@@ -16,7 +16,7 @@ from grader.batch.overrides import OVERRIDES, unused
 from grader.batch.policy import ROSTER, Rules
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
-from grader.intake.handed import NOTE_KINDS, Unmatched
+from grader.intake.contents import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import GraderError
 from grader.model.files import failing_as, write_whole

@@ -15,7 +15,7 @@ from grader.batch.journal import Noted
 from grader.batch.overrides import Override, decisions, overridden, read_overrides
 from grader.course.layout import COURSE_FILE
 from grader.grading.plan import VOID
-from grader.intake.handed import Handed
+from grader.intake.contents import Handed
 from grader.model import Course, FinalScore, HandIn, Policy, Report, Score
 from grader.model.score import counted, points_text
 from grader.report.people import NOBODY, People, Person, folded, people_in

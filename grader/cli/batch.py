@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.batch.journal import Shard
     from grader.batch.run import OpenEngine, Order, Summary
     from grader.grading.plan import RunPlan
-    from grader.intake.handed import Intake
+    from grader.intake.layouts import Intake
     from grader.model import Course, Report
 
 

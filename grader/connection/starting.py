@@ -23,8 +23,7 @@ from grader.connection.process import GRACE_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup
-from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send, to_tree
+from grader.sandbox.messages import Ended, Refused, Started, StartWorker, WorkerLimits, receive, send, to_tree
 from grader.sandbox.process import workers_environment
 from grader.wire.frames import Caps, Channel
 from grader.wire.transport import ChannelClosed, SocketTransport, pipes_of, until

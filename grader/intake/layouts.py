@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,11 +24,59 @@ import yaml
 from grader.course.files import suggestion
 from grader.course.layout import CLONED, ZIP
 from grader.intake.collect import unpacked
-from grader.intake.contents import archive_suffix, is_archive, is_junk, is_packed
-from grader.intake.handed import ALL_OF_IT, METADATA, SUBMITTED, Handed, Intake, Layout, Part, Taken, Unmatched
+from grader.intake.contents import ALL_OF_IT, METADATA, Handed, Part, Unmatched, archive_suffix, is_junk, is_packed
 from grader.intake.match import CODE, named, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
+from grader.model.score import counted
+
+Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
+"""What was handed in, and what belongs to no author."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one platform lays out what it gives.
+
+    Attributes:
+        name: as it is typed.
+        title: for people: "a Canvas download".
+        fits: whether the items of a folder are laid out so.
+        read: the items of a folder, and all exercises of the course, as what was handed in.
+    """
+
+    name: str
+    title: str
+    fits: Callable[[Sequence[Path]], bool]
+    read: Callable[[Sequence[Path], Sequence[Exercise]], Taken]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """A folder of submissions, understood.
+
+    Attributes:
+        layout: how it is laid out.
+        root: the folder in which the submissions lie.
+        source: what was named: that folder, one around it, or a zip.
+        handed: what was handed in, by key.
+        unmatched: what belongs to no author.
+    """
+
+    layout: Layout
+    root: Path
+    source: Path
+    handed: tuple[Handed, ...]
+    unmatched: tuple[Unmatched, ...]
+
+    def title(self) -> str:
+        """What was handed in, in one line."""
+        parts = sum(len(item.parts) for item in self.handed)
+        people = len({author for item in self.handed for author in item.authors})
+        groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
+        files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
+        return f"{self.layout.title}: {files}{counted(people, 'author')}{groups}"
+
 
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
 
@@ -385,7 +433,7 @@ def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tup
     for _ in range(_DEEPEST):
         folders = [item for item in inside if item.is_dir()]
         # In a folder of nbgrader's course it lies among others, which are its teacher's.
-        for item in (item for item in folders if item.name == SUBMITTED):
+        for item in (item for item in folders if item.name == "submitted"):
             if NBGRADER.fits(own := _items(item, out)):
                 return item, own
         if _recognized(inside) is not PLAIN or _is_class(inside, exercises):
@@ -402,7 +450,7 @@ def _is_class(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
     seen: set[str] = set()
     zips = 0
     for item in items:
-        zips += is_archive(item.name) and not item.is_dir()
+        zips += is_packed(item.name) and not item.is_dir()
         if item.is_dir():
             own = {name.exercise for path in item.rglob("*.*") if (name := named(path.name, exercises))}
             if own & seen:

@@ -20,12 +20,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
-from grader.intake.match import called, defined, named, starter_names, syntax_error
+from grader.intake.match import LARGEST, called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
 _OURS = "grader.notebook"
-LARGEST = 1 << 16
-"""A longer cell counts as code, and is not looked at."""
 
 _MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends
 _BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
@@ -45,7 +43,7 @@ class Cell:
         source: as IPython runs it, or as it was saved.
         failed: whether it raised.
         id: of the cell, if the notebook has one; the same for all its runs.
-        dropped: lines of it that are not Python, and that do nothing in the source.
+        has_magics: whether lines of it are not Python; they do nothing in the source.
         of: in a file, the id of the exercise that it is of, or "".
         says_so: whether it says that itself.
     """
@@ -54,7 +52,7 @@ class Cell:
     source: str
     failed: bool = False
     id: str | None = None
-    dropped: tuple[str, ...] = ()
+    has_magics: bool = False
     of: str = ""
     says_so: bool = False
 
@@ -174,27 +172,14 @@ def joined(cells: Sequence[Cell], needed: Collection[str] = (), label: str = "In
     module = Module(label)
     for cell in cells:
         tree = parsed(cell.source)
-        if cell.dropped:
-            module.note(cell.number, f": left out {_listed(cell.dropped)}")
-        if tree is not None:
-            lines, has_magics = _plain(cell.source, tree)
-            if has_magics:
-                module.note(cell.number, ": left out magics and shell lines")
-            module.add(cell.number, lines)
-        elif (error := _error_in(cell.source)) and not defined(cell.source) & set(needed):
+        lines, has_magics = _plain(cell.source, tree) if tree is not None else (cell.source.split("\n"), False)
+        if has_magics or cell.has_magics:
+            module.note(cell.number, ": left out magics and shell lines")
+        if tree is None and (error := syntax_error(cell.source)) and not defined(cell.source) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
-            module.add(cell.number, cell.source.split("\n"))
+            module.add(cell.number, lines)
     return module
-
-
-def _error_in(source: str) -> SyntaxError | None:
-    return syntax_error(source) if len(source) <= LARGEST else None
-
-
-def _listed(dropped: Sequence[str]) -> str:
-    shown = ", ".join(line.strip()[:40] for line in dropped[:3])
-    return shown if len(dropped) <= 3 else f"{shown} and {len(dropped) - 3} more"
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
@@ -321,8 +306,8 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
             own = _own_exercise(about.get("tags"), nbgrader.get("grade_id"), text, exercises)
-            source, dropped = _python(text)
-            yield Cell(number, source, dropped=dropped, of=own or below, says_so=bool(own))
+            source, has_magics = _python(text)
+            yield Cell(number, source, has_magics=has_magics, of=own or below, says_so=bool(own))
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -356,24 +341,18 @@ def _words(text: str) -> str:
     return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "
 
 
-def _python(code: str) -> tuple[str, tuple[str, ...]]:
-    """A cell in which lines that are not Python do nothing, and these lines. A cell that is Python has none."""
-    lines = code.split("\n")
-    dropped = []
+def _python(code: str) -> tuple[str, bool]:
+    """A cell in which lines that are not Python do nothing, and whether there are any."""
+    lines, has_magics = code.split("\n"), False
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
-        dropped.append(lines[first])
+        has_magics = True
         if lines[first].split()[0] not in _BODY_COUNTS:
-            return "\n" * (len(lines) - 1), tuple(dropped)
+            return "\n" * (len(lines) - 1), has_magics
         lines[first], code = "", "\n".join(["", *lines[first + 1 :]])
-    if len(code) <= LARGEST and syntax_error(code):
+    if syntax_error(code):
         for place, line in enumerate(lines):
             if _MAGIC.match(line.strip()):
-                dropped.append(line)
-                lines[place] = _nothing(line)
-    return "\n".join(lines), tuple(dropped)
-
-
-def _nothing(line: str) -> str:
-    """A line that does nothing, as far to the right."""
-    return line[: len(line) - len(line.lstrip())] + "pass"
+                has_magics = True
+                lines[place] = line[: len(line) - len(line.lstrip())] + "pass"  # as far to the right
+    return "\n".join(lines), has_magics

@@ -1,7 +1,7 @@
 """Caps on a whole worker, with all its processes and private files: control groups, where this user may make them.
 
 Version 1 has a folder for each controller; version 2 has one tree. Both are used where they can be written, which is
-for root mostly. Without them the limits of `limits` hold for each process, and the private file system is capped by
+for root mostly. Without them the limits of `levels` hold for each process, and the private file system is capped by
 itself. Version 2 could not be tried where this was written; see docs/security.md.
 """
 

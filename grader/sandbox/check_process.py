@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from py_landlock.errors import LandlockError
 
 from grader.sandbox import cgroup, kernel, landlock
-from grader.sandbox.limits import THREADS
+from grader.sandbox.messages import THREADS
 from grader.sandbox.process import interpreter_paths
 from grader.sandbox.view import DEVICES, View
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import signal
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from grader.sandbox import kernel, view
+
+if sys.platform != "win32":  # workers import this on every system
+    import fcntl
 
 _USER = 1000
 """User and group as seen inside."""
