@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
@@ -103,25 +101,18 @@ class Wishes:
 
 
 def package_here() -> str:
-    """How this grader itself was installed, so that a job installs the same.
+    """This version of the grader, as the index has it that it was installed from.
 
     Raises:
-        CourseError: it was installed from a folder of this machine.
+        CourseError: it was installed from elsewhere, such as a folder of this machine.
     """
     # In a checkout there may be a second description of the package, which does not say where it came from.
-    texts = (installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade"))
-    origin = json.loads(next(filter(None, texts), "{}"))
-    url = origin.get("url")
-    if url is None:
-        return f"tensorgrade=={metadata.version('tensorgrade')}"
-    if vcs := origin.get("vcs_info"):
-        return f"tensorgrade @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
-    if url.endswith(".whl"):
-        return url2pathname(urlsplit(url).path) if url.startswith("file:") else f"tensorgrade @ {url}"
-    raise CourseError(
-        "this grader was installed from a folder, which no job has. Say what a job installs: --package "
-        "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
-    )
+    if any(installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade")):
+        raise CourseError(
+            "this grader was not installed from an index. Say what a job installs: --package "
+            "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
+        )
+    return f"tensorgrade=={metadata.version('tensorgrade')}"
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:

@@ -102,7 +102,7 @@ class ForkStarter(Starter):
         leaving: workers that were ended, and of which the server has not said yet that they are gone.
     """
 
-    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
+    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Group | None = None) -> None:
         super().__init__(root)
         self._server, self._groups = server, groups
         self.leaving: list[_Forked] = []

@@ -139,16 +139,7 @@ class Entry:
             with self.opened() or io.BytesIO() as file:
                 return file.read(most)
         except _UNREADABLE as error:
-            raise SubmissionError(_strerror(error) if self.file else f"it is damaged: {error}") from None
-
-
-def _strerror(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
-
-
-def is_archive(name: str) -> bool:
-    """Whether a file of that name can be opened here."""
-    return bool(archive_suffix(name))
+            raise SubmissionError(getattr(error, "strerror", None) or f"it is damaged: {error}") from None
 
 
 def archive_suffix(name: str) -> str:
@@ -324,7 +315,7 @@ class Contents:
         Raises:
             SubmissionError: it is not taken, and why.
         """
-        most, packed = most_bytes(path.name), is_archive(path.name)
+        most, packed = most_bytes(path.name), bool(archive_suffix(path.name))
         if entry.why or not most:
             raise SubmissionError(entry.why or _why_not(path))
         if packed and entry.file is not None:  # it is not read as a whole
@@ -415,13 +406,13 @@ def _on_disk(name: PurePosixPath, path: Path) -> Entry:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
     except OSError as error:
-        why = _strerror(error)
+        why = str(error.strerror)
     return Entry(name, lambda: path.open("rb"), why, path)
 
 
 def is_packed(name: str) -> bool:
     """Whether a file of that name is an archive, also one that cannot be opened here."""
-    return name.lower().endswith(_CANNOT_OPEN) or is_archive(name)
+    return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
 
 
 def _why_not(path: PurePosixPath) -> str:

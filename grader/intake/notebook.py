@@ -91,11 +91,6 @@ class Module:
         """Say something of a cell."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
-    def add(self, number: int, lines: Sequence[str]) -> None:
-        """Take the lines of a cell."""
-        self.lines += lines
-        self.origins += [(number, at) for at, _ in enumerate(lines, 1)]
-
 
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a text; None if it is not Python, or too long."""
@@ -178,7 +173,8 @@ def joined(cells: Sequence[Cell], needed: Collection[str] = (), label: str = "In
         if tree is None and (error := syntax_error(cell.source)) and not defined(cell.source) & set(needed):
             module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
         else:
-            module.add(cell.number, lines)
+            module.lines += lines
+            module.origins += [(cell.number, at) for at, _ in enumerate(lines, 1)]
     return module
 
 

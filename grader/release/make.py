@@ -194,7 +194,11 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
     hidden = [check.share for check in checks if not check.shown]
     points = divide(exercise.points, [*(check.share for check in shown), sum(hidden)])[-1]
     withheld = Withheld(len(hidden), sum(hidden), points)
-    passed = _outcomes(exercise, lanes, setup, Part(frozenset(check.id for check in shown), again=True))
+    passed: Sequence[Outcome] = ()
+    if exercise.reference is not None and shown:
+        files = as_submitted(exercise, read_answer(exercise, exercise.reference).source)
+        part = Part(frozenset(check.id for check in shown), again=True)
+        passed = lanes.run(exercise, files, setup.seed_of(""), part).outcomes
     for outcome in passed:
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(
@@ -203,14 +207,6 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
             )
     counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
     return Facts(withheld, counters)
-
-
-def _outcomes(exercise: Exercise, lanes: Lanes, setup: Setup, part: Part) -> Sequence[Outcome]:
-    """What becomes of the reference in these checks."""
-    if exercise.reference is None or not part.only:
-        return ()
-    source = read_answer(exercise, exercise.reference).source
-    return lanes.run(exercise, as_submitted(exercise, source), setup.seed_of(""), part).outcomes
 
 
 def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:

@@ -14,8 +14,8 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
+from grader.sandbox.launch import fork_apart
 from grader.sandbox.messages import WorkerLimits
-from grader.sandbox.namespaces import fork_apart
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
 
 if sys.platform == "linux":

@@ -276,7 +276,7 @@ def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             "--confinement has no effect on github, which uses --package, --handin",
         ),
         (["--package", "a", "--fail-below", "101"], "neither a percentage from 0 to 100 nor never"),
-        ([], "this grader was installed from a folder"),
+        ([], "this grader was not installed from an index"),
     ):
         ran = CliRunner().invoke(main, ["init-ci", "github", "x", *words])
         assert ran.exit_code == 2, ran.output

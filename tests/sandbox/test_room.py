@@ -14,7 +14,7 @@ import pytest
 from support import COURSES, RIGHT, run_grade
 
 from grader.runner.source import PROMISES
-from grader.sandbox import namespaces as room
+from grader.sandbox import launch as room
 
 IN_A_SMALL_WORLD = """
 import os, sys
