@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from grader.course.answers import read_answer
@@ -32,7 +32,7 @@ from grader.course.load import load_course
 from grader.model import Exercise, Outcome, Verdict
 from grader.model.messages import Part, Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
+from grader.runner.pool import workers_for
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")
@@ -53,7 +53,8 @@ def main() -> None:
         submissions = make_submissions(exercises, Path(folder), options.submissions)
         threads = opened.enter_context(ThreadPoolExecutor(options.lanes))
         started = time.perf_counter()
-        lanes = [opened.enter_context(open_lane(exercises, Setup(Start.FORK))) for _ in range(options.lanes)]
+        source = opened.enter_context(workers_for(exercises, Setup(Start.FORK)))
+        lanes = [opened.enter_context(closing(Lane(exercises, source, at))) for at in range(options.lanes)]
         list(threads.map(lambda lane: lane.collected, lanes))
         start_up = time.perf_counter() - started
         only = without_measures(lanes[0], exercises)

@@ -23,6 +23,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -41,7 +42,7 @@ from grader.grading.plan import RunPlan, Work, is_inconclusive
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
+from grader.runner.pool import workers_for
 
 SEED = 77
 FURTHER = (101, 102, 103)
@@ -192,7 +193,7 @@ def command(names: tuple[str, ...], every: int, pairs: int) -> None:
     course = load_course(find_course(Path.cwd()))
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         setup = replace(setup_of(), seed=SEED)
-        with open_lane([exercise], setup) as lane:
+        with workers_for([exercise], setup) as source, closing(Lane([exercise], source)) as lane:
             bench = Bench(course, exercise, setup, lane, Known(setup), Tally())
             click.echo(f"{exercise.number} {exercise.id}")
             for line in (*bench.wrong_answers(), *bench.pairs(pairs), *(bench.mutants(every) if every else ())):

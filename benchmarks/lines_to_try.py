@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -28,7 +29,7 @@ from grader.grading.lanes import setup_of
 from grader.model import Exercise
 from grader.model.messages import Part
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
+from grader.runner.pool import workers_for
 
 HEADING = "To see it in plain Python"
 ON_RANKS = "to see it in plain Python"
@@ -90,7 +91,7 @@ def command(names: tuple[str, ...]) -> None:
     rows, bad = [], 0
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         tally = Counter[str]()
-        with open_lane([exercise], setup_of()) as lane:
+        with workers_for([exercise], setup_of()) as source, closing(Lane([exercise], source)) as lane:
             wrong = faults(exercise, lane, tally)
         bad += len(wrong)
         for text in wrong:

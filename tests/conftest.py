@@ -25,6 +25,7 @@ from support import (
     WarmGrade,
     functions,
     grader_of,
+    open_lane,
     open_starter,
 )
 
@@ -34,7 +35,6 @@ from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.messages import Level, Start
 from grader.runner.lane import Lane, _folders_of
-from grader.runner.pool import open_lane
 from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
 
 

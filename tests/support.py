@@ -31,7 +31,7 @@ from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submi
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane, Watch
-from grader.runner.pool import Pool, open_lane, open_pool
+from grader.runner.pool import Pool, open_pool, workers_for
 from grader.runner.source import Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -269,6 +269,16 @@ def message(graded: GradedExercise, check: str) -> str:
     return next(row.outcome.message for row in graded.checks if row.check.id == check)
 
 
+@contextmanager
+def open_lane(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
+    """One lane; the arguments and errors are those of `workers_for`."""
+    with (
+        workers_for(exercises, setup, hidden) as source,
+        closing(Lane(exercises, source, accelerator=setup.accelerator)) as lane,
+    ):
+        yield lane
+
+
 class WarmGrade:
     """Types commands into the program in this process, which saves the start of it and of a lane.
 
@@ -278,7 +288,6 @@ class WarmGrade:
 
     def __init__(self, lanes: Mapping[Start, Lane]) -> None:
         self._lanes = lanes
-        self._open_lane = open_lane
 
     def __call__(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a command as `run_grade` does."""
@@ -289,7 +298,6 @@ class WarmGrade:
         """The same, with both outputs as they come, too."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
-            patch.setattr("grader.runner.pool.open_lane", self._lane)
             patch.setattr(lanes_module, "open_pool", self._pool)
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):
@@ -305,17 +313,6 @@ class WarmGrade:
             return
         with open_pool(exercises, setup, slots, hidden) as pool:
             yield pool
-
-    @contextmanager
-    def _lane(self, exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
-        if not all(map(_is_pretended, exercises)):
-            with self._open_lane(exercises, setup, hidden) as lane:
-                yield lane
-            return
-        lane = self._lanes[setup.start]
-        watch = lane.watch
-        yield lane
-        lane.watch = watch
 
 
 def _is_pretended(exercise: Exercise) -> bool:

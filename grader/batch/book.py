@@ -15,7 +15,7 @@ from grader.batch.journal import Journal, Noted
 from grader.batch.policy import OVERRIDES, ROSTER, Rules, decisions, unused
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
-from grader.intake.handed import NOTE_KINDS, Unmatched
+from grader.intake.contents import NOTE_KINDS, Unmatched
 from grader.model import Course, GradedExercise, Report
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed

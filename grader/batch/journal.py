@@ -23,7 +23,7 @@ from pathlib import Path
 from grader.grading.plan import Finished
 from grader.grading.secret import secret_in
 from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, now, prepare
-from grader.intake.handed import Handed
+from grader.intake.contents import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.typed import to_json
 

@@ -18,7 +18,7 @@ from grader.batch.journal import Noted
 from grader.course.files import Points, Strict, suggestion, validated
 from grader.course.layout import COURSE_FILE
 from grader.grading.plan import VOID
-from grader.intake.handed import Handed
+from grader.intake.contents import Handed
 from grader.model import Course, FinalScore, GradedCheck, GradedExercise, HandIn, Policy, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import counted, points_text

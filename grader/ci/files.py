@@ -1,4 +1,4 @@
-"""The files by which a platform grades: workflows, images, an autograder. Each is a template under `templates/`."""
+"""The platforms that grade, and the files by which each does: workflows, images, an autograder, of `templates/`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,60 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import NamedTuple
 
-from packaging.requirements import InvalidRequirement, Requirement
-
-from grader.ci.platforms import PLATFORMS
 from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
+
+_COMMIT = "Commit them to the students' repository or its template; docs/ci.md says what its score is worth."
+_CLASS = "Commit them to the private repository of the course, fill class.txt, set the secret CLASS_TOKEN."
+_OF_STUDENTS, _OF_CLASS = ("handin", "fail_below"), ("handin", "confinement")
+
+
+class Kind(NamedTuple):
+    """One platform.
+
+    Attributes:
+        uses: the options that its files use, besides `--package`.
+        then: what to do with the files.
+        install: the folder of what a job installs: the requirement, the versions of all packages, and a wheel.
+        secret: where the secret lies that all inputs come from: beside the hidden checks, which no student sees either.
+    """
+
+    uses: tuple[str, ...]
+    then: str
+    install: str = ".ci/grade"
+    secret: str = ""
+
+
+PLATFORMS = {
+    "github": Kind(_OF_STUDENTS, _COMMIT, ".github/grade"),
+    "gitlab": Kind(_OF_STUDENTS, _COMMIT, ".gitlab/grade"),
+    **dict.fromkeys(("jenkins", "azure", "circleci"), Kind(_OF_STUDENTS, _COMMIT)),
+    "github-class": Kind(_OF_CLASS, _CLASS, ".github/grade"),
+    "gitlab-class": Kind(_OF_CLASS, _CLASS, ".gitlab/grade"),
+    "devcontainer": Kind(
+        (),
+        "Commit them to the students' repository: an editor that opens it there has the grader.",
+        ".devcontainer/grade",
+    ),
+    "gradescope": Kind(
+        _OF_CLASS,
+        "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
+        "install",
+        "secret.txt",
+    ),
+    "prairielearn": Kind(
+        _OF_CLASS,
+        "Copy the course to grader/course, build grader/Dockerfile, and name the image in info.json.",
+        "grader/install",
+        "grader/secret.txt",
+    ),
+}
+
 
 PYTHON = "3.12"
 UV = "0.13.8"
@@ -44,27 +87,12 @@ class Wishes:
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
-
-    Raises:
-        CourseError: nothing can be installed from such a package.
     """
 
     package: str
     confinement: str = ""
     handin: HandIn | None = None
     fail_below: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a package that no installer would find."""
-        if self.wheel is not None or self.package.startswith("git+"):
-            return
-        try:
-            Requirement(self.package)
-        except InvalidRequirement:
-            raise CourseError(
-                f"--package: {self.package!r} is neither a requirement (tensorgrade==0.1.0) nor a git address "
-                "(git+https://...) nor a wheel (FILE.whl)"
-            ) from None
 
     @property
     def wheel(self) -> Path | None:
@@ -73,25 +101,18 @@ class Wishes:
 
 
 def package_here() -> str:
-    """How this grader itself was installed, so that a job installs the same.
+    """This version of the grader, as the index has it that it was installed from.
 
     Raises:
-        CourseError: it was installed from a folder of this machine.
+        CourseError: it was installed from elsewhere, such as a folder of this machine.
     """
     # In a checkout there may be a second description of the package, which does not say where it came from.
-    texts = (installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade"))
-    origin = json.loads(next(filter(None, texts), "{}"))
-    url = origin.get("url")
-    if url is None:
-        return f"tensorgrade=={metadata.version('tensorgrade')}"
-    if vcs := origin.get("vcs_info"):
-        return f"tensorgrade @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
-    if url.endswith(".whl"):
-        return url2pathname(urlsplit(url).path) if url.startswith("file:") else f"tensorgrade @ {url}"
-    raise CourseError(
-        "this grader was installed from a folder, which no job has. Say what a job installs: --package "
-        "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
-    )
+    if any(installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade")):
+        raise CourseError(
+            "this grader was not installed from an index. Say what a job installs: --package "
+            "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
+        )
+    return f"tensorgrade=={metadata.version('tensorgrade')}"
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:

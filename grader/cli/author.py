@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from grader.ci.platforms import PLATFORMS
+from grader.ci.files import PLATFORMS
 from grader.cli import options
 from grader.cli.grade import exit_status
 from grader.model.errors import CourseError
@@ -297,7 +297,7 @@ def _plan(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
     """What is graded, and what was handed in."""
-    from grader.ci.changes import changed_exercises
+    from grader.ci.job import changed_exercises
     from grader.course.load import find_exercises
     from grader.grading.plan import RunPlan
     from grader.intake.collect import collect_one

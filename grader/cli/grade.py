@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.batch.journal import Shard
     from grader.batch.run import OpenEngine, Order, Summary
     from grader.grading.plan import Finished, RunPlan
-    from grader.intake.handed import Intake
+    from grader.intake.layouts import Intake
     from grader.model import Course, Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile

@@ -71,7 +71,7 @@ package = click.option(
     "--package",
     "requirement",
     metavar="SPEC",
-    help="What jobs install as the grader: a requirement, git+https://..., or a wheel; by default as it is here.",
+    help="What jobs install as the grader: a requirement, git+https://..., or a wheel; by default this version.",
 )
 
 

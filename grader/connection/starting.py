@@ -23,8 +23,7 @@ from grader.connection.process import GRACE_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup
-from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send, to_tree
+from grader.sandbox.messages import Ended, Refused, Started, StartWorker, WorkerLimits, receive, send, to_tree
 from grader.sandbox.process import workers_environment
 from grader.wire.frames import Caps, Channel
 from grader.wire.transport import ChannelClosed, SocketTransport, pipes_of, until
@@ -103,7 +102,7 @@ class ForkStarter(Starter):
         leaving: workers that were ended, and of which the server has not said yet that they are gone.
     """
 
-    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Groups | None = None) -> None:
+    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Group | None = None) -> None:
         super().__init__(root)
         self._server, self._groups = server, groups
         self.leaving: list[_Forked] = []

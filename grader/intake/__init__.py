@@ -1,12 +1,9 @@
 """What was handed in → Submissions. Nothing in it is run or followed.
 
-layouts    a folder or a zip of a whole class, whichever platform made it
-handed     the records that all of them give
-platforms  how each platform lays out what it gives
-collect    the one reader of all commands, and the process that reads under limits
-contents   folders and archives as their files; what one author handed in, in memory
-notebook   a notebook in a file, as the modules in it
-cells      cells of a notebook as a module
-match      what the name and the text of a file say: its exercise, its version, whether it is Python
-choice     what one author handed in, as a Submission
+layouts   a folder or a zip of a whole class, whichever platform made it
+collect   the one reader of all commands, and the process that reads under limits
+contents  what was handed in: folders and archives as their files; what one author handed in, in memory
+notebook  cells of a notebook, in a file or a running kernel, as modules
+match     what the name and the text of a file say: its exercise, its version, whether it is Python
+choice    what one author handed in, as a Submission
 """

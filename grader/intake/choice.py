@@ -11,11 +11,9 @@ from pathlib import Path, PurePosixPath
 from grader.course.answers import is_starter
 from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.intake import match
-from grader.intake.cells import Module
-from grader.intake.contents import Contents, is_packed
-from grader.intake.handed import LATE, Handed, Unmatched
+from grader.intake.contents import LATE, Contents, Handed, Unmatched, is_packed
 from grader.intake.match import Version, named
-from grader.intake.notebook import modules_of
+from grader.intake.notebook import Module, modules_of
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
 

@@ -21,8 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.course.layout import Places, is_course
 from grader.intake.choice import submissions_of
-from grader.intake.contents import unpack
-from grader.intake.handed import Handed, Part, Unmatched
+from grader.intake.contents import Handed, Part, Unmatched, unpack
 from grader.intake.match import named
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError

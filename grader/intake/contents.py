@@ -1,4 +1,4 @@
-"""What was handed in → its files: those in folders, in a zip or a tar, and in archives within archives alike.
+"""What was handed in, and its files: those in folders, in a zip or a tar, and in archives within archives alike.
 
 Nothing that an archive says of itself is trusted: links, devices and paths that lead out of it are left out. A whole
 class's download is written to disk; what one author handed in is read into memory. There a limit costs the file that
@@ -23,10 +23,21 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.layout import ARCHIVES, COURSE_FILE, NOTEBOOK, PYTHON, ZIP, solutions_in
-from grader.intake.handed import ALL_OF_IT, METADATA, Part, Unmatched
 from grader.intake.match import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
+
+LATE = "handed in late, as Canvas says"
+"""The note of what Canvas marks as late; it does not say how late."""
+
+METADATA = ("submission_metadata.yml", "submission_metadata.yaml")
+"""The file of Gradescope's export that says whose each submission is."""
+
+NOTE_KINDS = {"handed in late": "late", "taken from": "taken from", "several versions": "several versions"}
+"""Kinds of notes on files, by what such a note begins with."""
+
+ALL_OF_IT = PurePosixPath()
+"""The name of a folder that is all that somebody handed in."""
 
 DEEPEST = 12
 _UNREADABLE = (
@@ -49,6 +60,57 @@ _FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "
 _MOST_METADATA = 256 << 20
 
 _LOCKED = "it is protected by a password; hand it in without one"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file or folder on disk that belongs to what somebody handed in.
+
+    Attributes:
+        path: where it lies.
+        name: what its author called it; `ALL_OF_IT` for a folder that is that.
+    """
+
+    path: Path
+    name: PurePosixPath = ALL_OF_IT
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One thing that was handed in.
+
+    Attributes:
+        key: the name of its report, and of its author, or of its group: a number, where the platform gives one.
+        authors: whose it is: a row of the gradebook each.
+        parts: its files and folders.
+        at: when it was handed in, in ISO 8601, as the platform says; "" if it does not.
+        late: whether the platform says that it was late.
+        name: of the person or the group, where `key` is a number; or "".
+        returned: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
+    """
+
+    key: str
+    authors: tuple[str, ...]
+    parts: tuple[Part, ...]
+    at: str = ""
+    late: bool = False
+    name: str = ""
+    returned: str = ""
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Something that belongs to no exercise or to no author.
+
+    Attributes:
+        file: its path, from the folder of submissions, or from its author's where that is known; "" for all of it.
+        author: whose it is, or "" if that is unknown.
+        why: in words.
+    """
+
+    file: str
+    author: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -77,16 +139,7 @@ class Entry:
             with self.opened() or io.BytesIO() as file:
                 return file.read(most)
         except _UNREADABLE as error:
-            raise SubmissionError(_strerror(error) if self.file else f"it is damaged: {error}") from None
-
-
-def _strerror(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
-
-
-def is_archive(name: str) -> bool:
-    """Whether a file of that name can be opened here."""
-    return bool(archive_suffix(name))
+            raise SubmissionError(getattr(error, "strerror", None) or f"it is damaged: {error}") from None
 
 
 def archive_suffix(name: str) -> str:
@@ -193,7 +246,6 @@ _ARCHIVES_DEEP = 3
 _MOST_OTHERS = 20
 
 _CANNOT_OPEN = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tbz2", ".txz")
-_FOLDER = "it is a folder, not a regular file"
 _LINK = "it is a link, which is not followed"
 
 _ENVIRONMENT = "pyvenv.cfg"
@@ -263,7 +315,7 @@ class Contents:
         Raises:
             SubmissionError: it is not taken, and why.
         """
-        most, packed = most_bytes(path.name), is_archive(path.name)
+        most, packed = most_bytes(path.name), bool(archive_suffix(path.name))
         if entry.why or not most:
             raise SubmissionError(entry.why or _why_not(path))
         if packed and entry.file is not None:  # it is not read as a whole
@@ -338,7 +390,7 @@ def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
         inner[:] = sorted(name for name in inner if not is_junk(name) and name not in links)
         for name in inner:
             if name.lower().endswith(PYTHON):  # its files are looked at all the same
-                leave(here / name, _FOLDER)
+                leave(here / name, "it is a folder, not a regular file")
         files = sorted(name for name in {*names, *links} if not is_junk(name))
         yield from (_on_disk(inside / name, here / name) for name in files)
         installed = [name for name in inner if name.lower() in _INSTALLED]
@@ -354,13 +406,13 @@ def _on_disk(name: PurePosixPath, path: Path) -> Entry:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
     except OSError as error:
-        why = _strerror(error)
+        why = str(error.strerror)
     return Entry(name, lambda: path.open("rb"), why, path)
 
 
 def is_packed(name: str) -> bool:
     """Whether a file of that name is an archive, also one that cannot be opened here."""
-    return name.lower().endswith(_CANNOT_OPEN) or is_archive(name)
+    return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
 
 
 def _why_not(path: PurePosixPath) -> str:

@@ -192,22 +192,14 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
     Returns:
         those that come along, by name, in the order in which they were given.
     """
-    taken = {path for path in around if len(path.parts) == 1}
-    folders = {path.parts[0] for path in around if len(path.parts) > 1}
-    texts = [main, *(around[path] for path in taken)]
-    while texts and folders:
-        words = {word for line in _IMPORTED.findall(texts.pop()) for word in _WORD.findall(line)}
-        imported = {folder for folder in folders if folder.encode("utf-8", "surrogateescape") in words}
-        folders -= imported
-        new = [path for path in around if path.parts[0] in imported and len(path.parts) > 1]
-        taken.update(new)
-        texts += [around[path] for path in new]
-    return {path.as_posix(): data for path, data in around.items() if path in taken}
+    lines = (line for text in (main, *around.values()) for line in _IMPORTED.findall(text))
+    words = {word.decode("ascii") for line in lines for word in _WORD.findall(line)}
+    return {path.as_posix(): data for path, data in around.items() if len(path.parts) == 1 or path.parts[0] in words}
 
 
 # -- whether it is Python, how it is saved, where things stand ---------------------------------------------------------
 
-_LARGEST = 1 << 18
+LARGEST = 1 << 16
 """What is longer counts as code, and a worker finds out."""
 _MOST_FINALLY = 10
 """`compile` copies such a block for each way out of its `try`: twenty inside one another take minutes and gigabytes."""
@@ -218,7 +210,7 @@ _SEEN = 400
 def syntax_error(source: bytes | str) -> SyntaxError | None:
     """Why a text is not Python; None if it is, or if the reason is for a worker to find out."""
     finals = source.count(b"finally") if isinstance(source, bytes) else source.count("finally")
-    if len(source) > _LARGEST or finals > _MOST_FINALLY:
+    if len(source) > LARGEST or finals > _MOST_FINALLY:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a worker shows them

@@ -1,24 +1,60 @@
-"""A course → its copy for students: proved, written beside its place, and only then put into it."""
+"""A course → its copy for students: proved, written beside its place, and only then put into it.
+
+The reference and the known wrong answers are run for it, on the shown checks. They say of what the copy does not have:
+what hidden checks decide, and what is counted of the reference. The sentences of wrong answers are sealed with what the
+answers do in the shown checks. A file that is not listed here is not copied.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
 import os
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from grader.course.layout import ZIP, Places
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from grader.course import layout
+from grader.course.answers import Answer, as_submitted, read_answer, starter_digest
+from grader.course.files import read_yaml
+from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
-from grader.grading.behaviour import as_file
-from grader.grading.lanes import open_lanes
-from grader.model import Course, HandIn
+from grader.course.topics import given_text
+from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, as_file, failures_of, name_of, seal, traces_of
+from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
+from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.plan import graded_from
+from grader.model import Course, Exercise, HandIn, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
-from grader.model.messages import Setup
-from grader.model.score import points_text
-from grader.release.answers import Facts, facts_of, mistakes_of
-from grader.release.contents import Files, chosen, copied_files, page_files, yaml_files
+from grader.model.messages import Part, Setup
+from grader.model.score import divide, in_points, points_text
 from grader.release.proof import prove, prove_sentences, secrets_of
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_WIDTH = 110
+_IGNORED = ".grade/\n.ipynb_checkpoints/\n__pycache__/\n.venv/\n"
+"""What git is to leave out of a student's repository."""
+
+_STAFFS_KEYS = {"column", "weight", "extensions", "late_days"}
+"""What a hand-in says to staff: where its points go, what they weigh, and who may be late."""
+
+Files = dict[str, bytes]
+"""A copy: contents by path, as it is typed with slashes."""
+
+_MARKS = re.compile(r"[\\*_<>\[\]$#|~]")
+_CODE = re.compile(r"(`[^`]*`)")
+
+Cell = dict[str, Any]
+
+_Behaviour = tuple[Traces, ...]
 
 
 def release(
@@ -124,3 +160,297 @@ def _write_folder(folder: Path, files: Files) -> None:
     for path in sorted((folder, *folder.rglob("*")), reverse=True):
         path.chmod(0o755 if path.is_dir() else 0o644)
         os.utime(path, (EPOCH_SECONDS, EPOCH_SECONDS))
+
+
+# -- what is run for it ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one exercise.
+
+    Attributes:
+        withheld: its hidden checks.
+        counters: what was counted while the reference ran, by shown check; a hidden one's could reveal its inputs.
+    """
+
+    withheld: Withheld
+    counters: Mapping[str, Mapping[str, int]]
+
+
+def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
+    """Run the reference on the shown checks.
+
+    Raises:
+        CourseError: the checks cannot be read, or the reference does not pass: students would meet the same.
+        StartError: a process of ours did not start.
+    """
+    verify = f"grade verify {exercise.id} shows all"
+    where = Places.of(exercise).shown.as_posix()
+    if problem := lanes.collected().problems.get(exercise.id):
+        raise CourseError(f"{where}: its checks cannot be read ({problem.strip().splitlines()[-1]}); fix it; {verify}")
+    checks = lanes.checks_of(exercise)
+    shown = [check for check in checks if check.shown]
+    hidden = [check.share for check in checks if not check.shown]
+    points = divide(exercise.points, [*(check.share for check in shown), sum(hidden)])[-1]
+    withheld = Withheld(len(hidden), sum(hidden), points)
+    passed: Sequence[Outcome] = ()
+    if exercise.reference is not None and shown:
+        files = as_submitted(exercise, read_answer(exercise, exercise.reference).source)
+        part = Part(frozenset(check.id for check in shown), again=True)
+        passed = lanes.run(exercise, files, setup.seed_of(""), part).outcomes
+    for outcome in passed:
+        if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
+            raise CourseError(
+                f"{Places.of(exercise).reference.as_posix()}: the reference does not pass check_{outcome.check} "
+                f"({outcome.verdict}); fix one of the two; {verify}"
+            )
+    counters = {outcome.check: dict(outcome.counters) for outcome in passed if outcome.counters}
+    return Facts(withheld, counters)
+
+
+def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
+    """The mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
+
+    A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
+    catch it is one of them. The sentence of another one that does the same there is sealed with it;
+    of more than two alike, none is.
+
+    Raises:
+        StartError: a process of ours did not start.
+    """
+    alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
+    for answer in told_answers(exercise):
+        for behaviour in _behaviours(exercise, lanes, answer):
+            alike.setdefault(name_of(exercise.id, behaviour), (behaviour, []))[1].append(answer)
+    sealed: dict[str, str] = {}
+    texts: list[str] = []
+    for name, (behaviour, answers) in alike.items():
+        sentences = sentences_of(answers)
+        if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
+            texts += sentences
+            needed: dict[str, frozenset[str]] = {}
+            for answer in answers:
+                (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
+                needed[sentence] = needed.get(sentence, names) & names
+            sealed[name] = seal(exercise.id, behaviour, needed)
+    return sealed, texts
+
+
+def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behaviour]:
+    """What an answer does in the shown checks that fail, by function, with each of the seeds."""
+    shown = {check.id: check for check in lanes.checks_of(exercise) if check.shown}
+    files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
+    outcomes = lanes.run(
+        exercise, files, SEALED_SEEDS[0], Part(frozenset(shown), again=True, with_tries=False)
+    ).outcomes
+    rows = graded_from(exercise, list(shown.values()), outcomes).checks
+    first = traces_of(rows)
+    failing = {id: trace for id, trace in first.items() if trace.lost}
+    again = {id for id in failing if shown[id].category != COSTS}
+
+    def run_again(seed: int) -> Traces:
+        return lanes.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result()
+
+    # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
+    once_more, *further = map(run_again, SEALED_SEEDS)
+    groups = [
+        group for group in failures_of(rows) if all(failing[id] == once_more.get(id, failing[id]) for id in group)
+    ]
+    seen = [{**failing, **traces} for traces in ({}, *further)]
+    return [tuple({id: traces[id] for id in group} for traces in seen) for group in groups]
+
+
+# -- what it contains --------------------------------------------------------------------------------------------------
+
+
+def chosen(course: Course, handin: HandIn | None) -> Course:
+    """A course with the exercises of a hand-in alone, and without modules that have none of them."""
+    if handin is None:
+        return course
+    modules = [
+        replace(module, exercises=tuple(item for item in module.exercises if item.id in handin.exercises))
+        for module in course.modules
+    ]
+    return replace(course, modules=tuple(module for module in modules if module.exercises), handins=(handin,))
+
+
+def copied_files(part: Course) -> Files:
+    """The files that go along as they are: starters, shown checks and their probes, pages without ids of topics.
+
+    Raises:
+        CourseError: one of them is a link, or a starter is not what it was when its digest was written.
+    """
+    files: Files = {}
+    problems = [problem for exercise in part.exercises for problem in _starter_problems(exercise)]
+    for path in layout.released_files(part):
+        source = part.root / path
+        if source.is_symlink() or not source.is_file():
+            problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
+        else:
+            files[path.as_posix()] = given_text(part.root, path)
+    if problems:
+        raise CourseError(*problems)
+    return files
+
+
+def _starter_problems(exercise: Exercise) -> list[str]:
+    """A teacher who tried an exercise in its place would give the solution out."""
+    places = layout.Places.of(exercise)
+    where = places.starter.as_posix()
+    if not exercise.starter.is_file():
+        return [f"{where}: there is no starter; write it"]
+    if exercise.starter_digest and starter_digest(exercise.starter.read_bytes()) != exercise.starter_digest:
+        return [
+            f"{where}: this is not the starter whose digest stands in {places.description.name}; restore "
+            f"it, or, if it was corrected, run  grade verify --write-digests {exercise.id}"
+        ]
+    return []
+
+
+def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
+    """The course's and the exercises' YAML files, written again: their comments are for staff."""
+    ids = [exercise.id for exercise in part.exercises]
+    files = {layout.COURSE_FILE: _dumped(_course_file(part))}
+    if (part.root / layout.TOPICS).is_file():
+        files[layout.TOPICS.as_posix()] = _dumped(read_yaml(part.root / layout.TOPICS, layout.TOPICS.as_posix()))
+    for exercise in part.exercises:
+        path, fact = layout.Places.of(exercise).description, facts[exercise.id]
+        data = read_yaml(part.root / path, path.as_posix())
+        data["needs"] = [id for id in data.get("needs", []) if id in ids]
+        data["starter"] = starter_digest(exercise.starter.read_bytes())
+        if fact.withheld.checks:
+            # These may name hidden checks, and hold nothing back where some checks are withheld.
+            data.pop("values", None)
+            data.pop("void", None)
+            data["withheld"] = {**vars(fact.withheld), "points": in_points(fact.withheld.points)}
+        if fact.counters:
+            data["counters"] = {check: dict(counters) for check, counters in fact.counters.items()}
+        files[path.as_posix()] = _dumped({key: value for key, value in data.items() if value not in ([], {}, None)})
+    return files
+
+
+def _course_file(part: Course) -> dict[Any, Any]:
+    data = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE)
+    exercises = {module.id: [exercise.id for exercise in module.exercises] for module in part.modules}
+    handins = {handin.id for handin in part.handins}
+    data["modules"] = [
+        {**entry, "exercises": exercises[entry["folder"]]} for entry in data["modules"] if entry["folder"] in exercises
+    ]
+    data["handins"] = [
+        {key: value for key, value in entry.items() if key not in _STAFFS_KEYS}
+        for entry in data.get("handins", [])
+        if entry["id"] in handins
+    ]
+    return data
+
+
+def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
+    """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
+    requires = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE).get("requires") or "tensorgrade"
+    words = {
+        "part": part,
+        "requires": requires,
+        "hidden": any(fact.withheld.checks for fact in facts.values()),
+        "notebooks": notebooks,
+        "facts": facts,
+        "layout": layout,
+        "points_text": points_text,
+        "pages": [module for module in part.modules if (part.root / layout.page_of(module.id)).is_file()],
+    }
+    # Markdown, in which nothing is escaped; the author of the course wrote all words.
+    templates = Environment(  # noqa: S701
+        loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    pages = [layout.STUDENTS_PAGE.as_posix(), layout.ASSISTANTS_PAGE.as_posix()]
+    files = {name: templates.get_template(name).render(words).encode() for name in pages}
+    return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, requires) if notebooks else {})}
+
+
+def _dumped(data: Mapping[Any, Any]) -> bytes:
+    return yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH).encode()
+
+
+def notebooks_of(part: Course, requires: str) -> dict[str, bytes]:
+    """The notebooks of a course, by their paths."""
+    return {notebook_of(module.id).as_posix(): _notebook(part, module, requires) for module in part.modules}
+
+
+def _notebook(part: Course, module: Module, requires: str) -> bytes:
+    cells = [*_beginning(part, module, requires), *(cell for item in module.exercises for cell in _exercise(item))]
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    data = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def _beginning(part: Course, module: Module, requires: str) -> Iterator[Cell]:
+    page = page_of(module.id)
+    about = ""
+    if (part.root / page).is_file():
+        about = f" [What you need to know](../{page.as_posix()}) stands on a page."
+    yield _text(
+        "start",
+        f"# {_escaped(module.title)}\n\n"
+        f"From *{_escaped(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into its cell, "
+        "run it, and run the check below.\n\n"
+        "Cells that begin with `# exercise: NAME` are what is checked; you may add more of them. In all other cells "
+        "you are free to try things. If a program helps you to write code, let it read "
+        f"`{ASSISTANTS_PAGE.name}` first.",
+    )
+    yield _code(
+        "setup",
+        f"# Where the grader is not installed yet, as on Colab, run this line without its #:\n"
+        f'# %pip install "{requires}"\n'
+        "from grader.notebook import check",
+    )
+
+
+def _exercise(exercise: Exercise) -> Iterator[Cell]:
+    task, code = _parts(exercise.starter.read_text(encoding="utf-8"))
+    heading = f"## {exercise.number} {_escaped(exercise.title)}\n\n{points_text(exercise.points)} points"
+    yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
+    yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")
+    yield _code(f"{exercise.id}-check", f'check("{exercise.id}")')
+
+
+def _parts(source: str) -> tuple[str, str]:
+    """The task of a starter, without its title, and its code. If that is not Python, all of it."""
+    tree = ast.Module([], [])
+    with suppress(SyntaxError):
+        tree = ast.parse(source)
+    task = ast.get_docstring(tree)
+    if task is None:
+        return "", source.strip("\n")
+    after = source.splitlines()[tree.body[0].end_lineno :]
+    return task.partition("\n")[2].strip("\n"), "\n".join(after).strip("\n")
+
+
+def _paragraphs(task: str) -> Iterator[str]:
+    """A docstring as Markdown: numbered rules as a list, what is indented as code."""
+    for block in re.split(r"\n{2,}", task):
+        if all(line.startswith("    ") for line in block.split("\n")):
+            yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
+        else:
+            text = re.sub(r"(?m)^(C\d+) {2}", r"- **\1** ", _escaped(block))
+            text = re.sub(r"(?m)^ +", "  ", text)
+            # What follows a list is no part of it.
+            yield re.sub(r"(?m)^((?:- |  ).*\n)(?!- |  )", r"\1\n", text)
+
+
+def _escaped(text: str) -> str:
+    """Prose that Markdown shows as it is; what stands in ticks is code there, too."""
+    parts = _CODE.split(text)
+    return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
+
+
+def _text(id: str, source: str) -> Cell:
+    # An id as the format requires it: letters, digits, - and _, 64 at the most.
+    id = re.sub(r"[^A-Za-z0-9_-]", "-", id)[-64:]
+    return {"cell_type": "markdown", "id": id, "metadata": {}, "source": source.splitlines(keepends=True)}
+
+
+def _code(id: str, source: str) -> Cell:
+    return {**_text(id, source), "cell_type": "code", "execution_count": None, "outputs": []}

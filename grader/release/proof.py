@@ -1,7 +1,7 @@
 """The proof that a copy has nothing of staff's: canaries, and a search for parts of their files.
 
 Files are compared without white space, so that the search finds a part however it is indented or wrapped. Which files
-a copy has is decided elsewhere, by a list of what is copied (`contents`).
+a copy has is decided elsewhere, by a list of what is copied (`make`).
 """
 
 from __future__ import annotations
@@ -79,13 +79,9 @@ class Secret:
         """Whether this file of the copy must not have it."""
         # Checks of both kinds, and of several exercises, call the same functions.
         of_checks = layout.is_ours(path.name) and self.source is not Source.SOLUTION
-        if self.kind is Kind.FUNCTION:
-            return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
-        if self.kind is Kind.INPUT:
-            return self._is_near(path)
-        if of_checks or layout.is_description(path):  # the third hint is nearly the code
+        if self.kind is Kind.LINE and (of_checks or layout.is_description(path)):  # the third hint is nearly the code
             return False
-        return len(self.text) >= _SHORTEST_ALONE or self._is_near(path)
+        return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
     def _is_near(self, path: Path) -> bool:
         """Whether a file of the copy is of the same exercise, or the page of its module."""

@@ -83,21 +83,20 @@ def _inode(folder: Path) -> int | None:
     return folder.stat().st_ino if folder.exists() else None
 
 
-def too_late(check: str, exercise: Exercise) -> Outcome:
+def _too_late(check: str, exercise: Exercise) -> Outcome:
     """What becomes of a check when the time of its exercise is over."""
     seconds = exercise.limits.exercise_s
     text = f"the exercise as a whole took longer than {seconds:g} seconds"
     return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
 
 
-def gone(check: Check, detail: str) -> Outcome:
-    """What becomes of a check whose process is gone."""
-    return Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE, detail)
-
-
-def too_much(check: Check, detail: str) -> Outcome:
-    """What becomes of a check whose process is gone while it took in what the student's code gave."""
-    return Outcome(check.id, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised")
+def _lost(check: str, detail: str, *, pending: bool) -> Outcome:
+    """What becomes of a check whose process is gone; `pending`, while it took in what the student's code gave."""
+    if pending:
+        return Outcome(
+            check, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised"
+        )
+    return Outcome(check, Verdict.BROKEN, BROKEN_MESSAGE, detail)
 
 
 class Lane:
@@ -309,12 +308,12 @@ class Lane:
                 break
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.
-            outcomes[message.check] = message if not late else too_late(message.check, exercise)
+            outcomes[message.check] = message if not late else _too_late(message.check, exercise)
             hear(outcomes[message.check])
         for check in checks:
             if check.id not in outcomes:
-                lost = (too_much if pending else gone)(check, detail)
-                outcomes[check.id] = too_late(check.id, exercise) if late else lost
+                lost = _lost(check.id, detail, pending=pending)
+                outcomes[check.id] = _too_late(check.id, exercise) if late else lost
         return Run([outcomes[check.id] for check in checks], output)
 
     def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Opening lanes: one, or several that work at once, each in a thread of its own.
+"""Opening lanes: several that work at once, each in a thread of its own.
 
 Of several, whichever is free takes what waits longest.
 All lanes have one worker server. They are put on no core of their own: that was not faster, and two batches on one
@@ -101,7 +101,17 @@ class Pool:
 
 @contextmanager
 def workers_for(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Source]:
-    """Where workers for exercises come from; the arguments and errors are those of `open_lane`."""
+    """Where workers for exercises come from.
+
+    Args:
+        exercises: whose checks are run.
+        setup: how they are.
+        hidden: folders that no worker may see; those of the courses are hidden in any case.
+
+    Raises:
+        StartError: forked workers are wanted together with CUDA.
+        ConfinementError: fresh interpreters are to be confined.
+    """
     if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
         raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
     own = {folder for exercise in exercises for folder in exercise.closed}
@@ -113,29 +123,8 @@ def workers_for(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Pa
 
 
 @contextmanager
-def open_lane(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
-    """One lane.
-
-    Args:
-        exercises: whose checks are run.
-        setup: how they are.
-        hidden: folders that no worker may see; those of the courses are hidden in any case.
-
-    Raises:
-        StartError: forked workers are wanted together with CUDA.
-        ConfinementError: fresh interpreters are to be confined.
-    """
-    # Closed in the opposite order: the lane before the source, from which its workers come.
-    with (
-        workers_for(exercises, setup, hidden) as source,
-        closing(Lane(exercises, source, accelerator=setup.accelerator)) as lane,
-    ):
-        yield lane
-
-
-@contextmanager
 def open_pool(exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()) -> Iterator[Pool]:
-    """Lanes for exercises, of which `slots` work at once; the other arguments are those of `open_lane`."""
+    """Lanes for exercises, of which `slots` work at once; the other arguments are those of `workers_for`."""
     # Closed in the opposite order: the lanes before the source, from which their workers come.
     with ExitStack() as stack:
         numbers = itertools.count()

@@ -13,15 +13,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
 from grader.sandbox import messages
-from grader.sandbox.messages import LaunchPlan, Message, TryOut, receive, send, to_text
+from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
 from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
 from grader.sandbox.view import View
 
@@ -137,32 +136,6 @@ class Reached:
         return lines
 
 
-def try_out(plan: SandboxPlan, refused: str, ask: Callable[[TryOut], Mapping[str, str]]) -> Reached:
-    """Lay out a folder and a port of the host's, have probes reach for them; say what holds.
-
-    Args:
-        plan: what is wanted; whether it was reached is for the caller to see.
-        refused: why the kernel did not give all layers, or "".
-        ask: has the probes run; gives what they found, by name.
-    """
-    with (
-        tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
-        # Things of the host's that really are there: a port that nobody listens on would prove nothing.
-        socket.create_server(("127.0.0.1", 0)) as server,
-    ):
-        own, theirs = os.path.join(folder, "own"), os.path.join(folder, "theirs")
-        for path in (own, theirs):
-            os.mkdir(path, mode=0o700)
-        canary = Path(theirs, "canary.txt")
-        canary.write_text("a file of the grader's", encoding="ascii")
-        file = os.path.realpath(plan.readable or canary)
-        port = server.getsockname()[1]
-        results = ask(TryOut(file, theirs, os.getpid(), port, _MEMORY_MB, own))
-    rows = findings(results)
-    # More may hold by chance than was wanted; what was not built is not promised.
-    return Reached(min(reached(rows), plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
-
-
 START_S = 180.0
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
@@ -174,8 +147,6 @@ _UNCONFINED = (
     "workers that start as fresh interpreters have no sandbox: leave out --start spawn and --device cuda, and on macOS "
     "and Windows use the container"
 )
-
-Kind = TypeVar("Kind", bound=Message)
 
 
 @dataclass(frozen=True)
@@ -272,23 +243,28 @@ class WorkerServer(Source):
         return self._reached
 
     def _tried(self) -> Reached:
-        # Two answers: that torch is imported, and then, on demand, what workers can do.
-        refused = self._answer(messages.Ready).refused
-
-        def ask(targets: TryOut) -> Mapping[str, str]:
-            send(self._socket, targets)
-            return self._answer(messages.Found).results
-
-        return try_out(self._plan, refused, ask)
-
-    def _answer(self, kind: type[Kind]) -> Kind:
-        self._socket.settimeout(START_S)
+        """Lay out a folder and a port of the host's, have probes reach for them; say what holds."""
         message = None
-        with contextlib.suppress(TimeoutError):
+        with (
+            tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
+            # Things of the host's that really are there: a port that nobody listens on would prove nothing.
+            socket.create_server(("127.0.0.1", 0)) as server,
+            contextlib.suppress(OSError),  # the server is gone, or does not answer
+        ):
+            own, theirs = os.path.join(folder, "own"), os.path.join(folder, "theirs")
+            for path in (own, theirs):
+                os.mkdir(path, mode=0o700)
+            canary = Path(theirs, "canary.txt")
+            canary.write_text("a file of the grader's", encoding="ascii")
+            file, port = os.path.realpath(self._plan.readable or canary), server.getsockname()[1]
+            self._socket.settimeout(START_S)
+            send(self._socket, TryOut(file, theirs, os.getpid(), port, _MEMORY_MB, own))
             message, _ = receive(self._socket)
-        if not isinstance(message, kind):
+        if not isinstance(message, messages.Found):
             raise StartError(f"the worker server did not start: {tail(self._log)}")
-        return message
+        rows, refused = findings(message.results), message.refused
+        # More may hold by chance than was wanted; what was not built is not promised.
+        return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
 
     def supply(self, lane: int) -> Supply:
         """A new socket to it, or to its successor."""

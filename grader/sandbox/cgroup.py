@@ -1,7 +1,7 @@
 """Caps on a whole worker, with all its processes and private files: control groups, where this user may make them.
 
 Version 1 has a folder for each controller; version 2 has one tree. Both are used where they can be written, which is
-for root mostly. Without them the limits of `limits` hold for each process, and the private file system is capped by
+for root mostly. Without them the limits of `levels` hold for each process, and the private file system is capped by
 itself. Version 2 could not be tried where this was written; see docs/security.md.
 """
 
@@ -20,47 +20,8 @@ _PREFIX = "tensorgrade"
 
 
 @dataclass(frozen=True)
-class Groups:
-    """Where groups can be made: a folder for each controller, which with version 2 is the same one."""
-
-    memory: Path
-    pids: Path
-    version: int
-
-    def sweep(self) -> None:
-        """Remove what graders that were killed have left."""
-        for folder in dict.fromkeys((self.memory, self.pids)):
-            # The number of the grader is part of the name, so that what belongs to a living one is left alone.
-            for left in folder.glob(f"{_PREFIX}-*-*"):
-                if not os.path.exists(f"/proc/{left.name.split('-')[1]}"):
-                    with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
-                        left.rmdir()
-
-    def make(self, memory_mb: int, tasks: int) -> Group:
-        """A new group, with limits and nobody in it.
-
-        Args:
-            memory_mb: MiB that all its processes and private files may take together.
-            tasks: processes and threads that it may be.
-
-        Raises:
-            OSError: the kernel refuses.
-        """
-        name = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}"
-        group = Group(self.memory / name, self.pids / name, self.version)
-        try:
-            for folder in group.folders:
-                folder.mkdir()
-            group.limit(memory_mb, tasks)
-        except OSError:
-            group.remove(0)
-            raise
-        return group
-
-
-@dataclass(frozen=True)
 class Group:
-    """The group of one worker."""
+    """A group, of one worker or around others: a folder for each controller, which with version 2 is the same one."""
 
     memory: Path
     pids: Path
@@ -71,18 +32,43 @@ class Group:
         """One or two."""
         return list(dict.fromkeys((self.memory, self.pids)))
 
-    def limit(self, memory_mb: int, tasks: int) -> None:
-        """Set what all that will be in it may take together."""
-        size = str(memory_mb * _MIB)
-        # Without swap, memory is what was allowed and not a multiple of it.
-        limit, with_swap, most = {
-            1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", size),
-            2: ("memory.max", "memory.swap.max", "0"),
-        }[self.version]
-        (self.memory / limit).write_text(size)
-        with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
-            (self.memory / with_swap).write_text(most)
-        (self.pids / "pids.max").write_text(str(tasks))
+    def sweep(self) -> None:
+        """Remove what graders that were killed have left."""
+        for folder in self.folders:
+            # The number of the grader is part of the name, so that what belongs to a living one is left alone.
+            for left in folder.glob(f"{_PREFIX}-*-*"):
+                if not os.path.exists(f"/proc/{left.name.split('-')[1]}"):
+                    with contextlib.suppress(OSError):  # another grader was quicker, or something still lives in it
+                        left.rmdir()
+
+    def make(self, memory_mb: int, tasks: int) -> Group:
+        """A new group in this one, with limits and nobody in it.
+
+        Args:
+            memory_mb: MiB that all its processes and private files may take together.
+            tasks: processes and threads that it may be.
+
+        Raises:
+            OSError: the kernel refuses.
+        """
+        name, size = f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(4)}", str(memory_mb * _MIB)
+        group = Group(self.memory / name, self.pids / name, self.version)
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            # Without swap, memory is what was allowed and not a multiple of it.
+            limit, with_swap, most = {
+                1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", size),
+                2: ("memory.max", "memory.swap.max", "0"),
+            }[self.version]
+            (group.memory / limit).write_text(size)
+            with contextlib.suppress(FileNotFoundError):  # swap is not accounted for here
+                (group.memory / with_swap).write_text(most)
+            (group.pids / "pids.max").write_text(str(tasks))
+        except OSError:
+            group.remove(0)
+            raise
+        return group
 
     def take_in(self, pid: int) -> None:
         """Move a process into it.
@@ -113,7 +99,7 @@ class Group:
         return True
 
 
-def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Groups | None:
+def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Group | None:
     """Where this process may make groups with caps on memory and processes, or None.
 
     Args:
@@ -138,9 +124,9 @@ def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -
             folders.setdefault("", Path(words[4]))
     groups = None
     if all(name in folders for name in _CONTROLLERS):
-        groups = Groups(folders["memory"], folders["pids"], 1)
+        groups = Group(folders["memory"], folders["pids"], 1)
     elif "" in folders:
         with contextlib.suppress(OSError):
             if set(_CONTROLLERS) <= set((folders[""] / "cgroup.subtree_control").read_text().split()):
-                groups = Groups(folders[""], folders[""], 2)
+                groups = Group(folders[""], folders[""], 2)
     return groups if groups and all(os.access(path, os.W_OK) for path in (groups.memory, groups.pids)) else None

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from py_landlock.errors import LandlockError
 
 from grader.sandbox import cgroup, kernel, landlock
-from grader.sandbox.limits import THREADS
+from grader.sandbox.messages import THREADS
 from grader.sandbox.process import interpreter_paths
 from grader.sandbox.view import DEVICES, View
 
@@ -22,7 +22,7 @@ MEMORY_MB = 3072
 """With PyTorch, the replies to one check of the student and the reference, and what comparing them takes."""
 
 
-def give_up(groups: cgroup.Groups | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     """Enter a control group, leave the network, and keep access to some files alone. The process must have one thread.
 
     Args:
@@ -38,7 +38,7 @@ def give_up(groups: cgroup.Groups | None, readable: Sequence[str], writable: Seq
         _see(groups, readable, writable)
 
 
-def _enter_group(groups: cgroup.Groups | None) -> None:
+def _enter_group(groups: cgroup.Group | None) -> None:
     if groups is None:
         return
     # Nobody removes it by name: whoever sweeps sees that the process of this number is gone.
@@ -58,7 +58,7 @@ def _leave_network() -> None:
         os.close(proc)
 
 
-def _see(groups: cgroup.Groups | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+def _see(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     if not landlock.abi():
         return
     kernel.forbid_new_privileges()

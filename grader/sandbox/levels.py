@@ -14,9 +14,17 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
-from grader.sandbox.limits import WorkerLimits, address_space_of_self, limit_resources, tasks_of_user
-from grader.sandbox.namespaces import fork_apart
+from grader.sandbox.launch import fork_apart
+from grader.sandbox.messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
+
+if sys.platform == "linux":
+    from grader.sandbox import landlock
+if sys.platform != "win32":
+    import resource
+
+_OPEN_FILES = 256
+_MIB = 1 << 20
 
 
 class Sandbox:
@@ -69,9 +77,6 @@ class Reduced(Sandbox):
 
     def __init__(self, readable: Sequence[str]) -> None:
         super().__init__()
-        from grader.sandbox import landlock
-
-        self._landlock = landlock
         self._readable = readable
         self._devices = [f"/dev/{name}" for name in DEVICES]
         self._filters = seccomp.load("base", "rootless")
@@ -86,8 +91,8 @@ class Reduced(Sandbox):
         """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
-        rules = self._landlock.make_ruleset(self._readable, [folder, *self._devices])
-        self._landlock.apply(rules)
+        rules = landlock.make_ruleset(self._readable, [folder, *self._devices])
+        landlock.apply(rules)
         os.close(rules)
         seccomp.apply([*self._filters, *self._alone])
         return folder
@@ -102,13 +107,10 @@ class Full(Sandbox):
 
     def __init__(self, proc: int) -> None:
         super().__init__(proc)
-        from grader.sandbox import landlock
-
         self._proc = proc
         self._here = os.pidfd_open(os.getpid())
         self._filters = seccomp.load("base")
         self._alone = seccomp.load("alone")
-        self._landlock = landlock
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
         # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
@@ -124,7 +126,7 @@ class Full(Sandbox):
         _give_up_privileges()
         _live_in(WORK)
         if self._rules is not None:
-            self._landlock.apply(self._rules)
+            landlock.apply(self._rules)
         seccomp.apply(self._filters)
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
@@ -147,3 +149,62 @@ def _live_in(folder: str) -> None:
     os.chdir(folder)
     for name in ("HOME", "TMPDIR", "TEMP", "TMP"):
         os.environ[name] = folder
+
+
+# -- limits of the kernel on one process, see setrlimit(2) ------------------------------------------------------------
+
+
+def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0) -> None:
+    """Set the limits, for ever.
+
+    Args:
+        limits: what is allowed.
+        address_space: bytes that an idle worker has already.
+        tasks: threads that its user has already, where they are counted together with the worker's.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    if sys.platform == "win32":  # no such limits there; the lane's deadlines still hold
+        return
+    # Soft and hard alike, so that student code cannot raise them again.
+    hard = {
+        resource.RLIMIT_CPU: limits.cpu_s,
+        resource.RLIMIT_FSIZE: limits.file_mb * _MIB,
+        resource.RLIMIT_NOFILE: _OPEN_FILES,
+        resource.RLIMIT_CORE: 0,
+    }
+    if sys.platform == "linux":  # macOS does not enforce the first, and does not count for the second as we do
+        hard[resource.RLIMIT_AS] = address_space + limits.memory_mb * _MIB
+        hard[resource.RLIMIT_NPROC] = tasks + limits.tasks
+        hard[resource.RLIMIT_MEMLOCK] = 0
+        hard[resource.RLIMIT_MSGQUEUE] = 0
+        hard[resource.RLIMIT_RTPRIO] = 0
+    # A machine may allow less than is asked for; to raise that takes rights that we do not have.
+    for what, limit in hard.items():
+        _, ceiling = resource.getrlimit(what)
+        allowed = limit if ceiling == resource.RLIM_INFINITY else min(limit, ceiling)
+        resource.setrlimit(what, (allowed, allowed))
+
+
+def address_space_of_self(proc: int | None = None) -> int:
+    """Bytes of address space that this process has; `proc` is a descriptor of a proc file system where none is seen."""
+    try:
+        descriptor = os.open("/proc/self/statm" if proc is None else "self/statm", os.O_RDONLY, dir_fd=proc)
+    except FileNotFoundError:
+        return 0  # not Linux
+    with os.fdopen(descriptor, encoding="ascii") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def tasks_of_user() -> int:
+    """Threads that this user has on the whole machine: Linux counts them all together. 0 where /proc does not tell."""
+    count = 0
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdecimal():
+            try:
+                if os.stat(f"/proc/{name}").st_uid == os.getuid():
+                    count += len(os.listdir(f"/proc/{name}/task"))
+            except OSError:  # it ended meanwhile
+                continue
+    return count

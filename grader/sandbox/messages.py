@@ -3,7 +3,7 @@
 host   -> launcher       `LaunchPlan`, as an argument
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
-server -> host           `Ready`, then `Found` for each `TryOut`
+server -> host           `Found` for a `TryOut`, once torch is imported
 lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
@@ -20,11 +20,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.sandbox.limits import WorkerLimits
 from grader.sandbox.view import View
 
 _MESSAGE_BYTES = 1 << 16
 _MOST_DESCRIPTORS = 8
+
+THREADS = 256
+THREADS_OF_MANY = 16
+
+
+@dataclass(frozen=True)
+class WorkerLimits:
+    """What one worker may use during its whole life.
+
+    Attributes:
+        cpu_s: CPU seconds of all its threads.
+        memory_mb: MiB of address space of each process beyond what the warm interpreter has.
+        file_mb: MiB of any one file that it writes, its output among them.
+        processes: how many processes it may be, itself included. With more than one, threads count as processes.
+    """
+
+    cpu_s: int
+    memory_mb: int
+    file_mb: int
+    processes: int
+
+    @property
+    def tasks(self) -> int:
+        """Processes and threads together: the kernel has one limit for both."""
+        return THREADS if self.processes == 1 else self.processes + THREADS_OF_MANY
 
 
 @dataclass(frozen=True)
@@ -100,21 +124,16 @@ class TryOut(Message):
 
 
 @dataclass(frozen=True)
-class Ready(Message):
-    """The server is warm.
+class Found(Message):
+    """The server is warm, and what its probes found.
 
     Attributes:
+        results: of each probe by name; "" where its promise holds.
         refused: why the kernel did not give all layers, or "".
     """
 
-    refused: str
-
-
-@dataclass(frozen=True)
-class Found(Message):
-    """What each probe found, by name; "" where its promise holds."""
-
     results: Mapping[str, str]
+    refused: str
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from grader.sandbox import kernel
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.limits import WorkerLimits
-from grader.sandbox.messages import TryOut
+from grader.sandbox.messages import TryOut, WorkerLimits
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom", "torch.utils.benchmark")
 _MOST_DISK = 1 << 30

@@ -40,7 +40,7 @@ _PLUGINS_OFF = (
 )
 
 
-def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Groups | None = None) -> None:
+def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Group | None = None) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:

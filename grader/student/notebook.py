@@ -27,8 +27,8 @@ from grader.grading.plan import RunPlan
 from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.intake.cells import Cell, Module, module_of
 from grader.intake.match import starter_names
+from grader.intake.notebook import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedCheck, GradedExercise
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError

@@ -109,7 +109,6 @@ class _Server:
         """Answer messages and reap workers until the host is gone."""
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._fork_spare()
-        _send(self._host, messages.Ready(self._refused))
         while self._host.fileno() != -1:
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
@@ -125,7 +124,7 @@ class _Server:
             case messages.EndWorkers(number):
                 self._end_workers(number, all_of_them=False)
             case messages.TryOut():
-                _send(sock, messages.Found(try_out(self._sandbox, message)))
+                _send(sock, messages.Found(try_out(self._sandbox, message), self._refused))
             case _:  # the host is gone
                 self._selector.unregister(sock)
                 sock.close()

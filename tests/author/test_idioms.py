@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, grade_one, verdicts
+from support import COURSES, FORK, grade_one, open_lane, verdicts
 
 from grader.author.cases import MAY_BE_RIGHT, UNUSUAL, Case, unusual_cases
 from grader.course.load import load_course
 from grader.model import Exercise
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 
 REFERENCE = """
 import torch

@@ -9,14 +9,13 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from support import COURSES, FORK, WarmGrade, verified
+from support import COURSES, FORK, WarmGrade, open_lane, verified
 
 from grader.author.port import Port
 from grader.course.layout import Places
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
-from grader.runner.pool import open_lane
 
 PLAIN = COURSES / "plain"
 STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training"]

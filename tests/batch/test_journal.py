@@ -18,7 +18,7 @@ from batch.pretend import PretendClass
 from grader.batch import book
 from grader.batch.journal import FILE, open_journal
 from grader.intake.collect import collect
-from grader.intake.handed import Handed
+from grader.intake.contents import Handed
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 

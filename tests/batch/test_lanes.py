@@ -13,7 +13,7 @@ from batch.pretend import PretendClass
 from batch.test_journal import results
 
 from grader.intake.collect import collect
-from grader.intake.handed import Handed
+from grader.intake.contents import Handed
 from grader.model import Course, Verdict
 
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive", "broken")

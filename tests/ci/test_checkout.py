@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, commit, git
 
-from grader.ci.changes import changed_exercises
-from grader.ci.job import Checkout, open_checkout
+from grader.ci.job import Checkout, changed_exercises, open_checkout
 from grader.intake.collect import collect_one
 from grader.model import Course
 from grader.model.errors import CourseError

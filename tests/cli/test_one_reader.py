@@ -11,7 +11,7 @@ from pathlib import Path
 from support import COURSES, WarmGrade, written
 
 from grader.model import Course
-from grader.release.notebooks import notebooks_of
+from grader.release.make import notebooks_of
 
 SOLVED = (COURSES / "tiny" / "solutions" / "01_basics" / "double" / "double.py").read_text()
 PLACE = Path("exercises", "01_basics", "double", "double.py")

@@ -29,8 +29,7 @@ from support import FORK, RIGHT
 
 from grader.cli import main
 from grader.cluster import cluster
-from grader.cluster.cluster import Cluster, open_cluster
-from grader.cluster.node import Came, NodePlugin, facts
+from grader.cluster.cluster import Came, Cluster, NodePlugin, facts, open_cluster
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Finished, Outcomes, RunPlan, Work, is_broken, pack, unpack

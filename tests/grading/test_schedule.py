@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from batch.pretend import Judge, PretendLane, by_words
-from support import COURSES, FORK, InLane
+from support import COURSES, FORK, InLane, open_lane
 
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
@@ -25,7 +25,7 @@ from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Run
-from grader.runner.pool import Pool, Stopped, cores, open_lane
+from grader.runner.pool import Pool, Stopped, cores
 
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
 WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusive")

@@ -11,7 +11,7 @@ import pytest
 from support import files_in, problems_in, written
 
 from grader.intake.collect import collect, collect_one
-from grader.intake.handed import Handed, Part, Unmatched
+from grader.intake.contents import Handed, Part, Unmatched
 from grader.model import Course, Submission
 from grader.model.errors import SubmissionError
 

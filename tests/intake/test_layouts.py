@@ -10,8 +10,7 @@ import pytest
 from support import files_in, written
 
 from grader.intake.collect import collect
-from grader.intake.handed import Intake
-from grader.intake.layouts import LAYOUTS, OUT_MARK, taken_in
+from grader.intake.layouts import LAYOUTS, OUT_MARK, Intake, taken_in
 from grader.model import Course
 from grader.model.errors import SubmissionError
 

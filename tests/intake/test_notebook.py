@@ -90,11 +90,11 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
     assert [line for line in lines if "echo" in line or "check" in line or "sketch" in line] == []
     assert "y = 2" in lines
     assert module.notes == [
-        "code cell 1: left out %matplotlib inline, !pip install torch, files = !ls and 2 more",
-        "code cell 3: left out %%bash",
-        "code cell 4: left out %%time",
+        "code cell 1: left out magics and shell lines",
+        "code cell 3: left out magics and shell lines",
+        "code cell 4: left out magics and shell lines",
         "code cell 6 was left out: SyntaxError: invalid syntax, line 1",
-        "code cell 7: left out !ls",
+        "code cell 7: left out magics and shell lines",
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from support import files_in, written
 
 from grader.intake.collect import collect, read_submission
-from grader.intake.handed import Handed, Part
+from grader.intake.contents import Handed, Part
 from grader.model import Course
 from grader.student.own import packed_files
 

@@ -11,7 +11,7 @@ import pytest
 from support import COURSES
 
 from grader.model import Course, Exercise, Module
-from grader.release.notebooks import notebooks_of
+from grader.release.make import notebooks_of
 from grader.release.proof import LeakError, prove, secrets_of
 
 PATH = "notebooks/01_basics.ipynb"

@@ -10,7 +10,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.grading.behaviour import as_file, seal
-from grader.release.contents import Files, chosen
+from grader.release.make import Files, chosen
 from grader.release.proof import LeakError, Secret, prove, prove_sentences, secrets_of
 
 FOLDER = "exercises/01_basics/double"

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from session.courses import course_with
-from support import FORK, RIGHT, grader_of
+from support import FORK, RIGHT, grader_of, open_lane
 
-from grader.runner.pool import open_lane
 from grader.sandbox import cgroup, landlock
 from grader.sandbox.check_process import MEMORY_MB
 

@@ -24,7 +24,7 @@ from grader.sandbox import cgroup, messages
 
 
 @pytest.fixture(scope="module")
-def groups() -> cgroup.Groups:
+def groups() -> cgroup.Group:
     found = cgroup.find()
     if found is None:
         pytest.skip("no control groups can be made here")
@@ -32,7 +32,7 @@ def groups() -> cgroup.Groups:
 
 
 @pytest.fixture(scope="module")
-def starter(groups: cgroup.Groups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
+def starter(groups: cgroup.Group, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkStarter]:
     with closing(WorkerServer(SandboxPlan(most=Level.FULL))) as server:
         reached = server.wait_ready()
         if reached.level is not Level.FULL:
@@ -54,12 +54,12 @@ def test_groups_are_found_where_they_can_be_written(tmp_path: Path) -> None:
     (one / "memory" / "a" / "b").mkdir(parents=True)
     (one / "pids").mkdir()
     found = cgroup.find(str(mounts), str(own))
-    assert found == cgroup.Groups(one / "memory" / "a" / "b", one / "pids", 1)
+    assert found == cgroup.Group(one / "memory" / "a" / "b", one / "pids", 1)
     mounts.write_text(f"30 1 0:1 / {two} rw - cgroup2 cgroup2 rw,nsdelegate\n")
     two.mkdir()
     assert cgroup.find(str(mounts), str(own)) is None
     (two / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert cgroup.find(str(mounts), str(own)) == cgroup.Groups(two, two, 2)
+    assert cgroup.find(str(mounts), str(own)) == cgroup.Group(two, two, 2)
 
 
 MEMORY_OF_MANY = """
@@ -93,11 +93,11 @@ def test_a_worker_is_in_its_group_before_it_is_asked(starter: ForkStarter) -> No
     assert inside == [[str(worker.pid)]] * len(group.folders)
 
 
-def made_here(groups: cgroup.Groups) -> set[Path]:
+def made_here(groups: cgroup.Group) -> set[Path]:
     return {path for folder in (groups.memory, groups.pids) for path in folder.glob(f"*-{os.getpid()}-*")}
 
 
-def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Groups) -> None:
+def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups: cgroup.Group) -> None:
     """They are lost as ever, and what was made for them is removed."""
     before = made_here(groups)
     for _ in range(3):
@@ -107,7 +107,7 @@ def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups:
 
 
 def test_a_server_that_is_lost_leaves_no_group(
-    groups: cgroup.Groups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    groups: cgroup.Group, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it is gone when it is asked, or before it answers, what was made for the worker is removed."""
     before = made_here(groups)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import FORK, RIGHT, grader_of, verdicts
+from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
@@ -19,7 +19,6 @@ from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
 from grader.runner.lane import Lane, Run
-from grader.runner.pool import open_lane
 from grader.runner.source import SandboxPlan, WorkerServer
 
 SLOW = "import time\ntime.sleep(1)\n" + RIGHT

@@ -14,7 +14,7 @@ import pytest
 from support import COURSES, RIGHT, run_grade
 
 from grader.runner.source import PROMISES
-from grader.sandbox import namespaces as room
+from grader.sandbox import launch as room
 
 IN_A_SMALL_WORLD = """
 import os, sys
@@ -142,7 +142,9 @@ def test_too_few_are_told_with_their_limit(batch: tuple[str, ...], tmp_path: Pat
     assert ran.returncode == 2, ran.stderr
     assert "Traceback" not in ran.stderr
     assert "full is required" in ran.stderr
-    assert f"user.max_user_namespaces is 3: {room.ENOUGH} of each kind are needed" in " ".join(ran.stderr.split())
+    said = " ".join(ran.stderr.split())
+    assert "there is room for" in said
+    assert "user.max_user_namespaces of 8 or more" in said
     assert not list((tmp_path / "out").glob("reports/*"))
 
 
@@ -154,7 +156,7 @@ def test_doctor_shows_every_probe_and_names_the_limit() -> None:
     assert [item.sentence for item in PROMISES if item.sentence not in ran.stdout] == []
     assert max(len(line) for line in ran.stdout.splitlines()) <= 80
     assert ("Confinement: reduced" if root else "Confinement: ") in ran.stdout
-    assert not root or f"user.max_user_namespaces is {room.AT_ONCE}" in " ".join(ran.stdout.split())
+    assert not root or "user.max_user_namespaces of 8 or more" in " ".join(ran.stdout.split())
 
 
 def test_where_there_is_just_enough_a_batch_is_graded(batch: tuple[str, ...]) -> None:
@@ -175,15 +177,3 @@ def test_fewer_at_once() -> None:
     assert "this machine has no room for one more worker" in text
     assert "ENOSPC" in text
     assert after == f"{room.AT_ONCE + 1} True"
-
-
-def test_advice_names_what_is_too_low(tmp_path: Path) -> None:
-    """Of all limits those are named that are too low; where none is, that others use them up."""
-    for kind, most in (("net", 2), ("user", 10_000), ("pid", 0)):
-        (tmp_path / f"max_{kind}_namespaces").write_text(f"{most}\n")
-    told = room.advice("unshare: ENOSPC, No space left on device", str(tmp_path))
-    assert told.startswith("; user.max_net_namespaces is 2, user.max_pid_namespaces is 0: ")
-    assert room.advice("unshare: EPERM, Operation not permitted", str(tmp_path)) == ""
-    for path in tmp_path.iterdir():
-        path.write_text("10000\n")
-    assert "others use up" in room.advice("unshare: ENOSPC", str(tmp_path))

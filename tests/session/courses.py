@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from support import COURSES, FORK, Grade, grader_of
+from support import COURSES, FORK, Grade, grader_of, open_lane
 
 from grader.course.load import load_course
 from grader.model import Course
-from grader.runner.pool import open_lane
 
 
 def course_with(folder: Path, shown: str | None = None, hidden: str | None = None) -> Course:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 from session.courses import course_with
-from support import FORK, WarmGrade, grader_of
+from support import FORK, WarmGrade, grader_of, open_lane
 
 from grader.connection.record import Call
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
-from grader.runner.pool import open_lane
 from grader.session.reproduce import reproduce
 
 CHECKS = """

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from session.courses import course_with, without_solutions
-from support import FORK, grader_of, verdicts
-
-from grader.runner.pool import open_lane
+from support import FORK, grader_of, open_lane, verdicts
 
 CHECKS = '''
 import torch

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK
+from support import COURSES, FORK, open_lane
 
 from grader.course.answers import as_submitted
 from grader.course.load import load_course
 from grader.model import Course, Outcome
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import pytest
 from session.courses import course_with
-from support import COURSES, FORK, RIGHT, WarmGrade, grader_of, verdicts
+from support import COURSES, FORK, RIGHT, WarmGrade, grader_of, open_lane, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 
 BROKEN = '''
 import time

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 from session.courses import course_with
-from support import FORK, RIGHT, grader_of, message, verdicts
+from support import FORK, RIGHT, grader_of, message, open_lane, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.messages import NOT_PENDING
 from grader.runner import lane as lanes
 from grader.runner.lane import Lane
-from grader.runner.pool import open_lane
 from grader.sandbox import clock
 
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"

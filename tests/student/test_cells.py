@@ -9,7 +9,7 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.intake.cells import Cell, Module, module_of
+from grader.intake.notebook import Cell, Module, module_of
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
 from grader.student.notebook import NotebookGrader, in_cells
 

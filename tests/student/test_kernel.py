@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 from grader.course.load import load_course
 from grader.notebook import check
-from grader.release.notebooks import notebooks_of
+from grader.release.make import notebooks_of
 
 RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
 HELPER = "def twice(x):\n    return 2 * x"

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import grader_of
+from support import grader_of, open_lane
 
 from grader.model import Course
 from grader.model.messages import Level, Setup, Start
-from grader.runner.pool import open_lane
 
 SPY = r'''
 import builtins, gc, json, os, re, sys
