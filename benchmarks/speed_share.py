@@ -23,7 +23,7 @@ from grader.batch.journal import FILE
 from grader.course.load import load_course
 from grader.grading.plan import Outcomes
 from grader.model import Course, GradedExercise
-from grader.model.typed import from_json
+from grader.model.files import from_json
 
 WITHOUT = """
 from dataclasses import replace

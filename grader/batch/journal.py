@@ -25,7 +25,7 @@ from grader.grading.secret import secret_in
 from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model.errors import CourseError, GraderError
-from grader.model.typed import to_json
+from grader.model.files import to_json
 
 FILE = "journal.sqlite"
 _SECRET_FILE = "seed"  # noqa: S105  its name

@@ -62,7 +62,7 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     if course_folder:
         written += new_course(course_folder)
     if schemas:
-        from grader.model.typed import schema_of
+        from grader.model.files import schema_of
         from grader.report.schema import ReportFile
 
         written += write_schemas(schemas, {"report.schema.json": schema_of(ReportFile)})

@@ -28,8 +28,8 @@ from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
 from grader.grading.plan import Finished, Outcomes, Work, as_handed_in
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
+from grader.model.files import from_json, to_json
 from grader.model.messages import Level, Setup
-from grader.model.typed import from_json, to_json
 
 _version = functools.cache(metadata.version)  # it parses a file each time, and each author has a report
 _DIGITS = 32

@@ -25,8 +25,8 @@ from grader.intake.contents import Handed, Part, Unmatched, unpack
 from grader.intake.match import named
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
+from grader.model.files import from_json, to_json
 from grader.model.report import ExerciseFiles
-from grader.model.typed import from_json, to_json
 from grader.sandbox.process import clean_environment, end, isolated, tail
 
 if sys.platform != "win32":

@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.model import Check, Device, Outcome
 from grader.model.course import PlannedExercise as PlannedExercise
-from grader.model.typed import from_json, to_json
+from grader.model.files import from_json, to_json
 
 PENDING, NOT_PENDING = "pending", b"\0"
 """A file of one byte in the folder of a plan, and the byte while no reply of a student's worker is pending.

@@ -51,9 +51,9 @@ def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]
     A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
     does what has NUL in place of blanks.
     """
-    kept = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text)
+    unbroken = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text)
     wrapper = textwrap.TextWrapper(width, indent, f"{indent}{further}", break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\0", " ").rstrip() for line in wrapper.wrap(kept)] or [""]
+    return [line.replace("\0", " ").rstrip() for line in wrapper.wrap(unbroken)] or [""]
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:

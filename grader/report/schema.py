@@ -20,9 +20,8 @@ from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.course import Exercise, Limits
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import failing_as
+from grader.model.files import adapter, failing_as, from_json, to_json
 from grader.model.score import held_text, in_points, points_text
-from grader.model.typed import adapter, from_json, to_json
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]

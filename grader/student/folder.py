@@ -25,9 +25,8 @@ from grader.course.topics import given_text
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, GradedExercise, Report
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import failing_as, write_whole
+from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.score import in_points
-from grader.model.typed import from_json, to_json
 from grader.report.safe import for_terminal
 
 CHANGED = "You have changed {name}. To restore it:  grade update"

@@ -60,7 +60,7 @@ class Watch:
         self._known: Known
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
-        self._asked = False
+        self._confirms = False
 
     def run(self, *, poll: bool = False) -> None:
         """Grade the exercise, then again each time a file is saved.
@@ -89,8 +89,8 @@ class Watch:
     def _on(self, event: str | set[Path]) -> None:
         """Do what a key says, or grade what was saved."""
         action = _KEYS.get(event, ("", None))[1] if isinstance(event, str) else self._of_saved(event)
-        if event and self._asked and action is not Watch._reset:
-            self._asked = False
+        if event and self._confirms and action is not Watch._reset:
+            self._confirms = False
             self._say("Nothing was restored.")
         if action is not None:
             try:
@@ -140,8 +140,8 @@ class Watch:
     def _reset(self) -> None:
         path = self._exercise.starter
         has_work = path.is_file() and path.read_bytes() != starter_of(self._course, self._exercise)
-        self._asked = has_work and not self._asked
-        if self._asked:
+        self._confirms = has_work and not self._confirms
+        if self._confirms:
             text = f"Restore the starter of {self._exercise.id}? Your file stays beside it. Press r again for yes."
             self._say.prose(text)
             return

@@ -9,9 +9,9 @@ import pytest
 
 from grader.model import Check, Device, Limits, Outcome, Speed, Submission, Verdict
 from grader.model.errors import FormatError
+from grader.model.files import from_json, to_json
 from grader.model.messages import Collected, Done, Job, Part, Plan, PlannedExercise, Setup, Spawned, Start
 from grader.model.report import ExerciseFiles
-from grader.model.typed import from_json, to_json
 
 SPEED = Speed("told", "against", 1.5, 1.0, None, 2.0, 0.1, 0.2, 3, 4)
 PLANNED = PlannedExercise("double", Path("a.py"), None, (Path("p.py"),), None, {"C1": "rule"}, Limits(call_s=2))

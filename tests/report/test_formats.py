@@ -21,7 +21,7 @@ from report.test_safe import TEXTS
 
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError
-from grader.model.typed import schema_of
+from grader.model.files import schema_of
 from grader.report.export.formats import FORMATS, OF_POINTS, Options, items_of, write_format
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report, report_from

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from grader.model.files import from_json, to_json
 from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
-from grader.model.typed import from_json, to_json
 from grader.report.console import Say
 from grader.report.html import svg_of
 from grader.report.pictures import lines_of, readers, sentence_of

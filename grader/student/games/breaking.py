@@ -18,9 +18,8 @@ from pathlib import Path
 from grader.course.layout import Places, kept_folder
 from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import failing_as, write_whole
+from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
-from grader.model.typed import from_json, to_json
 from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
 from grader.student.own import OwnExercise, Running, own_exercise, own_file
 
