@@ -18,8 +18,7 @@ from grader.check.properties import is_instance, is_tensor, require
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import another_expected, raised_by_student
 from grader.connection.student import own_probe
-from grader.model.endings import CheckFailed
-from grader.model.public import Public, say
+from grader.model.endings import CheckFailed, Public, say
 from grader.wire.decode import copies
 
 

@@ -22,9 +22,8 @@ from grader.check.text import reads_openly
 from grader.check.values import agrees
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
-from grader.model.endings import CannotRun, CheckFailed
+from grader.model.endings import CannotRun, CheckFailed, Limit, Public, say
 from grader.model.picture import Moment, Picture
-from grader.model.public import Limit, Public, say
 from grader.model.score import counted
 from grader.wire.decode import copies
 

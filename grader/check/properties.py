@@ -16,9 +16,8 @@ import torch
 
 from grader.check import show
 from grader.connection.connection import is_proxy, named, place_of, word_of
-from grader.model.endings import CheckFailed
+from grader.model.endings import CheckFailed, say
 from grader.model.picture import Picture
-from grader.model.public import say
 from grader.wire.facts import Facts, facts_of
 
 
@@ -173,15 +172,26 @@ def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
 Shapes = Mapping[str, Sequence[int]]
 
 
-def has_parameters(module: Any, parameters: Shapes, what: str = "the module") -> None:
+def has_parameters(
+    module: Any, parameters: Shapes, what: str = "the module", *, buffers: Shapes | None = None, dtype: Any = None
+) -> None:
     """The module has parameters of these names and shapes, and no others.
 
     Args:
         module: the student's.
         parameters: shapes by name, such as {"weight": (4, 3)}.
         what: its name in messages.
+        buffers: the same for buffers; by default they are not checked.
+        dtype: of all parameters; by default it is not checked.
     """
-    _same_shapes(_named(module, "parameters", what), parameters, say("the parameters of {}", what))
+    tensors = _named(module, "parameters", what)
+    _same_shapes(tensors, parameters, say("the parameters of {}", what))
+    if buffers is not None:
+        _same_shapes(_named(module, "buffers", what), buffers, say("the buffers of {}", what))
+    for name, tensor in tensors.items():
+        public = say("a parameter of {} has the wrong dtype", what)
+        story = f"{public}: expected {dtype} for {name}, got {show.dtype(tensor)}"
+        require(dtype is None or tensor.dtype is dtype, public, story)
 
 
 def same_weights(module: Any, other: Any, what: str = "the module") -> None:

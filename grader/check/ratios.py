@@ -25,8 +25,7 @@ from grader.connection.measurement import Measurement, NewInputs
 from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed
-from grader.model.endings import CannotRun, CheckFailed, Inconclusive
-from grader.model.public import Limit, Public, say
+from grader.model.endings import CannotRun, CheckFailed, Inconclusive, Limit, Public, say
 from grader.wire.decode import copies
 
 _REFERENCE = say("the reference")

@@ -19,8 +19,7 @@ import torch
 from grader.check.text import Mention, looked_up, reads_openly, text_of, words_of
 from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
 from grader.connection.student import Student, connection_behind
-from grader.model.endings import CheckFailed
-from grader.model.public import Public, say
+from grader.model.endings import CheckFailed, Public, say
 
 _FREE = words_of(
     """shape size dim ndim ndimension numel nelement len stride storage_offset dtype device layout itemsize element_size

@@ -20,8 +20,7 @@ import torch
 
 from grader.connection.connection import Connection, Proxy, connection_of
 from grader.connection.raised import Line, shown_lines
-from grader.model.endings import CheckFailed
-from grader.model.public import say
+from grader.model.endings import CheckFailed, say
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """Grading in a CI job: a checkout in, every file and line that a platform reads out.
 
 job     which course grades a checkout, what was changed in it, and what the platform gets
-clones  the repositories of a class, as they were at a time
-gather  reports of many jobs as one gradebook
+clones  the repositories of a class, as they were at a time; reports of many jobs as one gradebook
 files   the platforms, and the files by which each grades, of `templates/`; the autograder of Gradescope
 """

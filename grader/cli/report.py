@@ -300,7 +300,7 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
 @click.option("--out", default="gradebook.csv", show_default=True, type=options.PATH, help="The gradebook.")
 def gather_command(folder: Path, out: Path) -> None:
     """Make one gradebook of all reports below DIR. Of several reports of an author the latest counts."""
-    from grader.ci.gather import gather
+    from grader.ci.clones import gather
 
     gathered, say = gather(folder), Say()
     write_named(out, gathered.gradebook(), "--out")

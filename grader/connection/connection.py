@@ -23,8 +23,7 @@ from grader.connection.raised import Raised, does_not_load, exception_of, lines_
 from grader.connection.record import Record, waiting
 from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
-from grader.model.endings import CheckFailed, NotUsable, WorkerLost
-from grader.model.public import say
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
@@ -107,7 +106,7 @@ class Proxy:
             place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
-        """What messages call it; see `model.public`."""
+        """What messages call it; see `model.endings`."""
         return place_of(self).word
 
     def __repr__(self) -> str:

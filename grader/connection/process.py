@@ -14,8 +14,7 @@ from typing import Any
 
 from grader.connection.record import waiting
 from grader.model import Limits, Verdict
-from grader.model.endings import WorkerLost
-from grader.model.public import Limit, say
+from grader.model.endings import Limit, WorkerLost, say
 from grader.sandbox import clock
 from grader.sandbox.messages import Ended
 from grader.sandbox.process import sweep

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.model import Verdict
-from grader.model.endings import CheckFailed, NotUsable, WorkerLost
-from grader.model.public import Public, carets, say
+from grader.model.endings import CheckFailed, NotUsable, Public, WorkerLost, carets, say
 from grader.wire.frames import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)

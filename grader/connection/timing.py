@@ -28,8 +28,7 @@ import pytest
 from grader.connection.connection import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record, waiting
 from grader.model import Device
-from grader.model.endings import WorkerLost
-from grader.model.public import say
+from grader.model.endings import WorkerLost, say
 from grader.sandbox import clock
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of

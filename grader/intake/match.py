@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from grader.course.layout import NOTEBOOK, PYTHON, is_ours
 from grader.model import Exercise, Place
-from grader.model.public import carets
+from grader.model.endings import carets
 
 CODE = (".py", NOTEBOOK)
 _LONGEST_NAME = 255

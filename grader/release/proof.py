@@ -213,7 +213,7 @@ def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
     for path, streams in targets.items():
         leaks: dict[int, str] = {}
         for secret in (secret for secret in suspects if secret.is_leak(Path(path))):
-            if line := _line_of(secret.text, streams):
+            if line := next((at[text.find(secret.text)] for text, at in streams if secret.text in text), 0):
                 excerpt = f"{secret.kind.value} of {secret.source.value} stands here: {secret.text[:_EXCERPT]}"
                 leaks.setdefault(line, f"{path}:{line}: {excerpt} ({secret.where}); remove it here, or change it there")
         problems += leaks.values()
@@ -244,8 +244,3 @@ def _streams(path: str, data: bytes) -> list[_Stream]:
         readings.append([(scalar.start_mark.line + 1, scalar.value) for scalar in scalars])
     lines = [[(number, _squeezed(line)) for number, line in reading] for reading in readings]
     return [("".join(text for _, text in rows), [number for number, text in rows for _ in text]) for rows in lines]
-
-
-def _line_of(part: str, streams: Sequence[_Stream]) -> int:
-    """The line of a text; 0 if it is not there."""
-    return next((lines[text.find(part)] for text, lines in streams if part in text), 0)

@@ -32,9 +32,18 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Call
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
-from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
+from grader.model.endings import (
+    NOT_EXPECTED,
+    CannotJudge,
+    CannotRun,
+    CheckFailed,
+    Inconclusive,
+    NotUsable,
+    Public,
+    WorkerLost,
+    say,
+)
 from grader.model.picture import NamedShape, Picture, Shapes
-from grader.model.public import NOT_EXPECTED, Public, say
 from grader.session.checks import CollectedCheck
 from grader.session.connections import Connections
 from grader.session.words import Ground, existing, may_lack_return, student_raised, where_known

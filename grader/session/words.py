@@ -1,6 +1,6 @@
 """What a hidden check may say: only words that are known before any submission is; and what it says of an exception.
 
-A public text is a template of ours with words (`model.public`), or a text of the check's author. Each word must belong
+A public text is a template of ours with words (`model.endings`), or a text of the check's author. Each word must belong
 to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
 student code answers, it can only choose which of these few texts is shown.
 
@@ -24,7 +24,7 @@ from grader.check.text import words_of
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
 from grader.model import Limits, Verdict
-from grader.model.public import Key, Limit, Public, say
+from grader.model.endings import Key, Limit, Public, say
 from grader.wire.plain import DTYPES
 
 ERRORS = words_of(

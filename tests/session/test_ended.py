@@ -8,7 +8,7 @@ import pytest
 
 from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
-from grader.model.public import say
+from grader.model.endings import say
 from grader.session.judge import cause_of, line_of, statement_of
 
 TEXT = """

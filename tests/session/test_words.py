@@ -15,7 +15,7 @@ from session.courses import course_with, graded
 from support import Grade
 
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
-from grader.model.public import Limit, say
+from grader.model.endings import Limit, say
 from grader.report.schema import report_json
 from grader.session.words import Words, known_error, left_out
 

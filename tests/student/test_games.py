@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -92,7 +91,6 @@ def test_a_fault_is_looked_for_and_given_up(
     course: Course, double: Exercise, fork_lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused where nothing is planted; planted, so that a check sees it; not found yet; given up; again, and found."""
-    monkeypatch.setattr("grader.runner.pool.open_lane", lambda *given, **named: nullcontext(fork_lane))
     assert "no fault is planted in double" in run("break", "double", "--give-up").output
     assert "has one fault now" in run("break", "double", "--seed", "1").output
     assert beside(double) == ["double.py", "double.py.old"]
