@@ -86,14 +86,15 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
     from grader.student.pages import chosen, list_data, list_lines, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
-    rows = chosen(course, rows_of(course), names, topic, states)
+    progress = read_progress(course)
+    rows = chosen(course, rows_of(course, progress), names, topic, states)
     if as_json:
         print_json(list_data(course, rows))
     elif rows:
         say(*list_lines(course, rows, terminal_width()))
     else:
         say("No exercise matches.")
-    say(*filter(None, [read_progress(course).problem]))
+    say(*filter(None, [progress.problem]))
 
 
 @click.command("next")
@@ -412,10 +413,10 @@ def _course_rows() -> Iterator[tuple[str, str]]:
             yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
         else:
             yield "files", "complete"
-    progress, rows = read_progress(course), rows_of(course)
-    done = sum(row.state == "done" for row in rows)
+    progress = read_progress(course)
+    done = [row.state == "done" for row in rows_of(course, progress)]
     saved = kept_progress(course).relative_to(course.root).as_posix()
-    yield "progress", progress.problem or f"{done} of {len(rows)} exercises are done; saved in {saved}"
+    yield "progress", progress.problem or f"{sum(done)} of {len(done)} exercises are done; saved in {saved}"
 
 
 def _doctor_lines(facts: Mapping[str, object], reached: Reached) -> Iterator[str]:

@@ -345,8 +345,8 @@ def _python(code: str) -> tuple[str, bool]:
         has_magics = True
         if lines[first].split()[0] not in _BODY_COUNTS:
             return "\n" * (len(lines) - 1), has_magics
-        lines[first], code = "", "\n".join(["", *lines[first + 1 :]])
-    if syntax_error(code):
+        lines[first] = ""
+    if syntax_error("\n".join(lines)):
         for place, line in enumerate(lines):
             if _MAGIC.match(line.strip()):
                 has_magics = True

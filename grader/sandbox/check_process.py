@@ -1,8 +1,8 @@
 """What a check process gives up before it imports torch and reads a check: endless memory, the network, other files.
 
 A check is code of the course's author, and what it takes in comes from student code. Best effort: where the kernel does
-not give a layer the process does without it. Only where workers are forked, which is on
-Linux: a check process that spawns workers needs the rights to confine them.
+not give a layer the process does without it. Only where workers are forked, which is on Linux: a check process that
+spawns workers needs the rights to confine them.
 """
 
 from __future__ import annotations

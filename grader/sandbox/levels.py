@@ -1,8 +1,8 @@
 """What a worker gives up before student code runs: the whole of the confinement, on this page.
 
-`Full` needs the root that `launch` built. `Reduced` is for machines where there can be none: it hides what is
-in files and forbids the network, new processes and signals, but does not hide that files exist. `Sandbox` itself is the
-level `none`: a process with limits. A step that fails raises, and the worker that meets it ends.
+`Full` needs the root that `launch` built. `Reduced` is for machines where there can be none: it hides what is in files
+and forbids the network, new processes and signals, but does not hide that files exist. `Sandbox` itself is the level
+`none`: a process with limits. A step that fails raises, and the worker that meets it ends.
 """
 
 from __future__ import annotations
