@@ -24,9 +24,6 @@ LAYERS = (
 )
 """The packages, the lowest first: each imports lower ones only. `runner` starts `session` and `worker` by name."""
 
-MOST_ARROWS = 70
-"""How many pairs of packages import one another."""
-
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
 HOST = LAYERS[LAYERS.index("course") :]
@@ -34,9 +31,6 @@ HOST = LAYERS[LAYERS.index("course") :]
 
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
-
-LARGEST_FILE = 500
-LARGEST_FUNCTION = 60
 
 
 @functools.cache
@@ -72,10 +66,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def test_packages_import_lower_ones_only() -> None:
-    """No package imports one above it, and they are loosely bound."""
+    """No package imports one above it."""
     pairs = {(room_of(path), name.split(".")[1]) for path in FILES for name in imports_of(path)}
     assert [pair for pair in sorted(pairs) if LAYERS.index(pair[0]) < LAYERS.index(pair[1])] == []
-    assert len([pair for pair in pairs if pair[0] != pair[1]]) <= MOST_ARROWS
 
 
 def test_no_import_circles() -> None:
@@ -89,15 +82,6 @@ def test_no_import_circles() -> None:
         inner = {f"{node.module}.{alias.name}" for node in named for alias in node.names}
         graph[name] = inner | {node.module for node in named if node.module and node.module not in PACKAGES}
     TopologicalSorter(graph).prepare()  # raises a CycleError that has the circle
-
-
-def test_files_and_functions_stay_small() -> None:
-    """A file is one idea and fits in one reading; a function fits on a screen. Nor do tests grow out of sight."""
-    tests = [path for path in Path(__file__).parent.rglob("*.py") if "attacks" not in path.parts]
-    texts = {path: path.read_text(encoding="utf-8") for path in (*FILES, *tests)}
-    assert [path for path, text in texts.items() if text.count("\n") > LARGEST_FILE] == []
-    nodes = [node for path in FILES for node in nodes_of(path) if isinstance(node, ast.FunctionDef)]
-    assert [node.name for node in nodes if (node.end_lineno or 0) - node.lineno >= LARGEST_FUNCTION] == []
 
 
 def test_the_host_uses_the_light_part_of_the_wire() -> None:
