@@ -31,7 +31,7 @@ class Say:
     """Prints lines at once, unless it is quiet."""
 
     _running = 0
-    """The length of the line that the next output replaces. All instances share it."""
+    """The columns of the line that the next output replaces. All instances share it."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -61,13 +61,13 @@ class Say:
         """Put a line where the next one will stand, on a terminal; it is cut off before its end."""
         if self._quiet or not sys.stdout.isatty():
             return
-        from grader.report.safe import for_terminal
+        from grader.report.safe import columns, cut, for_terminal
 
-        text = f"  {for_terminal(what, one_line=True)[: terminal_width() - len(end) - 3]}{end}"
+        text = f"  {cut(for_terminal(what, one_line=True), terminal_width() - len(end) - 3)}{end}"
         self.erase()
         click.echo(text, nl=False)
         sys.stdout.flush()
-        Say._running = len(text)
+        Say._running = columns(text)
 
     @classmethod
     def erase(cls) -> None:

@@ -11,7 +11,6 @@ import csv
 import html
 import io
 import re
-import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -45,15 +44,58 @@ def for_terminal(text: str, *, one_line: bool = False) -> str:
     return _visible(text, "\t" if one_line else "\n\t").expandtabs()
 
 
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a line of safe text takes.
+
+    Chinese, Japanese and Korean characters take two; an accent, also one that is a character of its own, takes none.
+    """
+    if text.isascii():
+        return len(text)
+    # Composed first: macOS writes the names of files with accents and Korean syllables in parts.
+    return sum(_columns_of(char) for char in unicodedata.normalize("NFC", text))
+
+
+def _columns_of(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def padded(text: str, width: int) -> str:
+    """Return a line of safe text with blanks behind it, so that it takes so many columns."""
+    return text + " " * (width - columns(text))
+
+
 def filled(text: str, indent: str, width: int, further: str = "  ") -> list[str]:
-    """A line of safe text in lines of this width; those after the first stand further in, by two if not said.
+    """Wrap a line of safe text to this width; lines after the first stand further in, by two if not said.
 
     A command that stands after two blanks, as in `To go on:  grade next`, will be copied, so it stays in one line; so
-    does what has NUL in place of blanks.
+    does what has NUL in place of blanks. A long word goes beyond the width, unless it has characters of two columns:
+    between those, any place is good for a break.
     """
-    unbroken = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text)
-    wrapper = textwrap.TextWrapper(width, indent, f"{indent}{further}", break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\0", " ").rstrip() for line in wrapper.wrap(unbroken)] or [""]
+    words, room = _COMMAND.sub(lambda it: it[0].replace(" ", "\0"), text).split(" "), width - len(indent + further)
+    lines, line, is_empty = list[str](), indent, True
+    for word in [part for whole in words for part in _parts_of(whole, room)]:
+        if not is_empty and columns(line) + 1 + columns(word) > width:
+            lines.append(line)
+            line, is_empty = indent + further, True
+            if not word:  # of two blanks the first was at the end of the line
+                continue
+        line += word if is_empty else f" {word}"
+        is_empty = False
+    return [line.replace("\0", " ").rstrip() for line in (*lines, line)]
+
+
+def _parts_of(word: str, room: int) -> list[str]:
+    """Return a word; one of characters of two columns that is wider than that in parts."""
+    if columns(word) <= max(room, 1) or not any(_columns_of(char) == 2 for char in word):
+        return [word]
+    parts = [""]
+    for char in word:
+        if parts[-1] and columns(parts[-1] + char) > room:
+            parts.append("")
+        parts[-1] += char
+    return parts
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
@@ -63,8 +105,13 @@ def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterato
 
 
 def cut(text: str, room: int) -> str:
-    """A line shortened to so many characters."""
-    return text if len(text) <= room else f"{text[: room - 4].rstrip()} ..."
+    """Shorten a line of safe text to so many columns."""
+    if columns(text) <= room:
+        return text
+    shown = text[: room - 4]  # room for the dots
+    while columns(shown) > room - 4:  # it has characters of two columns
+        shown = shown[:-1]
+    return f"{shown.rstrip()} ..."
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
@@ -76,11 +123,11 @@ def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]
         width: columns of all of it.
         head: what stands before the left text and is safe already, such as a verdict; further lines stand below `left`.
     """
-    taken = len(head and unstyle(head))
+    taken = columns(head and unstyle(head))
     room = width - len(right) - 1 - taken
     first, *rest = filled(for_terminal(left, one_line=True), "", room, "" if head else "  ")
     # A single word may be too long.
-    return [f"{head}{cut(first, room):<{room}} {right}".rstrip(), *(" " * taken + line for line in rest)]
+    return [f"{head}{padded(cut(first, room), room)} {right}".rstrip(), *(" " * taken + line for line in rest)]
 
 
 def for_csv(text: str) -> str:

@@ -12,7 +12,7 @@ from grader.model.report import first_lines
 from grader.model.score import Causes, points_text
 from grader.report import words
 from grader.report.pictures import lines_of
-from grader.report.safe import WIDTH, cut, filled, for_terminal, two_sides
+from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
 
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
@@ -160,7 +160,7 @@ class _Page:
         """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
         # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]
-        if len(indent + line) <= self.width or line.startswith("    "):
+        if len(indent) + columns(line) <= self.width or line.startswith("    "):
             return [indent + line]
         return filled(line.strip(), own, self.width)
 

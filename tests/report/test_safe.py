@@ -70,6 +70,29 @@ def test_what_a_terminal_shows(text: str, shown: str) -> None:
     assert safe.for_terminal(text) == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [("abc", 3), ("\xe9a", 2), ("e\u0301a", 2), ("\u4e2d\uff1d", 4), ("\u1112\u1161\u11ab", 2), ("\ud55c", 2)],
+)
+def test_columns(text: str, taken: int) -> None:
+    """Characters of two columns count twice, accents of their own not at all; Korean also in parts."""
+    assert safe.columns(text) == taken
+    assert safe.columns(safe.padded(text, 9)) == 9
+
+
+@pytest.mark.parametrize("width", [20, 33])
+def test_wide_text_is_wrapped_and_cut_by_columns(width: int) -> None:
+    """Japanese has no blanks, so a line ends at any of its characters; a path stays whole."""
+    text = "\u5f62\u72b6\u3068\u30b9\u30c8\u30e9\u30a4\u30c9\u3092" * 5 + "\u3002 see exercises/a/b.py"
+    lines = safe.filled(text, "  ", width)
+    assert max(map(safe.columns, lines)) <= width
+    assert "".join("".join(lines).split()) == text.replace(" ", "")
+    assert any("exercises/a/b.py" in line for line in lines)
+    assert safe.columns(safe.cut(text, width)) <= width
+    (row,) = safe.two_sides("\u5f62\u72b6", "5 / 10", width)
+    assert safe.columns(row) == width
+
+
 FORMULA = re.compile(r"[\s\"']*[=+\-@%|]")
 
 

@@ -11,6 +11,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
 from grader.model.score import Causes
+from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
 
 ATTRIBUTE = "your `double` raised AttributeError"
@@ -163,11 +164,11 @@ def test_lines_fit_the_terminal(width: int) -> None:
     """No line is wider than the terminal, whatever titles and messages are."""
     rows = (
         row("some " * 20, "failed", "values", "words " * 40 + "\nexpected  (1, 2)\ngot       (3, 4)"),
-        row("title " * 30, "failed", "values", "x", shown=False),
+        row("\u4f60\u597d " * 30, "failed", "values", "x", shown=False),
         *(row(f"p{i}", "passed", rule=f"C{i}") for i in range(12)),
     )
     shown = lines(*rows, width=width)
-    assert [line for line in shown if len(line) > width] == []
+    assert [line for line in shown if columns(line) > width] == []
     assert any("0 / 0.5" in line for line in shown)
 
 

@@ -12,6 +12,7 @@ import pytest
 from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
+from grader.report.safe import columns
 from grader.student.folder import Progress, Standing, reset, save_starters, write_progress
 from grader.student.pages import Row, chosen, list_data, list_lines, next_lines, next_row, rows_of, show_lines
 
@@ -140,6 +141,15 @@ def test_list_in_80_and_in_40_columns(course: Course) -> None:
     row |= {"earned": 0.0, "possible": 10.0, "solved": False, "tries": 2, "hints": 1}
     row |= {"path": "exercises/01_basics/double/double.py"}
     assert data["exercises"][0] == row
+
+
+def test_list_of_wide_titles_is_aligned(course: Course) -> None:
+    """A title in Chinese takes two columns for each character: states and points stand where those of others do."""
+    file = course.exercises[0].folder / "exercise.yaml"
+    file.write_text(file.read_text().replace("Double it", "\u628a\u5f20\u91cf\u52a0\u500d"))
+    course = load_course(course.root)
+    lines = [click.unstyle(line) for line in list_lines(course, rows_of(course), 80)]
+    assert [columns(line[: line.index("not started")]) for line in lines if "not started" in line] == [47] * 3
 
 
 def test_task_as_it_is_shown(course: Course) -> None:
