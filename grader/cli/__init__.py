@@ -22,7 +22,7 @@ _TABLE = {
     "Start here": "start:student next:student open:student run:grade watch:student try:student hint:student "
     "show:student list:student",
     "Learning": "reset:student update:student pack:student drill:student break:student catch:student draw:student "
-    "trace:student doctor:student",
+    "trace:student doctor:doctor",
     "Teaching": "batch:grade report:report similar:report diff:report export:report term:report gather:report "
     "forget:report release:author",
     "CI and authoring": "ci:author init-ci:author package:author clone:author new:author verify:author pages:author",

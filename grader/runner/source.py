@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
-from grader.sandbox.process import end, interpreter_paths, isolated, tail, workers_environment
+from grader.sandbox.process import bind_in, end, interpreter_paths, isolated, tail, workers_environment
 from grader.sandbox.view import View
 
 _MEMORY_MB = 512
@@ -58,15 +59,23 @@ _ANY_TREE = "make the interpreter's folders readable by everybody, or install it
 
 PROMISES = (
     Promise("imports", Level.NONE, "modules can be imported late", _ANY_TREE),
+    Promise("private_folder", Level.NONE, "files can be written in the private folder", _OURS),
+    Promise("threads", Level.NONE, "threads and parallel operations work", _OURS),
     Promise("memory", Level.NONE, "memory is limited", _OURS),
     Promise("read_files", Level.REDUCED, "files of the machine cannot be read or listed", _LANDLOCK),
     Promise("write_files", Level.REDUCED, "files of the machine cannot be written", _LANDLOCK),
+    Promise("change_packages", Level.REDUCED, "the interpreter and its packages cannot be changed", _LANDLOCK),
     Promise("network", Level.REDUCED, "there is no network", _FILTER),
+    Promise("unix_sockets", Level.REDUCED, "no Unix socket of the machine can be reached", _FILTER),
+    Promise("odd_sockets", Level.REDUCED, "there are no other kinds of sockets", _FILTER),
     Promise("signals", Level.REDUCED, "no other process can be signalled", _FILTER),
     Promise("tracing", Level.REDUCED, "no other process can be read or traced", _FILTER),
     Promise("execute", Level.REDUCED, "no program can be executed", _FILTER),
     Promise("privileges", Level.REDUCED, "there are no privileges, and none can be had", _FILTER),
-    Promise("processes", Level.REDUCED, "no process can be started where the exercise does not allow it", _FILTER),
+    Promise("new_namespaces", Level.REDUCED, "no namespaces can be made", _FILTER),
+    Promise("ipc", Level.REDUCED, "there is no System V shared memory", _FILTER),
+    Promise("processes", Level.REDUCED, "no process can be started unless the exercise allows it", _FILTER),
+    Promise("daemons", Level.REDUCED, "nothing stays when a worker has ended", _NAMESPACES),
     Promise("see_files", Level.FULL, "it is not even seen which files exist", _NAMESPACES),
     Promise("see_processes", Level.FULL, "other processes are not seen", _NAMESPACES),
     Promise("disk", Level.FULL, "the private folder is capped as a whole", _NAMESPACES),
@@ -243,28 +252,37 @@ class WorkerServer(Source):
         return self._reached
 
     def _tried(self) -> Reached:
-        """Lay out a folder and a port of the host's, have probes reach for them; say what holds."""
-        message = None
+        """Lay out a folder, a port and Unix sockets of the host's, have probes reach for them; say what holds."""
+        name = f"grade-{secrets.token_hex(8)}"
         with (
             tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
             # Things of the host's that really are there: a port that nobody listens on would prove nothing.
             socket.create_server(("127.0.0.1", 0)) as server,
-            contextlib.suppress(OSError),  # the server is gone, or does not answer
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
         ):
-            own, theirs = os.path.join(folder, "own"), os.path.join(folder, "theirs")
-            for path in (own, theirs):
+            first, second, theirs = (os.path.join(folder, own) for own in ("first", "second", "theirs"))
+            for path in (first, second, theirs):
                 os.mkdir(path, mode=0o700)
+            abstract.bind("\0" + name)
+            bind_in(theirs, name, named)
             canary = Path(theirs, "canary.txt")
             canary.write_text("a file of the grader's", encoding="ascii")
             file, port = os.path.realpath(self._plan.readable or canary), server.getsockname()[1]
-            self._socket.settimeout(START_S)
-            send(self._socket, TryOut(file, theirs, os.getpid(), port, _MEMORY_MB, own))
-            message, _ = receive(self._socket)
+            message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
         if not isinstance(message, messages.Found):
             raise StartError(f"the worker server did not start: {tail(self._log)}")
         rows, refused = findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
         return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
+
+    def _ask(self, wanted: TryOut) -> messages.Message | None:
+        """What the server answers; None if it is gone, or does not answer."""
+        with contextlib.suppress(OSError):
+            self._socket.settimeout(START_S)
+            send(self._socket, wanted)
+            return receive(self._socket)[0]
+        return None
 
     def supply(self, lane: int) -> Supply:
         """A new socket to it, or to its successor."""

@@ -1,46 +1,66 @@
 """What a check process gives up before it imports torch and reads a check: endless memory, the network, other files.
 
 A check is code of the course's author, and what it takes in comes from student code. Best effort: where the kernel does
-not give a layer the process does without it. Only where workers are forked, which is on Linux: a check process that
-spawns workers needs the rights to confine them.
+not give a layer the process does without it, and `grade doctor` says what remains available. Only where workers are
+forked, which is on Linux: a check process that spawns workers needs the rights to confine them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
+import json
 import os
-from collections.abc import Sequence
-
-from py_landlock.errors import LandlockError
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from grader.sandbox import cgroup, kernel, landlock
 from grader.sandbox.messages import THREADS
-from grader.sandbox.process import interpreter_paths
+from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated
 from grader.sandbox.view import DEVICES, View
 
 MEMORY_MB = 3072
 """With PyTorch, the replies to one check of the student and the reference, and what comparing them takes."""
 
 
-def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
+REACH = ("memory", "network", "files", "processes")
+"""What `what_remains` tells about."""
+
+
+def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
     """Enter a control group, leave the network, and keep access to some files alone. The process must have one thread.
 
     Args:
         groups: where control groups can be made, also those of workers later.
         readable: folders of the course.
         writable: folders in which files may be written.
+
+    Returns:
+        What could not be given up, of `memory`, `network` and `files`, each with the reason.
     """
-    with contextlib.suppress(OSError):
-        _enter_group(groups)
-    with contextlib.suppress(OSError):
-        _leave_network()
-    with contextlib.suppress(OSError, LandlockError):
-        _see(groups, readable, writable)
+    steps: dict[str, Callable[[], None]] = {
+        "memory": lambda: _enter_group(groups),
+        "network": _leave_network,
+        "files": lambda: _see(groups, readable, writable),
+    }
+    refused = {}
+    for what, step in steps.items():
+        try:
+            step()
+        except OSError as error:
+            refused[what] = error.strerror or str(error)
+    return refused
 
 
 def _enter_group(groups: cgroup.Group | None) -> None:
     if groups is None:
-        return
+        raise OSError(errno.EROFS, "control groups cannot be written here")
     # Nobody removes it by name: whoever sweeps sees that the process of this number is gone.
     groups.make(MEMORY_MB, THREADS).take_in(os.getpid())
 
@@ -60,7 +80,7 @@ def _leave_network() -> None:
 
 def _see(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> None:
     if not landlock.abi():
-        return
+        raise OSError(errno.ENOSYS, "this kernel has no Landlock, or does not let us use it")
     kernel.forbid_new_privileges()
     shown = [*View(tuple(interpreter_paths())).folders(), *readable, "/sys", "/etc"]
     places = [*writable, "/proc", *(f"/dev/{name}" for name in DEVICES)]
@@ -73,3 +93,82 @@ def _see(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequenc
     rules = landlock.make_ruleset(shown, places, listed, left, scoped=False)
     landlock.apply(rules)
     os.close(rules)
+
+
+# -- what remains, for `grade doctor` ----------------------------------------------------------------------------------
+
+
+def what_remains() -> dict[str, str]:
+    """Return what a check process can reach on this machine, see `REACH`. A throw-away process tries it."""
+    name = f"grade-{secrets.token_hex(8)}"
+    with (
+        tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
+        # Things of the host's that really are there.
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
+    ):
+        abstract.bind("\0" + name)
+        bind_in(folder, name, named)
+        Path(folder, "file").write_text("a file of the user's", encoding="ascii")
+        Path(folder, "scratch").mkdir()
+        command = isolated("grader.sandbox.check_process", folder, name, str(server.getsockname()[1]))
+        ran = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    if ran.returncode:
+        return dict.fromkeys(REACH, f"it could not be tried: {ran.stderr.strip()[-200:]}")
+    found: dict[str, str] = json.loads(ran.stdout)
+    return found
+
+
+def main() -> None:
+    """Give all up, see what can be reached, and print that."""
+    folder, name, port = sys.argv[1:]
+    groups = cgroup.find()
+    if groups is not None:
+        groups.sweep()
+    refused = give_up(groups, [], [f"{folder}/scratch"])
+    why = {what: f" ({reason})" for what, reason in refused.items()}
+    os.chdir(folder)  # the address of a Unix socket has room for few characters
+    sockets: dict[str, tuple[int, tuple[str, int] | str]] = {
+        "ports of this machine and of others": (socket.AF_INET, ("127.0.0.1", int(port))),
+        "abstract Unix sockets": (socket.AF_UNIX, "\0" + name),
+        "Unix sockets in folders, as of a session bus or a container engine": (socket.AF_UNIX, name),
+    }
+    reached = [what for what, where in sockets.items() if _can(functools.partial(_connect, *where))]
+    every = "every file of this user's"
+    reads = every if _can(Path("file").read_bytes) else "the interpreter, its packages, the course, /proc, /sys, /etc"
+    writes = every if _can(lambda: open("file", "ab").close()) else "its own folder for temporary files"
+    # Landlock does not cover these.
+    more = "; changes their times and modes" if _can(lambda: os.utime("file")) else ""
+    host = os.getppid()
+    reach: dict[str, Callable[[], object]] = {
+        "sees": lambda: os.stat(f"/proc/{host}"),
+        "signals": lambda: os.kill(host, 0),
+    }
+    reach["reads"] = Path(f"/proc/{host}/environ").read_bytes
+    others = [what for what, action in reach.items() if _can(action)]
+    remains = {
+        "memory": "as much as there is" if "memory" in refused else f"{MEMORY_MB} MiB",
+        "network": "; ".join(reached) or "nothing",
+        "files": f"reads {reads}; writes {writes}; sees which files exist{more}",
+        "processes": f"{', '.join(others)} this user's processes" if others else "none but its own",
+    }
+    json.dump({what: text + why.get(what, "") for what, text in remains.items()}, sys.stdout)
+
+
+def _connect(family: int, address: tuple[str, int] | str) -> None:
+    with socket.socket(family, socket.SOCK_DGRAM if family == socket.AF_UNIX else socket.SOCK_STREAM) as sock:
+        sock.settimeout(1)
+        sock.connect(address)
+
+
+def _can(action: Callable[[], object]) -> bool:
+    """Whether the kernel lets that be done."""
+    with contextlib.suppress(OSError):
+        action()
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from grader.sandbox import kernel, seccomp, view
@@ -31,8 +32,6 @@ if sys.platform != "win32":  # workers import this on every system
 
 _STRANGER = 2_000_000_000
 """A user without files on any system, for workers of root."""
-
-_NOBODY = 65534
 
 _REFUSED = 77
 
@@ -50,6 +49,9 @@ _IFF_UP = 0x1
 AT_ONCE = 5
 """Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
 
+ENOUGH = AT_ONCE + 3
+"""Namespaces of each kind for that: one for each worker, and what the launcher enters before it makes them."""
+
 # The kernel takes old namespaces apart later than it counts them.
 _PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0)
 
@@ -65,6 +67,8 @@ def main() -> None:
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
     refused = _try_inner(plan) if plan.namespaces else "namespaces were not wanted"
+    # Outside, since inside namespaces of one's own other limits are seen.
+    refused += advice(refused)
     readable = _readable(plan) if plan.rules else None
     _become(plan, Launched(refused, readable))
 
@@ -115,8 +119,9 @@ def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     if is_root:
         # With root's rights, which may be needed to reach the interpreter.
         patiently(lambda: kernel.unshare(kernel.CLONE_NEWNS))
+        stranger = _stranger()  # before /proc is covered
         view.build(plan.view)
-        _be_a_stranger()
+        _be(stranger)
     # In a user namespace one has the rights to make the others.
     user, group = os.getuid(), os.getgid()
     patiently(lambda: kernel.unshare(kernel.CLONE_NEWUSER | _WORLD))
@@ -142,14 +147,22 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
-def _be_a_stranger() -> None:
-    """Be a user without files, who may still make namespaces."""
+def _be(user: int) -> None:
+    """Be that user, who has no files, and may still make namespaces."""
     os.setgroups([])  # root's further groups would open files to a stranger
-    for user in (_STRANGER, _NOBODY):  # in a container there may be few users
-        with contextlib.suppress(OSError):
-            kernel.change_user(user)
-            return
-    raise OSError("there is no other user to be")
+    kernel.change_user(user)
+
+
+def _stranger() -> int:
+    """Return a user that exists in this namespace: in a container there may be few."""
+    last = 0
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        for line in file:
+            start, _, count = map(int, line.split())
+            if start <= _STRANGER < start + count:
+                return _STRANGER
+            last = max(last, start + count - 1)
+    return last
 
 
 # -- the namespaces of a worker ----------------------------------------------------------------------------------------
@@ -257,6 +270,35 @@ def patiently(action: Callable[[], Result]) -> Result:
                 raise
             time.sleep(pause)
     return action()
+
+
+def advice(reason: str, settings: str = "/proc/sys") -> str:
+    """Return which settings of the kernel may be why it refused namespaces, each with what is needed; else "".
+
+    Args:
+        reason: what the kernel said.
+        settings: the folder that has them, see namespaces(7).
+    """
+    found = []
+    if "ENOSPC" in reason:
+        for path in sorted(Path(settings, "user").glob("max_*_namespaces")):
+            if (most := _number(path)) is not None and most < ENOUGH:
+                found.append(f"user.{path.name} is {most}")
+        others = "others use up what user.max_*_namespaces allow, or a limit around this container does"
+        return f"; {', '.join(found) or others}; {AT_ONCE} workers need {ENOUGH}"
+    if "EPERM" in reason or "EACCES" in reason:
+        for name, forbids in (("unprivileged_userns_clone", 0), ("apparmor_restrict_unprivileged_userns", 1)):
+            if _number(Path(settings, "kernel", name)) == forbids:
+                found.append(f"; kernel.{name} is {forbids}; workers need {1 - forbids}")
+    return "".join(found)
+
+
+def _number(path: Path) -> int | None:
+    """Return the number in a file; None if there is no such file, or it may not be read."""
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
 
 
 if __name__ == "__main__":

@@ -111,16 +111,18 @@ class TryOut(Message):
         folder: of the host.
         pid: of the host.
         port: on which it listens.
+        socket: name of two Unix sockets of its: an abstract one, and one in `folder`.
         memory_mb: MiB that the probing process may have beyond its start.
-        own_folder: an empty folder, for a worker that has none of its own.
+        own_folders: two empty folders, for workers that have none of their own.
     """
 
     file: str
     folder: str
     pid: int
     port: int
+    socket: str
     memory_mb: int
-    own_folder: str
+    own_folders: tuple[str, ...]
 
 
 @dataclass(frozen=True)

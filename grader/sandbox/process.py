@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -129,6 +130,15 @@ def tail(log: IO[bytes]) -> str:
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()
     return text[-_LAST_WORDS:] or "it said nothing"
+
+
+def bind_in(folder: str, name: str, sock: socket.socket) -> None:
+    """Bind a Unix socket to a name in a folder, whose path may be longer than the address of a socket. Linux only."""
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    try:
+        sock.bind(f"/proc/self/fd/{descriptor}/{name}")
+    finally:
+        os.close(descriptor)
 
 
 def sweep(folder: str) -> None:

@@ -12,8 +12,13 @@ import importlib
 import json
 import mmap
 import os
+import select
 import socket
-from collections.abc import Callable, Iterator
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +27,13 @@ from grader.sandbox.levels import Sandbox
 from grader.sandbox.messages import TryOut, WorkerLimits
 
 _LATE_MODULES = ("getpass", "xml.dom.minidom", "torch.utils.benchmark")
+_OTHER_FAMILIES = (17, 38, 40)  # AF_PACKET, AF_ALG, AF_VSOCK
 _MOST_DISK = 1 << 30
+_PROBES_S = 60.0
+_DAEMON_S = 4.0
+_DAEMON_WAIT_S = 0.5
+_PROCESSES = 8
+_END = b"\n"
 _CPU_S = 30
 _FILE_MB = 16
 
@@ -48,6 +59,27 @@ class _Probes:
             importlib.import_module(name)
         return ""
 
+    def private_folder(self) -> str:
+        # Honest code must still work. A sandbox that stops it is no better than one with a hole.
+        for folder in (".", tempfile.gettempdir()):
+            path = Path(folder, "probe.txt")
+            path.write_text("written", encoding="ascii")
+            path.rename(path.with_suffix(".moved")).unlink()
+        return ""
+
+    def threads(self) -> str:
+        done = threading.Event()
+        threading.Thread(target=done.set).start()
+        if not done.wait(5):
+            return "a thread did not run"
+        # By name: this package does not import torch, and the worker has it already.
+        torch = importlib.import_module("torch")
+        before = torch.get_num_threads()
+        torch.set_num_threads(2)
+        total = (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
+        torch.set_num_threads(before)
+        return "" if total == 300**3 else "a parallel operation gave a wrong value"
+
     def memory(self) -> _Attempts:
         yield "more memory than allowed could be had", partial(mmap.mmap, -1, (self._targets.memory_mb + 64) << 20)
 
@@ -62,12 +94,30 @@ class _Probes:
         yield "a file could be made", Path(self._targets.folder, "written").touch
         yield "a file could be opened for writing", partial(open, self._targets.file, "ab")
 
+    def change_packages(self) -> _Attempts:
+        for module in ("os", "torch", "grader.sandbox"):
+            origin = Path(str(sys.modules[module].__file__))
+            as_before = (origin.stat().st_atime_ns, origin.stat().st_mtime_ns)
+            yield f"{module} could be opened for writing", partial(open, origin, "r+b")
+            yield f"the times of {module} could be changed", partial(os.utime, origin, ns=as_before)
+            yield f"a file could be made beside {module}", partial(tempfile.NamedTemporaryFile, dir=origin.parent)
+
     def network(self) -> _Attempts:
         local = ("127.0.0.1", self._targets.port)
         yield "a port of the machine could be reached", partial(socket.create_connection, local, timeout=1)
         # Connecting a datagram socket sends nothing. It asks the kernel for a route, which there must not be.
         for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):  # of no machine
             yield "there is a route to other machines", partial(_connect, family, (address, 9))
+
+    def unix_sockets(self) -> _Attempts:
+        name = self._targets.socket
+        yield "an abstract Unix socket could be reached", partial(_connect, socket.AF_UNIX, "\0" + name)
+        yield "a Unix socket in a folder could be reached", partial(_connect_in, self._targets.folder, name)
+
+    def odd_sockets(self) -> _Attempts:
+        for family in _OTHER_FAMILIES:
+            for kind in (socket.SOCK_STREAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+                yield f"a socket of family {family} could be made", partial(socket.socket, family, kind)
 
     def signals(self) -> _Attempts:
         yield "the grader's process could be signalled", partial(os.kill, self._targets.pid, 0)
@@ -102,6 +152,23 @@ class _Probes:
             return "there are capabilities"
         return ""
 
+    def new_namespaces(self) -> str:
+        try:
+            kernel.unshare(kernel.CLONE_NEWUSER)
+        except OSError as error:
+            # A process with threads may not, for another reason than the filter's.
+            refused = error.errno in (errno.EPERM, errno.EACCES, errno.ENOSPC)
+            return "" if refused else f"unshare is let through ({errno.errorcode[error.errno or 0]})"
+        return "a user namespace could be made"
+
+    def ipc(self) -> str:
+        libc = ctypes.CDLL(None)
+        segment = libc.shmget(0, ctypes.c_size_t(4096), 0o600)
+        if segment == -1:
+            return ""
+        libc.shmctl(segment, 0, None)
+        return "shared memory could be made"
+
     def processes(self) -> str:
         with contextlib.suppress(OSError):
             pid = os.fork()
@@ -122,47 +189,123 @@ def _connect(family: int, address: tuple[str, int] | str) -> None:
         sock.connect(address)
 
 
+def _connect_in(folder: str, name: str) -> None:
+    before = os.getcwd()
+    os.chdir(folder)  # the address of a socket has room for few characters
+    try:
+        _connect(socket.AF_UNIX, name)
+    finally:
+        os.chdir(before)
+
+
 def _trace(pid: int) -> None:
     if ctypes.CDLL(None).ptrace(_PTRACE_SEIZE, pid, None, None) == -1:
         raise OSError("it is refused")
 
 
 _NAMES = [name for name in vars(_Probes) if not name.startswith("_")]
+_DAEMONS = "daemons"
+"""A promise that is tried from outside, when the worker has ended."""
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """What each probe found, by name; see `grader.runner.source`.
+    """Return what each probe found, by name; see `grader.runner.source`.
+
+    They run in a worker of each kind: one for an exercise that allows no processes, which is what most of them do, and
+    one that may start processes and open sockets. What one kind alone can do is found, too.
 
     Args:
         sandbox: how workers are confined.
         wanted: what the probes try to reach.
     """
+    alone, many = (
+        WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=processes) for processes in (1, _PROCESSES)
+    )
+    allowed = [name for name in _NAMES if name != "processes"]
+    try:
+        first, _ = _in_a_worker(sandbox, wanted.own_folders[0], alone, lambda: _try_all(wanted, _NAMES))
+        second, left = _in_a_worker(sandbox, wanted.own_folders[1], many, lambda: _leave_a_daemon(wanted, allowed))
+    except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
+        return dict.fromkeys((*_NAMES, _DAEMONS), f"no worker could be started to try it: {error}")
+    silent = "its probe did not answer"
+    found = {name: first.get(name, silent) or second.get(name, silent) for name in allowed}
+    daemons = "a process stayed" if left else "" if second else silent
+    return found | {"processes": first.get("processes", silent), _DAEMONS: daemons}
+
+
+def _in_a_worker(
+    sandbox: Sandbox, folder: str, limits: WorkerLimits, action: Callable[[], dict[str, str]]
+) -> tuple[dict[str, str], bool]:
+    """Return what an action gives in a throw-away worker, and whether something is there when that has ended.
+
+    Args:
+        sandbox: confines it.
+        folder: an empty one.
+        limits: of the worker.
+        action: what it does. The worker then goes by itself, as a student's code would.
+    """
     read, write = os.pipe()
     try:
         pid = sandbox.fork()
-    except OSError as error:  # the system gave a worker when the sandbox was built, and gives none now
-        return dict.fromkeys(_NAMES, f"no worker could be started to try it: {error}")
+    except OSError:
+        os.close(read)
+        os.close(write)
+        raise
     if pid == 0:
         try:
             sandbox.give_up_rights()
             kernel.close_all_but(write)
-            # As for an exercise that allows no process, which is what most of them do.
-            sandbox.confine(WorkerLimits(_CPU_S, wanted.memory_mb, _FILE_MB, processes=1), wanted.own_folder)
-            os.write(write, json.dumps(_try_all(wanted)).encode())
+            sandbox.confine(limits, folder)
+            os.write(write, json.dumps(action()).encode() + _END)
         finally:
             os._exit(0)
-    os.close(write)  # else reading would not end when the worker does
-    with os.fdopen(read, "rb") as pipe:
-        said = pipe.read()
+    os.close(write)  # else reading would not end when all that hold it have ended
+    said, _ = _read(read, time.monotonic() + _PROBES_S)
+    # Not reaped yet, as in the server: its number could be another's by the time that what it left is ended.
+    if said.endswith(_END):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    sandbox.end(pid)
     os.waitpid(pid, 0)
-    results: dict[str, str] = json.loads(said or "{}")
-    return results
+    _, closed = _read(read, time.monotonic() + _DAEMON_WAIT_S)
+    os.close(read)
+    return (json.loads(said) if said.endswith(_END) else {}), not closed
 
 
-def _try_all(targets: TryOut) -> dict[str, str]:
-    """What each probe found, by name."""
+def _read(descriptor: int, latest: float) -> tuple[bytes, bool]:
+    """Return what comes until the mark of the end, and whether the other end is closed, everywhere."""
+    said = b""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    while not said.endswith(_END) and poll.poll(max(0.0, latest - time.monotonic()) * 1000):
+        chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            return said, True
+        said += chunk
+    return said, False
+
+
+def _leave_a_daemon(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
+    """Try all; leave a process behind that left the session and lives on for a while, holding every descriptor."""
+    found = _try_all(targets, names)
+    try:
+        pid = os.fork()
+    except OSError:  # the sandbox starts no process, so none can stay
+        return found
+    if pid == 0:
+        try:
+            os.setsid()
+            # Twice forked and in a session of its own, it has no tie to the worker that a signal could follow.
+            if os.fork() == 0:
+                time.sleep(_DAEMON_S)
+        finally:
+            os._exit(0)
+    return found
+
+
+def _try_all(targets: TryOut, names: Iterable[str]) -> dict[str, str]:
+    """Return what each probe found, by name."""
     probes, results = _Probes(targets), {}
-    for name in _NAMES:
+    for name in names:
         try:
             answer = getattr(probes, name)()
             results[name] = answer if isinstance(answer, str) else _succeeded(answer)

@@ -33,7 +33,7 @@ def main() -> None:
 
         server, groups = int(sys.argv[1]), cgroup.find()
         os.environ["TMPDIR"] = str(plan.root)
-        give_up(groups, [*map(str, plan.folders)], [str(plan.root)])
+        give_up(groups, [*map(str, plan.folders)], [str(plan.root)])  # `grade doctor` says what a machine refuses
     from grader.session.start import run
 
     gc.freeze()  # or the first collection would go over all of PyTorch's objects, which stay

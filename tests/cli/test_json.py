@@ -13,7 +13,7 @@ from support import COURSES
 from grader.author.judge import Proof
 from grader.author.verify import proof_data
 from grader.cli import main
-from grader.cli.student import doctor_data
+from grader.cli.doctor import doctor_data
 from grader.model import Course
 from grader.model.messages import Level
 from grader.runner.source import PROMISES, Reached
@@ -29,10 +29,10 @@ def test_next(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_doctor() -> None:
-    """Facts, the level, what holds and what does not, and what would raise the level."""
+    """Facts, the level, what holds and what does not, and what would raise the level, and of check processes."""
     holds, fails = PROMISES[0], replace(PROMISES[-1], why_not="it could")
     reached = Reached(Level.REDUCED, [holds, fails], "")
-    data = doctor_data({"processors": 2}, reached)
+    data = doctor_data({"processors": 2}, reached, {"network": "nothing"})
     assert json.loads(json.dumps(data)) == {
         "facts": {"processors": 2},
         "confinement": "reduced",
@@ -41,6 +41,7 @@ def test_doctor() -> None:
             for row in (holds, fails)
         ],
         "missing": reached.missing(Level.FULL),
+        "check_processes": {"network": "nothing"},
     }
     assert "it could" in data["missing"][0]
 

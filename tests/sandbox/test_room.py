@@ -144,7 +144,7 @@ def test_too_few_are_told_with_their_limit(batch: tuple[str, ...], tmp_path: Pat
     assert "full is required" in ran.stderr
     said = " ".join(ran.stderr.split())
     assert "there is room for" in said
-    assert "user.max_user_namespaces of 8 or more" in said
+    assert f"user.max_user_namespaces is 3; {room.AT_ONCE} workers need {room.ENOUGH}" in said
     assert not list((tmp_path / "out").glob("reports/*"))
 
 
@@ -156,7 +156,32 @@ def test_doctor_shows_every_probe_and_names_the_limit() -> None:
     assert [item.sentence for item in PROMISES if item.sentence not in ran.stdout] == []
     assert max(len(line) for line in ran.stdout.splitlines()) <= 80
     assert ("Confinement: reduced" if root else "Confinement: ") in ran.stdout
-    assert not root or "user.max_user_namespaces of 8 or more" in " ".join(ran.stdout.split())
+    needed = f"user.max_user_namespaces is {room.AT_ONCE}; {room.AT_ONCE} workers need {room.ENOUGH}"
+    assert not root or needed in " ".join(ran.stdout.split())
+
+
+def test_advice_names_what_is_too_low(tmp_path: Path) -> None:
+    """Of all limits those are named that are too low; where none is, that others use them up."""
+    (tmp_path / "user").mkdir()
+    for kind, most in (("net", 2), ("user", 10_000), ("pid", 0)):
+        (tmp_path / f"user/max_{kind}_namespaces").write_text(f"{most}\n")
+    told = room.advice("unshare: ENOSPC, No space left on device", str(tmp_path))
+    assert told.startswith("; user.max_net_namespaces is 2, user.max_pid_namespaces is 0; ")
+    for path in tmp_path.glob("user/*"):
+        path.write_text("10000\n")
+    assert "others use up" in room.advice("unshare: ENOSPC", str(tmp_path))
+
+
+def test_advice_names_what_forbids_namespaces(tmp_path: Path) -> None:
+    """A switch of Debian's or Ubuntu's that forbids them is named with its value; other refusals are not explained."""
+    (tmp_path / "kernel").mkdir()
+    refused = "unshare: EPERM, Operation not permitted"
+    assert room.advice(refused, str(tmp_path)) == ""
+    (tmp_path / "kernel/unprivileged_userns_clone").write_text("1\n")
+    (tmp_path / "kernel/apparmor_restrict_unprivileged_userns").write_text("1\n")
+    told = room.advice(refused, str(tmp_path))
+    assert told == "; kernel.apparmor_restrict_unprivileged_userns is 1; workers need 0"
+    assert room.advice("pivot_root: EINVAL, Invalid argument", str(tmp_path)) == ""
 
 
 def test_where_there_is_just_enough_a_batch_is_graded(batch: tuple[str, ...]) -> None:

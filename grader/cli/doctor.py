@@ -1,0 +1,168 @@
+"""`grade doctor`: is the student's course complete, does PyTorch work, what can the sandbox do."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli import options
+from grader.model.errors import CourseError
+from grader.report.console import Say, print_json, terminal_width
+from grader.report.safe import WIDTH, for_terminal, prose
+
+if TYPE_CHECKING:
+    from grader.model.messages import Setup
+    from grader.runner.source import Reached
+
+_NAME = 18
+"""Columns of the names of facts."""
+
+_NOTES = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
+"""What a fact, by its name or its value, means to a student."""
+
+_MEANING = {
+    "full": "student code sees the interpreter and nothing else, and leaves nothing behind",
+    "reduced": "student code cannot read your files, use the network or start processes",
+    "none": "student code runs in a process of its own with limits, but can do what you can do",
+}
+
+_FROM = {"none": "promised at every level", "reduced": "promised at reduced and full", "full": "promised at full alone"}
+
+
+@click.command("doctor")
+@options.json
+@options.start
+def doctor_command(as_json: bool, start: str | None) -> None:
+    """Check your course, this computer and its sandbox."""
+    say = Say(quiet=as_json)
+    say.meanwhile("Looking ...")
+    from grader.grading.lanes import setup_of
+    from grader.runner.source import SandboxPlan, open_source
+
+    setup = setup_of(start)
+    for name, value in _course_rows():  # first: it also helps where no worker starts
+        say(*_row(name, value))
+    facts = _facts(setup)
+    # Workers are started as a batch would. With no least level: what is missing is to be shown, not refused.
+    with closing(open_source(setup.start, SandboxPlan())) as source:
+        reached = source.wait_ready()
+    remains = _check_processes(setup)
+    say(*_doctor_lines(facts, reached, remains))
+    if as_json:
+        print_json(doctor_data(facts, reached, remains))
+
+
+def _check_processes(setup: Setup) -> Mapping[str, str]:
+    from grader.model.messages import Start
+
+    if setup.start is not Start.FORK:  # Linux alone has what holds them
+        return dict.fromkeys(
+            ("memory", "network", "files"), "all that you can reach: they are held with --start fork alone"
+        )
+    from grader.sandbox.check_process import what_remains
+
+    return what_remains()
+
+
+def _facts(setup: Setup) -> Mapping[str, object]:
+    from grader.grading.store import describe_machine
+
+    machine = describe_machine(setup, None)
+    return {
+        "grader": machine.grader,
+        "Python": machine.python,
+        "torch": machine.torch,
+        "numpy": machine.numpy,
+        "system": machine.os,
+        "processors": os.cpu_count(),
+        "user": _user(),
+        "workers start by": machine.start,
+    }
+
+
+def _user() -> str:
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        return "root"
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a number without a name, as in many containers
+        return str(os.getuid())
+
+
+def _row(name: str, value: str) -> Iterator[str]:
+    return prose(f"{name:{_NAME}}{for_terminal(value, one_line=True)}", terminal_width(), "", " " * _NAME)
+
+
+def _course_rows() -> Iterator[tuple[str, str]]:
+    """The student's course: where it is, whether it is complete, how much is done; and their editor."""
+    from grader.course.layout import is_given, kept_progress
+    from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
+    from grader.student.pages import rows_of
+
+    try:
+        course = options.course_here()
+    except CourseError as error:
+        yield "course", str(error)
+        return
+    yield "course", f"{course.title}, in {course.root}"
+    if is_given(course.root):
+        missing = [path for path in given_digests(course.root) if not (course.root / path).exists()]
+        if missing:
+            yield "files", f"{missing[0].as_posix()} is missing, {len(missing)} in all. To get them:  grade update"
+        else:
+            yield "files", "complete"
+        for exercise in course.exercises:
+            for path in changed_checks(course, exercise):
+                yield "", CHANGED.format(name=path.name)
+    progress = read_progress(course)
+    done = [row.state == "done" for row in rows_of(course, progress)]
+    saved = kept_progress(course).relative_to(course.root).as_posix()
+    yield "progress", progress.problem or f"{sum(done)} of {len(done)} exercises are done; saved in {saved}"
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    yield "editor", editor or "not set: set VISUAL or EDITOR, and  grade open  uses it"
+
+
+def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
+    """The facts, each promise by its name, the level, what would raise it, and what check processes can reach."""
+    for name, value in facts.items():
+        note = _NOTES.get(name) or _NOTES.get(str(value))
+        yield from _row(name, f"{value}: {note}" if note else str(value))
+    yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
+    yield ""
+    if reached.findings:
+        yield "The sandbox: what student code can and cannot do here, tried in a worker"
+    for level in dict.fromkeys(row.level.word for row in reached.findings):
+        yield f"  {_FROM[level]}"
+        for row in (each for each in reached.findings if each.level.word == level):
+            yield f"  {'FAIL' if row.why_not else 'ok':6}{row.name}: {row.sentence}"
+            if row.why_not:
+                yield from prose(row.why_not, WIDTH, " " * 10, "  ")
+    yield f"Confinement: {reached.level.word}"
+    missing = reached.missing()
+    for line in (_MEANING[reached.level.word], *missing):
+        yield from prose(line, WIDTH, "  ", "  ")
+    if missing:
+        yield "  Another way to full confinement is a container; see docs/security.md"
+    yield ""
+    yield "Check processes, which run a course's checks: what remains within their reach"
+    for name, value in remains.items():
+        yield from prose(f"{name:{_NAME - 2}}{for_terminal(value, one_line=True)}", WIDTH, "  ", " " * (_NAME - 2))
+
+
+def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:
+    """The same for other programs."""
+    return {
+        "facts": dict(facts),
+        "confinement": reached.level.word,
+        "tried": [
+            {"name": it.name, "level": it.level.word, "holds": not it.why_not, "found": it.why_not}
+            for it in reached.findings
+        ],
+        "missing": reached.missing(),
+        "check_processes": dict(remains),
+    }

@@ -1,0 +1,101 @@
+"""Every promise of docs/security.md is tried before student code runs, and `grade doctor` names each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import struct
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sandbox.test_room import LANDLOCK, in_a_container
+from support import COURSES, ROOT
+
+from grader.model.messages import Level
+from grader.runner.source import SandboxPlan, WorkerServer
+from grader.sandbox import cgroup, landlock, seccomp
+
+OF_EVERY_LEVEL = {"imports", "private_folder", "threads", "memory"}
+OF_REDUCED = {
+    *("read_files", "write_files", "change_packages", "network", "unix_sockets", "odd_sockets", "signals", "tracing"),
+    *("execute", "privileges", "new_namespaces", "ipc", "processes", "daemons"),
+}
+OF_FULL = {"see_files", "see_processes", "disk"}
+
+AS_NOBODY = """
+import os, sys
+from attacking.nobody import become_nobody
+become_nobody([sys.prefix, sys.base_prefix, sys.argv[1]])
+os.chdir(sys.argv[1] + "/tests/courses/tiny")
+os.execv(sys.executable, [sys.executable, "-m", "grader", "doctor", "--json"])
+"""
+
+
+def doctor(*, as_nobody: bool) -> Any:
+    """What `grade doctor --json` says to this user, or to an ordinary one."""
+    if as_nobody and os.getuid() != 0:
+        pytest.skip("this is an ordinary user already")
+    command = ["-c", AS_NOBODY, str(ROOT)] if as_nobody else ["-m", "grader", "doctor", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    folder = COURSES / "tiny"
+    ran = subprocess.run([sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("as_nobody", [False, True], ids=["this user", "an ordinary user"])
+def test_doctor_tries_every_promise(as_nobody: bool) -> None:
+    """All 21 are tried, for root and for an ordinary user, and hold where the level says so."""
+    told = doctor(as_nobody=as_nobody)
+    assert told["facts"]["user"] == ("nobody" if as_nobody else told["facts"]["user"])
+    names = {
+        level: {row["name"] for row in told["tried"] if row["level"] == level} for level in ("none", "reduced", "full")
+    }
+    assert names == {"none": OF_EVERY_LEVEL, "reduced": OF_REDUCED, "full": OF_FULL}
+    if told["confinement"] == "full":
+        assert [row for row in told["tried"] if not row["holds"]] == []
+    remains = told["check_processes"]
+    assert set(remains) == {"memory", "network", "files", "processes"}
+    assert ("as much as there is" in remains["memory"]) == (as_nobody or cgroup.find() is None)
+    if landlock.abi():
+        assert remains["files"].startswith("reads the interpreter, its packages, the course")
+        assert "writes its own folder" in remains["files"]
+    assert "ports" not in remains["network"]
+    assert "Unix sockets in folders" in remains["network"]
+
+
+def test_doctor_says_what_a_check_process_keeps_in_a_container() -> None:
+    """Where the kernel refuses namespaces and Landlock, it says with the reason what check processes can reach."""
+    ran = in_a_container("doctor", "--json", also=(LANDLOCK,))
+    assert ran.returncode == 0, ran.stderr
+    remains = json.loads(ran.stdout)["check_processes"]
+    assert remains["network"].startswith("ports of this machine and of others; abstract Unix sockets; Unix sockets in")
+    assert "unshare: EPERM" in remains["network"]
+    assert remains["files"].startswith("reads every file of this user's; writes every file of this user's")
+    assert "no Landlock" in remains["files"]
+
+
+@pytest.mark.parametrize("level", [Level.REDUCED, Level.FULL])
+def test_a_promise_without_its_layer_is_found_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: Level
+) -> None:
+    """With filters that refuse nothing, the probes find what a worker can do then, and the level sinks to none."""
+    package = Path(shutil.copytree(Path(seccomp.__file__).parents[1], tmp_path / "grader"))
+    for name in ("base", "alone", "rootless"):
+        allow = struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000)
+        (package / "sandbox" / "filters" / f"{name}.{platform.machine()}.bpf").write_bytes(allow)
+    monkeypatch.setattr("grader.sandbox.process._PACKAGE", package)
+    with closing(WorkerServer(SandboxPlan(most=level))) as server:
+        reached = server.wait_ready()
+    broken = {row.name for row in reached.findings if row.why_not}
+    if reached.refused and level is Level.FULL:
+        pytest.skip(f"no namespaces here: {reached.refused}")
+    assert reached.level is Level.NONE
+    always = {"new_namespaces", "ipc", "processes"}
+    assert always | ({"network", "daemons"} if level is Level.REDUCED else set()) <= broken
