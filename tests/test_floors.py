@@ -119,9 +119,9 @@ def test_the_wheel_carries_what_is_no_module() -> None:
 
 
 def test_the_sandbox_stands_by_itself() -> None:
-    """What starts and confines processes needs the standard library and py-landlock; one file needs PyTorch."""
+    """What starts and confines processes needs the standard library; one file needs PyTorch."""
     used = {name.split(".")[0] for path in FILES if room_of(path) == "sandbox" for name in names_of(path)}
-    assert used - sys.stdlib_module_names - {"grader"} == {"py_landlock", "torch"}
+    assert used - sys.stdlib_module_names - {"grader"} == {"torch"}
 
 
 def test_check_files_need_one_package_of_ours() -> None:

@@ -8,5 +8,5 @@ anything (`levels`). When it ends, the kernel ends everything in its namespaces.
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
 the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.source` names the level.
 
-It needs the standard library and py-landlock.
+It needs the standard library alone.
 """

@@ -37,7 +37,12 @@ MOUNT_ATTR_NODEV = 0x4
 _MNT_DETACH = 2
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
-_SYS_MOUNT_SETATTR = 442  # the same on every architecture
+_SYS_MOUNT_SETATTR = 442  # these are the same on every architecture
+_SYS_LANDLOCK_CREATE_RULESET = 444
+_SYS_LANDLOCK_ADD_RULE = 445
+_SYS_LANDLOCK_RESTRICT_SELF = 446
+_LANDLOCK_VERSION = 1
+_LANDLOCK_PATH_BENEATH = 1
 _HUGE_PAGE = 2 << 20
 _MADV_COLLAPSE = 25  # Linux 6.1
 _PR_SET_PDEATHSIG = 1
@@ -56,6 +61,15 @@ _LIBC: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else N
 
 class _MountAttributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd"))
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("handled_access_fs", "handled_access_net", "scoped"))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
 class _Program(ctypes.Structure):
@@ -187,6 +201,39 @@ def filter_system_calls(program: bytes) -> None:
     """Load a seccomp filter, given as an array of `struct sock_filter`; see seccomp(2)."""
     loaded = _Program(len(program) // 8, program)
     _check(_LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(loaded)), "prctl PR_SET_SECCOMP")
+
+
+def landlock_version() -> int:
+    """Ask for the version of Landlock; see landlock_create_ruleset(2).
+
+    Raises:
+        OSError: the kernel has none, or refuses.
+    """
+    version: int = _LIBC.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
+    _check(version, "landlock_create_ruleset")
+    return version
+
+
+def landlock_create_ruleset(files: int, scopes: int) -> int:
+    """Make a ruleset that refuses these rights on files, and what leads out of these scopes; give its descriptor."""
+    # Zeros at the end are what an older kernel, which knows fewer fields, takes for their absence.
+    attributes = _Ruleset(handled_access_fs=files, scoped=scopes)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    descriptor: int = _LIBC.syscall(_SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0)
+    _check(descriptor, "landlock_create_ruleset")
+    return descriptor
+
+
+def landlock_allow_beneath(ruleset: int, descriptor: int, rights: int) -> None:
+    """Allow rights on a file, or beneath a folder, in a ruleset; see landlock_add_rule(2)."""
+    rule = _PathBeneath(allowed_access=rights, parent_fd=descriptor)
+    done = _LIBC.syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, _LANDLOCK_PATH_BENEATH, ctypes.byref(rule), 0)
+    _check(done, "landlock_add_rule")
+
+
+def landlock_restrict_self(ruleset: int) -> None:
+    """Hold this thread, and what it starts, to a ruleset, for ever."""
+    _check(_LIBC.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
 
 
 def close_all_but(*wanted: int) -> None:
