@@ -17,6 +17,7 @@ from grader.grading.plan import RunPlan
 from grader.grading.schedule import report_for
 from grader.intake.contents import NOTE_KINDS, Unmatched
 from grader.model import Course, GradedExercise, Report
+from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.score import counted, listed
 from grader.report.gradebook import gradebook_csv
@@ -44,8 +45,14 @@ def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Re
         return None
     at = max(saved.at for _, saved in rows)
     graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    # As the checks alone judge it; where no check is void, that is what was graded.
+    alone = (
+        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
+        for (exercise, saved), one in zip(rows, graded, strict=True)
+    )
+    raw = {one.exercise.id: one.score.earned for one in alone}
     levels = (saved.confinement for _, saved in rows)
-    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), noted)
+    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted)
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
@@ -86,7 +93,7 @@ class Out:
         path: of the folder.
 
     Raises:
-        CourseError: it cannot be made.
+        CourseError: it cannot be made, or nothing can be written into it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,6 +104,8 @@ class Out:
             # One that was there before may be open to others; only its owner can close it.
             if os.name == "posix" and path.stat().st_uid == os.geteuid():
                 path.chmod(0o700)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise CourseError(f"--out: nothing can be written into {path}; name another folder")
 
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.

@@ -5,7 +5,6 @@ The page of the class says what came of each exercise and check, and has groups 
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from collections import Counter, defaultdict
@@ -25,12 +24,13 @@ from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
 from grader.intake.match import place_in
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model.files import whole_file
 from grader.model.messages import Setup, Start
 from grader.model.score import Causes, counted, points_text
 from grader.report.export.formats import Options, markdown
 from grader.report.gradebook import cell_text
 from grader.report.html import CodeLine, page, rendered
-from grader.report.safe import for_terminal, prose
+from grader.report.safe import cut, for_terminal, prose
 from grader.report.schema import ReportFile, line_of
 from grader.report.words import VERDICTS
 
@@ -48,6 +48,7 @@ _WHAT_TO_DO = {
 }
 
 _STEP = "      "
+_FEW_ROWS, _WIDE = 4, 70
 _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
 
 
@@ -88,6 +89,14 @@ def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine,
     )
 
 
+def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
+    """The first lines of a file that the starter lacks."""
+    starter = exercise.starter.read_text("utf-8", "replace") if exercise.starter.is_file() else ""
+    given = {line.strip() for line in starter.splitlines()}
+    lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
+    return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:_MOST_LINES]
+
+
 def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
     """Zip the pages for the bulk upload of the platform from which the submissions came.
 
@@ -103,8 +112,8 @@ def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
         CourseError: it cannot be written.
     """
     starts, count, unknown = journal.returned(), 0, []
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    target = place.path / RETURNED
+    with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for noted in journal.submissions():
             page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
@@ -114,10 +123,10 @@ def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
             if not page.is_file():
                 continue
             for name, path in names.items():
-                archive.write(path, name)
+                # A name on this machine need not be text, and a name in a zip must.
+                archive.write(path, os.fsencode(name).decode("utf-8", "backslashreplace"))
             count += bool(names)
             unknown += [] if names else [noted.author]
-    place.write_page(RETURNED, target.getvalue())
     return count, unknown
 
 
@@ -171,6 +180,12 @@ class ExerciseTally:
         return points_text(round(mean(own) * self.exercise.points / 10) * 10) if own else "-"
 
     @property
+    def hardest(self) -> tuple[Check, int] | None:
+        """The check that most lost, and how many that were, if anybody did."""
+        worst = max(self.checks.values(), key=lambda row: row[1]["lost"], default=None)
+        return (worst[0], worst[1]["lost"]) if worst and worst[1]["lost"] else None
+
+    @property
     def explained(self) -> int:
         """How many read the sentence of a known mistake."""
         return sum(map(len, self.sentences.values()))
@@ -206,7 +221,7 @@ class Example:
         author: the name of the report.
         path: where its file lay, from the folder of submissions; "" if that is unknown.
         rows: the checks that it lost points on.
-        lines: of its file, what the cause of the lost points is about.
+        lines: of its file, what the cause of the lost points is about; where that is unknown, what was not given.
     """
 
     author: str
@@ -297,25 +312,30 @@ class Class:
         """The shortest file of a group."""
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
-        lines = own_lines(graded, saved.path or "", saved.text) if saved.text is not None else ()
+        text = saved.text
+        lines = own_lines(graded, saved.path or "", text) or _not_given(group.exercise, text) if text else ()
         # The name of a download's file begins with that of a person.
         path = saved.path or "" if self.names or saved.author not in self._people else ""
         return Example(saved.author, path, lost_rows(graded), lines)
 
     def draft(self, group: Group) -> str:
-        """A new known wrong answer of the shortest file of a group.
+        """A new known wrong answer of the shortest file of a group of which one can be made.
 
         Raises:
-            ValueError: none can be made of it.
+            ValueError: of none of them.
         """
-        saved = self._members(group)[0]
         if group.why_not:
             raise ValueError(group.why_not)
-        if saved.text is None:
-            raise ValueError("the journal has none of its files; run the batch once more with --rerun all")
-        members = next(noted.members for noted in self._journal.submissions() if noted.author == saved.author)
-        people = (saved.author, *members, self._people.get(saved.author, saved.author))
-        return draft_text(saved.outcomes.graded(group.exercise), saved.text, people)
+        members = {noted.author: noted.members for noted in self._journal.submissions()}
+        why = "the journal has none of its files; run the batch once more with --rerun all"
+        for saved in self._members(group):
+            if saved.text is not None:
+                people = (saved.author, *members[saved.author], self._people.get(saved.author, saved.author))
+                try:
+                    return draft_text(saved.outcomes.graded(group.exercise), saved.text, people)
+                except ValueError as error:
+                    why = str(error)
+        raise ValueError(why)
 
     def _members(self, group: Group) -> list[Saved]:
         """The first of a group, those with the shortest files first, and those last of which there is no file."""
@@ -352,19 +372,35 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
     for tally in overview.exercises:
         numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
         yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
+        if tally.hardest:
+            check, lost = tally.hardest
+            indent = " " * (len(numbers) + 2 if width >= _WIDE else len(_STEP))
+            yield from prose(f"{lost} lose {check.contract} {check.title}", width, indent)
     yield from prose(_LEGEND, width, "  ", "  ")
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
 
 
-def group_lines(overview: Class, width: int) -> Iterator[str]:
-    """For a terminal: the groups, each with an example; the page shows what it does."""
-    if overview.groups:
+def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
+    """For a terminal: the largest groups, each with an example: what it loses, and the lines that this is about."""
+    groups = overview.groups
+    if groups:
+        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
         yield ""
-        yield from prose("Answers that no known mistake explains, grouped by behaviour:", width, further="  ")
-    for group in overview.groups:
+        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
+        yield from prose(text, width, further="  ")
+    for group in groups[:most]:
         count, example = counted(len(group.members), "submission"), overview.example(group)
-        where = f", such as {for_terminal(example.path or example.author, one_line=True)}"
-        text = f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}{where}"
-        yield from prose(text, width, "", _STEP)
+        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
+        where = f", {example.path}" if example.path else ""
+        yield from prose(for_terminal(f"{example.author}{where}", one_line=True), width, _STEP, "  ")
+        for row in example.rows[:_FEW_ROWS]:
+            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
+            yield from prose(title, width, _STEP, _STEP)
+        if (more := len(example.rows) - _FEW_ROWS) > 0:
+            yield f"{_STEP}... {counted(more, 'more check')}"
+        for number, line, _ in example.lines:
+            yield cut(f"{_STEP}{number or '':>4}  {for_terminal(line, one_line=True)}", width)
+        if group.why_not:
+            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")

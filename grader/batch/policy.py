@@ -258,16 +258,16 @@ class Rules:
         members = tuple(person.author for person in self.people.team(handed.name))
         return replace(handed, authors=members, name="") if members else handed
 
-    def applied(self, report: Report, noted: Noted) -> Report:
+    def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
         """The report with what staff and the policy make of it.
 
         Args:
-            report: as checks judge it.
+            report: as it was graded.
+            raw: hundredths of a point by exercise, as the checks alone judge it: before staff decided anything.
             noted: the submission.
         """
         names, handin, policy = self.names(noted), self.handin, self.course.policy
         days, known = None, ""
-        raw = {graded.exercise.id: graded.score.earned for graded in report.exercises}
         report = overridden(report, self.overrides, names)
         if handin is not None:
             at = max((person.at for person in self.persons(noted)), default="") or noted.at
@@ -317,8 +317,8 @@ def _parts(
     report: Report, final: FinalScore, known: str, dropped: set[str], policy: Policy, *, alone: bool
 ) -> Iterator[str]:
     """What makes the final score another one, in words."""
-    rows = [f"{check or graded.exercise.id}: {why}" for graded, check, why in decisions(report) if why != VOID]
-    if rows:
+    decided = [row for row in decisions(report) if row[2] != VOID or final.override]
+    if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"
         points = f"{points_text(abs(final.override))} " if final.override else ""
         yield f"{points}{change} by staff ({', '.join(rows)})"

@@ -24,8 +24,9 @@ OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
 OnBook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
-OnWait = Callable[[int, int], None]
-"""Called about twice a second with the number of submissions that are graded, and the number of all."""
+OnWait = Callable[[int, int, int, int], None]
+"""Called about twice a second with the number of submissions that are graded, and the number of all; then how many
+known wrong answers submissions were compared with, and how many there are."""
 OpenEngine = Callable[[RunPlan], AbstractContextManager[Engine]]
 """Opens what grades in place of lanes of this machine."""
 
@@ -98,7 +99,7 @@ def grade_batch(
     slots: int = 1,
     engine: OpenEngine | None = None,
     on_book: OnBook = lambda reports: None,
-    on_wait: OnWait = lambda done, total: None,
+    on_wait: OnWait = lambda done, total, compared, known: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -198,7 +199,7 @@ class _Batch:
     def grade(self, slots: int, engine: OpenEngine | None, on_wait: OnWait) -> None:
         """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
         plan, order = self.plan, self.order
-        known = Known(plan.setup, self.journal)
+        known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.place.path)
         if engine is not None:
             opened = engine(replace(plan, exercises=self.chosen))
@@ -206,7 +207,7 @@ class _Batch:
             opened = open_lanes(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
 
         def waits() -> None:
-            on_wait(self.done, self.total)
+            on_wait(self.done, self.total, known.begun, answers)
 
         with opened as lanes:
             try:

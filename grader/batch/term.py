@@ -6,7 +6,7 @@ Only reports are read. A person is called the same in all hand-ins if the roster
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,10 +20,12 @@ from grader.model.errors import CourseError
 from grader.model.score import points_text
 from grader.report.export.lms import Column
 from grader.report.people import missing_of
-from grader.report.safe import for_csv
+from grader.report.safe import columns, csv_text, for_csv, for_terminal
 from grader.report.schema import ReportFile, read_report
 
 _WHOLE = 100_00
+_CELL = 9
+_NOTHING, _UNDECIDED = "-", "?"
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,25 @@ def _due(handin: HandIn | None) -> float:
     return handin.due.timestamp() if handin and handin.due else math.inf
 
 
-def term(marks: Sequence[Marks], course: Course) -> list[list[str]]:
-    """The term as a table: a row for each person, by name, with a column for each hand-in, and the total in percent.
+@dataclass(frozen=True)
+class TermRow:
+    """One person's term.
 
-    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
+    Attributes:
+        uid: what the person is called.
+        scores: by hand-in, of those that were handed in; another one counts as 0.
+        total: hundredths of a percent; None while points are undecided.
+        explained: all of it in one line.
+    """
+
+    uid: str
+    scores: Mapping[str, FinalScore]
+    total: int | None
+    explained: str
+
+
+def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
+    """Each person's term, by name.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
@@ -132,8 +149,7 @@ def term(marks: Sequence[Marks], course: Course) -> list[list[str]]:
     for handin, one in zip(handins, with_grace(marks, course), strict=True):
         for author, score in one.scores.items():
             by_uid.setdefault(one.uids[author], {})[handin.id] = score
-    head = ["author", *(one.id for one in handins), "late_days", "grace_days", "total", "explained"]
-    return [head, *(_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid))]
+    return [_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid)]
 
 
 def _known(course: Course, marks: Marks) -> HandIn:
@@ -145,20 +161,16 @@ def _known(course: Course, marks: Marks) -> HandIn:
     return handin
 
 
-def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> list[str]:
+def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> TermRow:
     """One person's term: what was not handed in counts as 0."""
     part = {one.id: Fraction(0) for one in handins}
     part |= {id: Fraction(score.final or 0, score.possible) for id, score in scores.items()}
     lowest = sorted(handins, key=lambda one: part[one.id])[: min(course.policy.drop, len(handins) - 1)]
     weights = {one.id: Fraction(str(one.weight)) for one in handins if one not in lowest}
     total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / sum(weights.values())
-    finals = {id: score.final for id, score in scores.items() if score.final is not None}
-    cells = [points_text(finals[one.id]) if one.id in finals else "" for one in handins]
-    late = sum(score.late_days or 0 for score in scores.values())
-    grace = sum(score.grace_days for score in scores.values())
-    percent = points_text(int(total * _WHOLE + Fraction(1, 2))) if len(finals) == len(scores) else ""
+    undecided = any(score.final is None for score in scores.values())
     explained = (_explained(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
-    return [for_csv(uid), *cells, str(late), str(grace), percent, for_csv("; ".join(explained))]
+    return TermRow(uid, scores, None if undecided else int(total * _WHOLE + Fraction(1, 2)), "; ".join(explained))
 
 
 def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
@@ -172,3 +184,34 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"
+
+
+def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
+    """The term for a terminal; names come last, so that their width does not matter."""
+    width = max(_CELL, *(columns(id) + 2 for id in handins))
+    yield "".join(" " * (width - columns(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
+    for row in rows:
+        cells = [_cell(row.scores[id]) or _UNDECIDED if id in row.scores else _NOTHING for id in handins]
+        total = _UNDECIDED if row.total is None else f"{points_text(row.total)} %"
+        name = for_terminal(row.uid, one_line=True)
+        yield "".join(f"{cell:>{width}}" for cell in cells) + f"{total:>{_CELL}}  {name}"
+    yield f"  {_NOTHING} nothing handed in  {_UNDECIDED} undecided"
+
+
+def _cell(score: FinalScore | None) -> str:
+    return "" if score is None or score.final is None else points_text(score.final)
+
+
+def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
+    """The term as a table: a row for each person, with a column for each hand-in, and the total in percent.
+
+    A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
+    """
+    table = [["author", *handins, "late_days", "grace_days", "total", "explained"]]
+    for row in rows:
+        days = sum(score.late_days or 0 for score in row.scores.values())
+        grace = sum(score.grace_days for score in row.scores.values())
+        total = "" if row.total is None else points_text(row.total)
+        cells = (_cell(row.scores.get(id)) for id in handins)
+        table.append([for_csv(row.uid), *cells, str(days), str(grace), total, for_csv(row.explained)])
+    return csv_text(table)

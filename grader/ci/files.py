@@ -52,7 +52,7 @@ PLATFORMS = {
         ".devcontainer/grade",
     ),
     "gradescope": Kind(
-        _OF_CLASS,
+        (*_OF_CLASS, "hidden"),
         "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
         "install",
         "secret.txt",
@@ -87,12 +87,14 @@ class Wishes:
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
+        hidden: when Gradescope shows hidden checks; "" for the default of `grade ci`.
     """
 
     package: str
     confinement: str = ""
     handin: HandIn | None = None
     fail_below: str = ""
+    hidden: str = ""
 
     @property
     def wheel(self) -> Path | None:
@@ -124,6 +126,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     wheel, kind, handin = wishes.wheel, PLATFORMS[platform], wishes.handin
     id = handin.id if handin else ""
     words = {"confinement": wishes.confinement, "handin": id, "fail_below": wishes.fail_below}
+    words |= {"hidden": wishes.hidden}
     given = [(name.replace("_", "-"), value) for name, value in words.items() if value and name in kind.uses]
     values = {"PYTHON": PYTHON, "UV": UV, "INSTALL": kind.install, "HANDIN": id}
     values |= {"CONFINEMENT": wishes.confinement or "full"}

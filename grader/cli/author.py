@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from grader.grading.plan import RunPlan
     from grader.model import Submission
     from grader.model.messages import Setup
+    from grader.report.export.formats import Visibility
 
 MAP, MESSAGES = "course-map.md", "messages.md"
 NEVER = "never"
@@ -215,6 +216,7 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 @options.staff
 @options.formats()
 @options.points
+@options.hidden
 @click.option(
     "--fail-below",
     default="100",
@@ -240,6 +242,7 @@ def ci_command(
     staff: bool,
     formats: tuple[tuple[str, str], ...],
     points: bool | None,
+    hidden: Visibility,
     fail_below: str,
     author: str | None,
     secret_file: Path | None,
@@ -263,7 +266,7 @@ def ci_command(
     if course is not None:  # other people's work: inputs that cannot be computed from a check's id
         setup = replace(setup, secret=read_secret(secret_file))
     folder = platform.folder_of(checkout.folder)
-    choices = Options(os.environ, not platform.is_public if points is None else points, folder)
+    choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
         json_path, formats = _without_points(json_path, formats, say)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
@@ -332,6 +335,7 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @options.handin
 @options.package
 @options.confinement(None)
+@options.hidden
 @click.option(
     "--fail-below",
     callback=_percent,
@@ -346,13 +350,14 @@ def init_ci_command(
     handin: str | None,
     requirement: str | None,
     confinement: str | None,
+    hidden: Visibility,
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
     from grader.ci.files import Wishes, lay_out, package_here, platform_files
 
     kind = PLATFORMS[platform]
-    for name in ("handin", "confinement", "fail_below"):
+    for name in ("handin", "confinement", "hidden", "fail_below"):
         if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
             raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
@@ -360,7 +365,7 @@ def init_ci_command(
     if confinement is None and platform in ("gradescope", "prairielearn"):
         confinement = "reduced"  # their containers give no namespaces
     chosen = options.handin_of(course, handin) if course else None
-    wishes = Wishes(requirement or package_here(), confinement or "", chosen, fail_below or "")
+    wishes = Wishes(requirement or package_here(), confinement or "", chosen, fail_below or "", hidden)
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
     Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
@@ -373,6 +378,7 @@ def init_ci_command(
 @options.package
 @options.course
 @options.confinement("reduced")
+@options.hidden
 def package_command(
     platform: str,
     out: Path,
@@ -380,13 +386,14 @@ def package_command(
     requirement: str | None,
     course_folder: Path | None,
     confinement: str,
+    hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
     from grader.ci.files import PROGRAMS, Wishes, package, package_here
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
-    files = package(course, Wishes(requirement or package_here(), confinement, chosen))
+    files = package(course, Wishes(requirement or package_here(), confinement, chosen, hidden=hidden))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(

@@ -19,7 +19,7 @@ from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed
-from grader.report.console import INTERRUPTED, Pace, Say, needing, print_error, terminal_width
+from grader.report.console import INTERRUPTED, Pace, Rate, Say, needing, print_error, terminal_width
 from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines, summary_lines
 
@@ -300,10 +300,16 @@ def _graded_class(
             say(line)
 
     slots = lanes or lanes_here()
-    pace = Pace(say)
+    pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
+
+    def on_wait(done: int, total: int, compared: int, known: int) -> None:
+        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
+        text = f"; known mistakes: {mistakes.text(compared, known)} at most" if compared and not done else ""
+        pace(done, total, text)
+
     try:
         return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=pace
+            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=on_wait
         )
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace

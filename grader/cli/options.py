@@ -53,6 +53,13 @@ lanes = click.option(
     type=click.IntRange(min=1, max=_MOST_LANES),
     help="How many exercises are graded at once; by default as many as there are cores.",
 )
+hidden = click.option(
+    "--hidden",
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
+    default="after_published",
+    show_default=True,
+    help="When Gradescope shows hidden checks to students.",
+)
 points = click.option(
     "--points/--no-points",
     default=None,

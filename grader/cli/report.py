@@ -15,14 +15,25 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed, points_text
 from grader.report.console import Pace, Say, needing, print_error, terminal_width
-from grader.report.safe import csv_text, filled, for_terminal
+from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
     from grader.batch.book import Change
     from grader.batch.journal import Journal
     from grader.batch.pages import Class
+    from grader.grading.unexplained import Group
     from grader.model import Course, Report
+    from grader.report.export.formats import Visibility
     from grader.report.export.lms import Column
+
+_FEW = 5
+_STEPS = (
+    "write its sentence in place of TODO, and name the file after the mistake",
+    "remove names of people that are left",
+    "run  grade verify {exercise}  to prove that the checks catch it",
+    "run the batch again: reports of answers that behave like it then say so",
+)
+"""What to do with the draft of a wrong answer."""
 
 out_argument = click.argument("out", type=options.PATH)
 names_option = click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
@@ -30,11 +41,14 @@ names_option = click.option("--names", is_flag=True, help="Show names of people,
 
 @click.command("report")
 @out_argument
+@click.option("--all", "every", is_flag=True, help="Show all groups, not only the largest.")
 @click.option("--draft", metavar="GROUP", help="Make a known wrong answer of the shortest file of a group.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only where the pages are.")
 @names_option
 @options.course
-def report_command(out: Path, draft: str | None, quiet: bool, names: bool, course_folder: Path | None) -> None:
+def report_command(
+    out: Path, every: bool, draft: str | None, quiet: bool, names: bool, course_folder: Path | None
+) -> None:
     """Show how the class graded into OUT did, and which answers no known mistake explains.
 
     Writes OUT/report.html, a page for each author into OUT/feedback, and OUT/feedback.zip with these pages for the bulk
@@ -52,7 +66,7 @@ def report_command(out: Path, draft: str | None, quiet: bool, names: bool, cours
             return
         overview, sentences = _written(course, journal, out, say, names=names)
         if not quiet:
-            say(*_in_short(overview, out))
+            say(*_in_short(overview, out, every=every))
         say.prose(*sentences)
 
 
@@ -78,13 +92,13 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     return overview, sentences
 
 
-def _in_short(overview: Class, out: Path) -> Iterator[str]:
+def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
     from grader.batch.pages import class_lines, group_lines
 
     width = terminal_width()
     yield from class_lines(overview, width)
-    yield from group_lines(overview, width)
+    yield from group_lines(overview, len(overview.groups) if every else _FEW, width)
     yield ""
     if usable := [group for group in overview.groups if not group.why_not]:
         yield from filled(
@@ -98,13 +112,10 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
     Raises:
         CourseError: there is no such group, or no draft can be made or written.
     """
-    from grader.course.files import suggestion
     from grader.course.layout import Places, refuse_given
 
     refuse_given(course.root, "report --draft")
-    group = next((group for group in graded.groups if group.name == name), None)
-    if group is None:
-        raise CourseError(f"--draft: there is no group {name!r}{suggestion(name, [one.name for one in graded.groups])}")
+    group = _group_of(graded.groups, name)
     path = course.root / Places.of(group.exercise).wrong / f"group_{group.name}.py"
     if path.exists():
         raise CourseError(f"{path} exists already; write its sentence, or remove it")
@@ -114,8 +125,25 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
         raise CourseError(f"no wrong answer can be made of group {group.name}: {error}") from None
     write_named(path, text, "--draft")
     yield f"A new wrong answer, from {counted(len(group.members), 'submission')}, is in {path}"
-    yield "Write its sentence in place of TODO, name the file after the mistake, remove names of people that are left."
-    yield f"Then run  grade verify {group.exercise.id}  and the batch again: reports of such answers then say it."
+    yield "Now"
+    yield from (f"- {step.format(exercise=group.exercise.id)}" for step in _STEPS)
+
+
+def _group_of(groups: Sequence[Group], name: str) -> Group:
+    """The group of a name, or of its beginning.
+
+    Raises:
+        CourseError: no group has this name, or more than one; with the nearest.
+    """
+    from grader.course.files import suggestion
+
+    matching = [group for group in groups if name and group.name.startswith(name.lower())]
+    if len(matching) > 1:
+        raise CourseError(f"--draft: {name} may be {' or '.join(group.name for group in matching)}")
+    if not matching:
+        near = suggestion(name.lower(), [group.name for group in groups])
+        raise CourseError(f"--draft: there is no group {name!r}{near}")
+    return matching[0]
 
 
 @click.command("similar")
@@ -182,8 +210,9 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
 
 @click.command("diff")
 @out_argument
+@click.option("--all", "every", is_flag=True, help="Also show what was graded again with the same result.")
 @options.course
-def diff_command(out: Path, course_folder: Path | None) -> None:
+def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     """Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.
 
     For each author and check: the score before, after, and why.
@@ -201,7 +230,7 @@ def diff_command(out: Path, course_folder: Path | None) -> None:
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
-    _say_changes(say, changed)
+    _say_changes(say, changes if every else changed)
     again = f"Graded again on {at}: {counted(len(changes), 'exercise')}, {len(changed)} with another result."
     say(again if at else "Nothing was graded again yet: every score is the first one.")
     if by_staff:
@@ -225,15 +254,21 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @options.formats(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
+@click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
+@click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
 @options.course
 @options.points
+@options.hidden
 def export_command(
     reports: tuple[Path, ...],
     formats: tuple[tuple[str, str], ...],
     into: Path | None,
     column: str,
+    scales: bool,
+    zeros: bool,
     course_folder: Path | None,
     points: bool | None,
+    hidden: Visibility,
 ) -> None:
     """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`.
 
@@ -249,15 +284,15 @@ def export_command(
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
         columns, table = _columns(reports, kind, column, course_folder), Table(into)
-        count, lines = fill(table, kind, columns)
+        done = fill(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
-        for line in (f"{counted(count, 'score')} filled in: {place or into}", *lines):
+        for line in done.lines(place or str(into), zeros=zeros):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
         raise CourseError("name one report; several folders are for --format canvas and --format moodle")
     read = read_report(reports[0])
-    settings = Options(environ=os.environ, points=points is not False)
+    settings = Options(environ=os.environ, points=points is not False, hidden=hidden)
     for name, place in formats:
         write_format(name, place, read, settings)
         say(f"wrote {place}")
@@ -287,12 +322,20 @@ def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path |
 @options.course
 def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
     """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term
+    from grader.batch.term import marks_in, term, term_csv, term_lines
 
     course, say = options.course_here(course_folder), Say()
-    table = term([marks_in(out) for out in outs], course)
-    write_named(to, csv_text(table), "--to")
-    say.prose(f"{counted(len(table) - 1, 'person')} in {counted(len(outs), 'hand-in')}: {to}")
+    marks = [marks_in(out) for out in outs]
+    rows, ids = term(marks, course), [one.handin or "" for one in marks]
+    write_named(to, term_csv(rows, ids), "--to")
+    say(*term_lines(rows, ids))
+    alone = [row.uid for row in rows if len(row.scores) == 1]
+    if len(outs) > 1 and alone:
+        say.prose(
+            f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
+            "hand-in to hand-in, give each batch its --roster."
+        )
+    say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 
 @click.command("gather")

@@ -68,9 +68,16 @@ class Known:
         self._keys = Keys()
         self._machine = machine_of(setup)
         self._traces: dict[str, dict[str, Trace]] = {}
+        self._begun: set[tuple[str, str]] = set()
+
+    @property
+    def begun(self) -> int:
+        """How many wrong answers were needed so far, whether they ran now or in an earlier run."""
+        return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
+        self._begun.add((exercise.id, str(answer.path)))
         traces: Traces = {}
         # Costs hardly depend on the inputs: they are run with one seed, for all.
         costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS and check.id in checks}

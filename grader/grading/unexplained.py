@@ -17,14 +17,17 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import util
 
 from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
+from grader.grading.diagnosis import can_diagnose
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.score import Causes
 
 _SHORTEST_NAME = 4
 _DRAWN = re.compile(r"\d[\d.e+-]*")
+_MISSED = "they were graded before behaviour was saved; run the batch once more with --rerun all"
 _NOTHING_SEEN = "nothing shows what they do"
 
 
@@ -61,7 +64,7 @@ def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExe
     """Add an exercise for which `is_unexplained` holds to the group that it belongs to, by digests of what they do."""
     key, why_not = graded.behaviour, ""
     if not key:
-        key, why_not = _endings(graded), _NOTHING_SEEN
+        key, why_not = _endings(graded), _MISSED if can_diagnose(graded) else _NOTHING_SEEN
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 
@@ -126,6 +129,8 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
     """
     exercise = graded.exercise
     tree = ast.parse(_without_people(plain_code(source), people, _words_of(exercise)))
+    if own := sorted(_own_modules(tree)):
+        raise ValueError(f"it imports {', '.join(own)}, a file of its own")
     if not any(isinstance(node, _DEFINED) for node in tree.body):
         raise ValueError("it defines no function and no class")
     caught_by, rule = _caught_by(graded)
@@ -156,6 +161,17 @@ def _is_left_out(node: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant(value=str())):
             return True
     return False
+
+
+def _own_modules(tree: ast.Module) -> set[str]:
+    """What is imported that is not installed here, and so lay beside the file."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
+    return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
 
 
 def _words_of(exercise: Exercise) -> set[str]:

@@ -150,6 +150,22 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a draft to write, which takes the place of a file once all of it is written.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    draft = path.with_name(path.name + DRAFT)
+    with failing_as(f"{path} cannot be written"):
+        try:
+            yield draft
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
 def write_named(path: Path | str, content: str | bytes, what: str) -> None:
     """Write a file that the user named; its folder is made. `-` is standard output.
 

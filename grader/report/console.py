@@ -79,33 +79,52 @@ class Say:
             Say._running = 0
 
 
-class Pace:
-    """Shows how far a long work is: in a line that changes, or with a line every ten seconds where none can change.
+class Rate:
+    """How fast a number grows, from the first growth on: before that, processes start."""
 
-    Args:
-        say: prints it.
-    """
-
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self) -> None:
+        self._last: int | None = None
         self._first: tuple[float, int] | None = None
-        self._printed = time.monotonic()
 
-    def __call__(self, done: int, total: int) -> None:
-        """Print how much is done, how fast, and how long the rest takes."""
-        now, text = time.monotonic(), f"{done} of {total}"
-        # Until a number grows, processes start; if less is done than before, another work began.
-        if self._first is None or done <= self._first[1]:
+    def text(self, done: int, total: int) -> str:
+        """How much is done, how fast, and how long the rest takes; if less is done than before, another work began."""
+        now, last = time.monotonic(), self._last
+        self._last = done
+        if last is None or done < last:
+            self._first = None  # an earlier run may have done some
+        elif self._first is None and done > last:
             self._first = now, done
-        elif now > self._first[0]:
+        elif self._first is not None and done > self._first[1] and now > self._first[0]:
             pace = (done - self._first[1]) / (now - self._first[0])
             left = (total - done) / pace
             time_left = f"{left:.0f} s" if left < 2 * _MINUTE_S else f"{left / _MINUTE_S:.0f} min"
-            text = f"{text}, {pace * _MINUTE_S:.0f} a minute, {time_left} left"
+            return f"{done} of {total}, {pace * _MINUTE_S:.0f} a minute, {time_left} left"
+        return f"{done} of {total}"
+
+
+class Pace:
+    """Shows a rate: in a line that changes, or with a line every ten seconds where none can change.
+
+    Args:
+        say: prints it.
+        at_end: what is printed once all is done; by default how much that is.
+    """
+
+    def __init__(self, say: Say, at_end: str = "") -> None:
+        self._say = say
+        self._at_end = at_end
+        self._rate = Rate()
+        self._printed = time.monotonic()
+
+    def __call__(self, done: int, total: int, meanwhile: str = "") -> None:
+        """Print it, with what goes on meanwhile."""
+        text = f"{self._rate.text(done, total)}{meanwhile}"
+        if done == total and self._at_end:
+            text = self._at_end
         if sys.stdout.isatty():
             self._say.meanwhile(text)
-        elif now - self._printed >= _LINE_EVERY_S:
-            self._printed = now
+        elif time.monotonic() - self._printed >= _LINE_EVERY_S:
+            self._printed = time.monotonic()
             self._say(f"  {text}")
 
 

@@ -39,9 +39,7 @@ _TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M
 
 
 class Table:
-    """A CSV file, in which cells are read and replaced.
-
-    Encoding, byte order mark, delimiter and line ends stay as they are. Quotes stand where a cell needs them.
+    """A CSV file that another program wrote: cells are read and replaced, and every other byte stays as it is.
 
     Args:
         path: of the file.
@@ -59,17 +57,30 @@ class Table:
         text, self._encoding = _text_of(path)
         titles = re.sub('"[^"]*"', "", next(iter(text.splitlines()), ""))
         self._delimiter = max(_DELIMITERS, key=titles.count)
-        self._end = "\r\n" if "\r\n" in text else "\n"
+        self._texts: list[str] = []
+        """Each row as it is written, with its end; those without any text as well."""
+        self._places: list[int] = []
+        """Where in these each of `rows` stands."""
         self.rows: list[list[str]] = []
         self.lines: list[int] = []
+        consumed: list[str] = []
+
+        def lines() -> Iterator[str]:
+            for line in io.StringIO(text, newline=""):
+                consumed.append(line)
+                yield line
+
         # Strict, since a quote that is never closed would take all further rows into its cell.
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
+        reader = csv.reader(lines(), delimiter=self._delimiter, strict=True)
         line = 1
         try:
             for cells in reader:
                 if any(cell.strip() for cell in cells):
+                    self._places.append(len(self._texts))
                     self.rows.append(cells)
                     self.lines.append(line)
+                self._texts.append("".join(consumed))
+                consumed.clear()
                 line = reader.line_num + 1
         except csv.Error as error:
             raise CourseError(f"{path}: line {line} is not CSV ({error}); export the file again") from None
@@ -87,20 +98,39 @@ class Table:
         return cells[column].strip() if column < len(cells) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Put a number of ours into a cell."""
-        cells = self.rows[row]
-        cells += [""] * (column + 1 - len(cells))  # a line that ends before its last columns
+        """Put a number of ours into a cell; the others of its row keep their quotes."""
+        place, cells = self._places[row], self.rows[row]
+        written = self._texts[place].rstrip("\r\n")
+        end = self._texts[place][len(written) :]
+        parts = _as_written(written, self._delimiter)
+        missing = [""] * (column + 1 - len(cells))  # a line that ends before its last columns
+        cells += missing
+        parts += missing
         cells[column] = text
+        parts[column] = f'"{text}"' if self._delimiter in text else text
+        self._texts[place] = self._delimiter.join(parts) + end
 
     def remove(self, rows: Collection[int]) -> None:
-        """Take out lines; after that, rows have other places."""
-        self.rows = [cells for place, cells in enumerate(self.rows) if place not in rows]
+        """Take out lines; after that, `put` and `cell` must not be used until the file is read again."""
+        for row in rows:
+            self._texts[self._places[row]] = ""
 
     def content(self) -> bytes:
-        """The whole file, without lines that have no text."""
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=self._delimiter, lineterminator=self._end).writerows(self.rows)
-        return text.getvalue().encode(self._encoding)
+        """The whole file."""
+        return "".join(self._texts).encode(self._encoding)
+
+
+def _as_written(row: str, delimiter: str) -> list[str]:
+    """The cells of a row of CSV with their quotes, as they stand between delimiters."""
+    cells, inside = [""], False
+    for char in row:
+        if char == delimiter and not inside:
+            cells.append("")
+        else:
+            # A doubled quote closes and opens again.
+            inside ^= char == '"' and (inside or not cells[-1] or cells[-1].startswith('"'))
+            cells[-1] += char
+    return cells
 
 
 def _text_of(path: Path) -> tuple[str, str]:

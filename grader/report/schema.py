@@ -8,6 +8,7 @@ At the end, a run like that of a report: "it passes on my machine" is settled by
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -236,10 +237,23 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
     try:
         report = from_json(ReportFile, text, name)
     except FormatError as error:
+        if (version := _version_of(text)) not in (1, None):
+            raise CourseError(
+                f"{name} is a report of version {version}; this grader reads version 1: update it"
+            ) from None
         raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
     if problems := list(_impossible(report)):
         raise CourseError(f"{name} is not a report that grade --json wrote", *problems)
     return report
+
+
+def _version_of(text: bytes | str) -> object:
+    """The version that a report says it is of; None if it says nothing."""
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return plain.get("version") if isinstance(plain, dict) else None
 
 
 def _impossible(report: ReportFile) -> Iterator[str]:

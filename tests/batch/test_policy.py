@@ -168,6 +168,9 @@ def test_a_void_check(pretend: PretendClass) -> None:
     assert [row["final"] for row in book(pretend).values()] == ["10", "9", "5", "0", "7"]
     report = json.loads((pretend.out / "reports" / "13.json").read_text())
     assert [row["set_by"] for row in report["exercises"][0]["checks"]] == [VOID, ""]
+    assert (report["policy"]["raw"], report["policy"]["override"]) == (0, 5)
+    told = "5 more by staff (double_0: this check is void: everybody gets its points)"
+    assert told in book(pretend)["13"]["explained"]
     shown = run(pretend, "diff", pretend.out).output
     assert "failed 0 -> passed 5  double_0\n" in shown
     assert "Ada" not in shown
@@ -193,6 +196,13 @@ def test_a_term(pretend: PretendClass, tmp_path: Path) -> None:
     out, to = second(pretend), tmp_path / "term.csv"
     ran = run(pretend, "term", out, pretend.out, "--to", to)
     assert ran.exit_code == 0, ran.output
+    assert ran.output.splitlines()[:3] == [
+        "    week2    week1    total  author",
+        "       15       10  137.5 %  ada@x.org",
+        "       10        9   97.5 %  bo@x.org",
+    ]
+    assert "        ?        -        ?  di@x.org" in ran.output
+    assert "handed in only one of these: cy@x.org, di@x.org, ed@x.org" in " ".join(ran.output.split())
     rows = [row[:-1] for row in csv.reader(to.read_text().splitlines())]
     assert rows == [
         ["author", "week2", "week1", "late_days", "grace_days", "total"],
@@ -223,7 +233,17 @@ def test_export(pretend: PretendClass, tmp_path: Path) -> None:
     ran = run(pretend, "export", pretend.out, out, "--format", "canvas", "--into", file)
     assert ran.exit_code == 0, ran.output
     assert file.read_text().splitlines()[1:] == ["Ada L,1,ada,A,10,15", "Bo,2,bo,A,9,10", "Cy,3,c,A,0,9"]
-    assert "5 scores filled in" in ran.output
+    assert "5 scores filled in: " in ran.output
+    again = run(pretend, "export", pretend.out, out, "--format", f"canvas={tmp_path / 'x.csv'}", "--into", file)
+    assert "5 scores filled in: " in again.output
+    text = file.read_text().replace(",10,15", ",8,14").replace("(4)", "(4),Quoted").replace("ada,A", '"ada",A')
+    file.write_text(text)
+    again = run(pretend, "export", pretend.out, out, "--format", "canvas", "--into", file)
+    assert "5 scores filled in, 2 in place of another score: " in " ".join(again.output.split())
+    assert "left as it was; --zeros fills in 0." in " ".join(again.output.split())
+    assert file.read_text().splitlines()[1] == 'Ada L,1,"ada",A,10,15'
+    zeros = run(pretend, "export", pretend.out, out, "--format", "canvas", "--into", file, "--zeros")
+    assert (zeros.exit_code, "--zeros: Ed_15 cannot be found" in " ".join(zeros.output.split())) == (2, True)
     assert "Ed_15: not in the file, or it could be several people's" in ran.output
     (out / "gradebook.csv").unlink()
     refused = run(pretend, "export", out, "--format", f"canvas={tmp_path / 'x.csv'}", "--into", file)

@@ -175,3 +175,12 @@ def test_details_of_hidden_checks_are_for_staff(pretend: PretendClass) -> None:
         assert [text for text in texts if "passed" in text and ("for staff" in text) is not staff] == []
     assert texts
     assert pretend.jobs == []
+
+
+def test_all_that_was_graded_again(pretend: PretendClass) -> None:
+    """What has the same result is shown only if asked for."""
+    change_checks(pretend)
+    pretend.grade()
+    words = ["diff", str(pretend.out), "--course", str(pretend.course.root)]
+    assert "10 -> 10  ada" not in CliRunner().invoke(main, words).output
+    assert f"  01-1       10 -> 10  ada  ({CHANGED})\n" in CliRunner().invoke(main, [*words, "--all"]).output

@@ -255,9 +255,10 @@ def test_the_zip(tmp_path: Path) -> None:
     """Its programs can be started, stand at its top, and the whole course is in it."""
     out = tmp_path / "a.zip"
     words = ["package", "gradescope", "--out", str(out), "--course", str(COURSES / "tiny"), "--package", "a"]
-    ran = CliRunner().invoke(main, words)
+    ran = CliRunner().invoke(main, [*words, "--hidden", "visible"])
     assert ran.exit_code == 0, ran.output
     with zipfile.ZipFile(out) as archive:
+        assert "--hidden visible" in archive.read("run_autograder").decode()
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
     assert {name for name, mode in modes.items() if mode & stat.S_IXUSR} == {"run_autograder", "setup.sh"}
     assert {"secret.txt", "course/course.yaml", "course/solutions/01_basics/double/check_double.py"} <= set(modes)
@@ -275,6 +276,7 @@ def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             ["--package", "a", "--confinement", "none"],
             "--confinement has no effect on github, which uses --package, --handin",
         ),
+        (["--package", "a", "--hidden", "visible"], "--hidden has no effect on github, which uses --package, --handin"),
         (["--package", "a", "--fail-below", "101"], "neither a percentage from 0 to 100 nor never"),
         ([], "this grader was not installed from an index"),
     ):

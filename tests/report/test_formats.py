@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from report.test_safe import TEXTS
 
 from grader.model import Course, Verdict
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, GraderError
 from grader.model.files import schema_of
 from grader.report.export.formats import FORMATS, OF_POINTS, Options, items_of, write_format
 from grader.report.safe import for_terminal
@@ -130,7 +130,7 @@ def test_points_of_items_add_up() -> None:
     assert sum(item.score.possible for item in items) == report.score.possible
     assert sum(item.score.earned for item in items) == report.score.earned
     assert sum(item.score.possible for item in items if item.kind == "undecided") == report.score.undecided
-    assert {item.verdict for item in items} == {*Verdict, "withheld", "not_started", "not_reached"}
+    assert {item.verdict for item in items} == {*Verdict, "withheld", "left_out", "not_started", "not_reached"}
     assert [item.id for item in items if item.is_cause] == ["failed_True"]
     plain = plain_report()
     double = plain["exercises"][0]
@@ -274,14 +274,14 @@ def test_where_nothing_was_decided_there_is_no_score() -> None:
 
 
 def test_gradescope_leaves_what_is_undecided_blank() -> None:
-    """The total is what was earned; undecided checks have no score, hidden ones are shown once grades are published."""
-    made = json.loads(written("gradescope", read(), Options()))
+    """The total is what was earned; undecided checks have no score, hidden ones are shown when asked for."""
+    made = json.loads(written("gradescope", read(), Options(hidden="after_due_date")))
     assert made["score"] == 2.6
     assert sum(test.get("score", 0) for test in made["tests"]) == pytest.approx(2.6)
     blank = [test for test in made["tests"] if "status" not in test]
     assert len(blank) == 2 * len(UNDECIDED) + 3
     assert all("score" not in test and "max_score" not in test for test in blank)
-    assert {test["visibility"] for test in made["tests"]} == {"visible", "after_published"}
+    assert {test["visibility"] for test in made["tests"]} == {"visible", "after_due_date"}
 
 
 def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
@@ -290,8 +290,8 @@ def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
     assert json.loads(written("prairielearn", read()))["gradable"] is False
     exercise = plain["exercises"][0]
     done = [check for check in exercise["checks"] if check["verdict"] in ("passed", "failed", "not_run")]
-    exercise |= {"checks": done, "score": points(2.6, 10.8, 5.6), "left_out": {"checks": 0, "points": 0}}
-    plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 15.8, 5.6)}
+    exercise |= {"checks": done, "score": points(2.6, 12.8, 7.6)}
+    plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 17.8, 7.6)}
     made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert (made["gradable"], made["score"]) == (True, round(2.6 / 10.2, 6))
     loads = {**done[2], "verdict": "error", "message": "your double.py does not load", "cause": "load"}
@@ -320,6 +320,10 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
     before = place.read_text("utf-8")
     with pytest.raises(CourseError):
         write_format("classroom50", str(place), read(), Options())
+    big = plain_report()
+    big["exercises"] = [{**row, "title": "x" * 1_000_000} for row in big["exercises"]]
+    with pytest.raises(GraderError, match="which its platform refuses"):
+        write_format("classroom", str(place), report_from(json.dumps(big), "r"), OPTIONS)
     assert place.read_text("utf-8") == before
     assert [path.name for path in place.parent.iterdir()] == ["results.json"]
 
@@ -330,7 +334,7 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
         ("{", "it is not JSON"),
         ("[" * 100_000, "it is not JSON"),
         ("[]", "all of it"),
-        ('{"version": 2}', "version: Input should be 1"),
+        ('{"version": 2}', "a report of version 2; this grader reads version 1: update it"),
         (json.dumps(plain_report(score=points(float("nan"), 1))), "score.earned"),
         (json.dumps(plain_report(score=points(9999, 20))), "score: 9999 of 20 points cannot be earned"),
         (json.dumps(plain_report(score=points(1, 20))), "score: it is not the sum of the exercises' scores"),

@@ -1,9 +1,7 @@
-"""Files of Canvas and Moodle, as they are downloaded: scores go in, and every other cell stays."""
+"""Files of Canvas and Moodle, as they are downloaded: scores go in, and every other byte stays."""
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
@@ -40,13 +38,6 @@ def table_of(folder: Path, text: str, encoding: str = "utf-8") -> Table:
     return Table(folder / "file.csv")
 
 
-def cells(text: str) -> list[list[str]]:
-    """What a reader of CSV finds, without lines that have no text."""
-    delimiter = ";" if ";" in text else ","
-    rows = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter)
-    return [row for row in rows if any(cell.strip() for cell in row)]
-
-
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
@@ -54,15 +45,13 @@ def cells(text: str) -> list[list[str]]:
         (MOODLE, "utf-8"),
         (MOODLE.replace('"10,00"', "10,00").replace(",", ";"), "utf-8"),
         (CANVAS.lstrip("\ufeff"), "cp1252"),
+        ("a\tb\r\r1", "utf-8"),
         ('a,b\n"",\n\n , \n1', "utf-8"),
     ],
 )
 def test_what_is_not_touched_stays_as_it_is(text: str, encoding: str, tmp_path: Path) -> None:
-    """Byte order mark, line ends, delimiter, encoding and the text of each cell come back."""
-    made = table_of(tmp_path, text, encoding).content()
-    assert cells(made.decode(encoding)) == cells(text)
-    assert made.startswith("\ufeff".encode()) == text.startswith("\ufeff")
-    assert (b"\r\n" in made) == ("\r\n" in text)
+    """Byte order mark, quotes, line ends, delimiter and encoding come back."""
+    assert table_of(tmp_path, text, encoding).content() == text.encode(encoding)
 
 
 def test_canvas(tmp_path: Path) -> None:
@@ -78,32 +67,39 @@ def test_canvas(tmp_path: Path) -> None:
         "Ann Noël": 725,
         "anon_1b2": 100,
     }
-    count, lines = fill(table, "canvas", [Column("week 1", 1000, scores)])
+    done = fill(table, "canvas", [Column("week 1", 1000, scores)])
     expected = CANVAS.replace("=1+1,,91.5", "=1+1,9.5,91.5").replace("Lab B,,4.0", "Lab B,,4")
     expected = expected.replace("mkim2,Lab A,3,,", "mkim2,Lab A,3,10,").replace("Lab A\r\n", "Lab A,,7.25\r\n", 1)
-    assert cells(table.content().decode()) == cells(expected)
-    named = [f"zoë: {UNDECIDED}", f"hyperlinkx_202: {LOCKED}", f"Min Kim: {UNKNOWN}", f"anon_1b2: {UNKNOWN}"]
-    assert (count, lines) == (4, [*named, "Nothing handed in: 1 person, left as it was."])
+    assert table.content() == expected.encode()
+    assert (done.scores, done.replaced, done.absent) == (4, 0, 1)
+    assert done.named == {UNDECIDED: ["zoë"], LOCKED: ["hyperlinkx_202"], OVER: [], UNKNOWN: ["Min Kim", "anon_1b2"]}
+    with pytest.raises(CourseError, match="Min Kim, anon_1b2 cannot be found"):
+        fill(table, "canvas", [Column("Week 1", 1000, scores)], zeros=True)
 
 
 def test_moodle(tmp_path: Path) -> None:
     """Decimals have a comma where the file's have one; a locked row, and points above the maximum, are named."""
     table = table_of(tmp_path, MOODLE)
     column = Column("", 1000, {"Ada Lovelace_11": 725, "Participant_12": 1200, "min@x.org": 100})
-    count, lines = fill(table, "moodle", [column])
+    done = fill(table, "moodle", [column])
     expected = MOODLE.replace('grading",,"10,00",Yes', 'grading","7,25","10,00",Yes').replace('"3,00"', "10")
-    assert cells(table.content().decode()) == cells(expected)
-    assert (count, lines) == (2, [f"min@x.org: {LOCKED}", f"Participant_12: {OVER}"])
+    assert table.content() == expected.encode()
+    assert (done.scores, done.replaced) == (2, 1)
+    assert (done.named[OVER], done.named[LOCKED]) == (["Participant_12"], ["min@x.org"])
     people = people_in(tmp_path / "file.csv")
     assert [person.at for person in people.persons] == ["2026-03-09T23:58:00", "", ""]
     assert people.unread == ["neunter März"]
 
 
 def test_points_of_the_platform(tmp_path: Path) -> None:
-    """Other points than the hand-in's are refused."""
+    """Other points than the hand-in's are refused, or scores are scaled to them; people without any get 0 if asked."""
     column = Column("Quiz", 1000, {"ada": 333})
-    with pytest.raises(CourseError, match=r"Quiz has 10 points here and 20 there; set 10 points on the platform"):
+    with pytest.raises(CourseError, match=r"Quiz has 10 points here and 20 there; set 10 points on the platform, or"):
         fill(table_of(tmp_path, CANVAS), "canvas", [column])
+    table = table_of(tmp_path, CANVAS)
+    done = fill(table, "canvas", [column], scales=True, zeros=True)
+    assert (done.scores, done.replaced, done.absent) == (7, 2, 6)
+    assert [table.cell(row, 5) for row in range(3, 11)] == ["6.66", *["0"] * 6, ""]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,15 +35,23 @@ from functools import partial
 from typing import Any, Literal
 
 from grader.model import Score, Verdict
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_named
 from grader.model.score import Causes, counted, points_text
 from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
 _MOST_OUTPUT, _MOST_ALL, _MOST_MESSAGE = 8_000, 400_000, 500
-"""Gradescope takes ten megabytes, PrairieLearn one, and an output of a step on GitHub has room for one in base 64."""
-_MOST_TEXT, _MOST_EXERCISES = 4_000, 50
+_LARGEST = {
+    "gradescope": 10_000_000,
+    "prairielearn": 1_000_000,
+    "classroom": 700_000,  # an output of a step may have a megabyte, and it is written there in base 64
+    "classroom50": 700_000,
+    "junit": 30_000_000,  # GitLab reads no larger file
+}
+"""So many bytes a platform takes; a larger file it refuses, or leaves the job without a result."""
+_MOST_TEXT, _MOST_OF_A_MESSAGE = 4_000, 6_000
+_LARGEST_PAGE = 900_000
 """GitHub drops a summary of more than a mebibyte."""
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten of a kind for each step."""
@@ -59,7 +68,7 @@ class Item:
         exercise: whose it is.
         id: unique in its exercise.
         title: one line, with its rule in front.
-        verdict: a check's, or "not_started", "withheld", "not_reached".
+        verdict: a check's, or "not_started", "withheld", "left_out", "not_reached".
         kind: how it counts.
         score: in hundredths.
         text: the message for the student, or "".
@@ -96,13 +105,16 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
     cause = Causes.of([row.graded for row in exercise.checks]).cause
     for row in exercise.checks:
         yield _item(exercise, row, is_cause=row.graded is cause, points=points)
-    withheld = exercise.withheld
+    withheld, left_out = exercise.withheld, exercise.left_out
     if withheld.checks:
         what = f"{points_text(withheld.points)} points" if points else "more"
         text = f"{counted(withheld.checks, 'hidden check')} will decide {what} at hand-in"
         yield _open(exercise, "withheld", "Hidden checks", withheld.points, text, shown=False)
+    if left_out.checks:
+        text = f"{counted(left_out.checks, 'check')} did not run, because only others were chosen"
+        yield _open(exercise, "left_out", "Checks left out", left_out.points, text)
     ran = sum(row.graded.score.possible for row in exercise.checks)
-    rest = exercise.score.possible - ran - withheld.points
+    rest = exercise.score.possible - ran - withheld.points - left_out.points
     if rest > 0:  # of an exercise of which no check was run, or some not yet
         if exercise.state == "not_started":
             text = "the file is the unchanged starter, or no file was handed in"
@@ -150,6 +162,10 @@ def total_text(report: ReportFile) -> str:
     return text
 
 
+Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
+"""When students see a test, in Gradescope's words."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What a report does not say, and some formats need.
@@ -157,11 +173,13 @@ class Options:
     Attributes:
         environ: the environment, in which platforms tell what is graded.
         points: whether points are shown: what a public repository's workflow prints is public.
+        hidden: when students see hidden checks, where a platform lets one choose.
         folder: of the submission, from the root of the repository; None if it lies outside.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     points: bool = True
+    hidden: Visibility = "after_published"
     folder: str | None = ""
 
     def path_of(self, file: str | None) -> str | None:
@@ -225,7 +243,7 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
         **(decided if item.kind != "undecided" else {}),
         "output": cut(for_terminal(item.text), _MOST_OUTPUT),
         "output_format": "text",
-        "visibility": "visible" if item.shown else "after_published",
+        "visibility": "visible" if item.shown else options.hidden,
     }
 
 
@@ -295,6 +313,7 @@ def classroom(report: ReportFile, options: Options) -> str:
     return _as_text(made)
 
 
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
 _NAMES = {
     "classroom": "CLASSROOM",
     "assignment": "ASSIGNMENT",
@@ -310,7 +329,7 @@ def classroom50(report: ReportFile, options: Options) -> str:
     """The report as Classroom 50's result.json; scores are hundredths of a point.
 
     Raises:
-        CourseError: the variables that its runner sets are not there.
+        CourseError: the variables that its runner sets are not there, or the report does not say when it was made.
     """
     environ = options.environ
     named = {key: environ.get(name, "") for key, name in _NAMES.items()}
@@ -320,6 +339,8 @@ def classroom50(report: ReportFile, options: Options) -> str:
         names = ", ".join(missing) or "SUBMISSION_TAG, which begins with submit/"
         raise CourseError(f"--format classroom50: its runner sets {names} in the environment, which is not so here")
     at = report.graded_at[:19]
+    if not _INSTANT.fullmatch(at):
+        raise CourseError(f"--format classroom50: the report has {report.graded_at!r} as the time of grading")
     made = {
         "schema": "classroom50/result/v1",
         **named,
@@ -362,10 +383,12 @@ def log_line(text: str) -> str:
     return for_workflow(for_terminal(text, one_line=True))
 
 
-def _rendered(template: str, report: ReportFile, options: Options, **values: object) -> str:
+def _rendered(
+    template: str, report: ReportFile, options: Options, most_text: int = _MOST_TEXT, **values: object
+) -> str:
     from grader.report.html import rendered  # jinja2, which few commands need
 
-    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=_MOST_TEXT)
+    items, total, shortened = items_of(report, points=options.points), total_text(report), partial(cut, most=most_text)
     return rendered(template, report=report, options=options, items=items, total=total, cut=shortened, **values)
 
 
@@ -388,8 +411,13 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """The report as Markdown, with what to fix in the first exercises."""
-    return _rendered("summary.md", report, options, shown=_MOST_EXERCISES)
+    """The report as Markdown; of one that is too large for a page, with what to fix in the first exercises alone."""
+    shown = len(report.exercises)
+    while True:
+        text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)
+        if not shown or len(text.encode("utf-8")) <= _LARGEST_PAGE:
+            return text
+        shown //= 2
 
 
 FORMATS: Mapping[str, Callable[[ReportFile, Options], str]] = {
@@ -416,7 +444,11 @@ def write_format(name: str, place: str, report: ReportFile, options: Options) ->
     Raises:
         CourseError: no file can be written there, the environment lacks what the format needs, or it would show points
             that must not be shown.
+        GraderError: it is larger than its platform takes.
     """
     if name in OF_POINTS and not options.points:
         raise CourseError(f"{name}: this format consists of points, which --no-points leaves out; write another one")
-    write_named(place, FORMATS[name](report, options), f"--format {name}")
+    text = FORMATS[name](report, options)
+    if (most := _LARGEST.get(name)) and len(text.encode("utf-8")) > most:
+        raise GraderError(f"--format {name}: the file would have more than {most:,} bytes, which its platform refuses")
+    write_named(place, text, f"--format {name}")

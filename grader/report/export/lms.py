@@ -1,14 +1,14 @@
 """Final scores in the gradebook of Canvas or the grading worksheet of Moodle that somebody downloaded.
 
-Only cells of the hand-in's column change, and only those of people whose score is decided.
+Only cells of the hand-in's column change, and only those of people whose score is decided. Every other byte stays.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
@@ -27,7 +27,6 @@ UNDECIDED = "undecided, left as it was"
 LOCKED = "excused or locked on the platform, left as it was"
 OVER = "has more points than Moodle's maximum grade, which was filled in"
 UNKNOWN = "not in the file, or it could be several people's: enter it by hand"
-ABSENT = "Nothing handed in"
 
 
 @dataclass(frozen=True)
@@ -45,30 +44,59 @@ class Column:
     scores: Mapping[str, int | None]
 
 
-def fill(table: Table, kind: str, columns: Sequence[Column]) -> tuple[int, list[str]]:
+@dataclass
+class Filled:
+    """What was done with a table; authors are named where nothing was.
+
+    Attributes:
+        scores: how many cells have a score now.
+        replaced: how many of these had another score before.
+        absent: how many people in the table handed in nothing.
+        named: by what is to be said of them, the authors.
+    """
+
+    scores: int = 0
+    replaced: int = 0
+    absent: int = 0
+    named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
+
+    def lines(self, place: str, *, zeros: bool = False) -> Iterator[str]:
+        """Sentences for people: what was filled in where, and of whom no score was, or another one.
+
+        Args:
+            place: the file that was written.
+            zeros: whether people who handed in nothing got 0.
+        """
+        replaced = f", {self.replaced} in place of another score" if self.replaced else ""
+        yield f"{counted(self.scores, 'score')} filled in{replaced}: {place}"
+        yield from (f"{name}: {why}" for why, names in self.named.items() for name in names)
+        if self.absent:
+            what = "which got 0" if zeros else "left as it was; --zeros fills in 0"
+            yield f"Nothing handed in: {counted(self.absent, 'person')}, {what}."
+
+
+def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = False, zeros: bool = False) -> Filled:
     """Fill in the columns of hand-ins.
 
     Args:
         table: the open file, which is changed in memory.
         kind: "canvas" or "moodle".
         columns: the scores of each hand-in.
-
-    Returns:
-        how many cells have a score now, and a sentence for each author of whom none has, or another one.
+        scales: whether scores are scaled, where the platform has another number of points.
+        zeros: whether people without a submission get 0.
 
     Raises:
-        CourseError: the file is not of this kind, lacks a column, or has other points for it.
+        CourseError: the file is not of this kind, lacks a column, has other points for it, or would give 0 to somebody
+            who may have handed in.
     """
     people = People(table)
     if people.kind != kind:
         expected = "Student, ID, Section" if kind == "canvas" else "Identifier, Full name, Grade"
         raise CourseError(f"{table.path} is not a {kind.title()} file: expected columns such as {expected}")
-    named: dict[str, list[str]] = {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN, ABSENT)}
-    places = [_place(table, kind, column.title) for column in columns]
-    count = sum(_fill(table, kind, people, *pair, named) for pair in zip(columns, places, strict=True))
-    absent = len(named.pop(ABSENT))
-    lines = [f"{name}: {why}" for why, names in named.items() for name in names]
-    return count, [*lines, f"{ABSENT}: {counted(absent, 'person')}, left as it was."] if absent else lines
+    done = Filled()
+    for column, place in [(column, _place(table, kind, column.title)) for column in columns]:
+        _fill(table, kind, people, column, place, done, scales=scales, zeros=zeros)
+    return done
 
 
 def _place(table: Table, kind: str, title: str) -> int:
@@ -88,39 +116,58 @@ def _place(table: Table, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(table: Table, kind: str, people: People, column: Column, place: int, named: dict[str, list[str]]) -> int:
-    """Fill in one column, and note who has no score of it; how many have one."""
+def _fill(
+    table: Table, kind: str, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool
+) -> None:
+    """Fill in one column, and note who has no score of it."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
         owners[people.person_of(author)].append(author)
-    named[UNKNOWN] += owners[None]
-    count = 0
+    unknown = owners[None]
+    if zeros and unknown:
+        raise CourseError(
+            f"--zeros: {', '.join(unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
+        )
+    done.named[UNKNOWN] += unknown
     comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
     for person in people.persons:
         authors, most = owners[person], _maximum(table, kind, person.row, place)
         scores = {column.scores[author] for author in authors}
-        if not scores:
-            named[ABSENT].append(person.author)
-        elif most not in (None, column.possible):
-            ours, theirs = points_text(column.possible), points_text(most or 0)
-            raise CourseError(
-                f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
-                "points on the platform"
-            )
-        elif len(scores) > 1:  # of several submissions staff must choose
-            named[UNKNOWN] += authors
-        elif _is_locked(table, kind, person.row, place):
-            named[LOCKED] += authors
-        elif (score := scores.pop()) is None:
-            named[UNDECIDED] += authors
-        else:
-            if kind == "moodle" and most is not None and score > most:  # Moodle would leave out the row
-                score = most
-                named[OVER] += authors
-            text = points_text(score)
-            count += 1
+        done.absent += not authors
+        if len(scores) > 1:  # of several submissions staff must choose
+            done.named[UNKNOWN] += authors
+            continue
+        score = scores.pop() if scores else 0
+        if _is_locked(table, kind, person.row, place):
+            done.named[LOCKED] += authors
+        elif score is None:
+            done.named[UNDECIDED] += authors
+        elif authors or zeros:
+            points = _scaled(table, column, score, most, scales=scales)
+            if kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
+                points = most
+                done.named[OVER] += authors
+            text, before = points_text(points), table.cell(person.row, place)
+            done.scores += 1
+            done.replaced += bool(_NUMBER.fullmatch(before)) and float(before.replace(",", ".")) != float(text)
             table.put(person.row, place, text.replace(".", ",") if comma else text)
-    return count
+
+
+def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
+    """A score in the points that the platform has for the column.
+
+    Raises:
+        CourseError: they differ from the hand-in's, and scores are not to be scaled.
+    """
+    if most is None or most == column.possible:
+        return score
+    if not scales:
+        ours, theirs = points_text(column.possible), points_text(most)
+        raise CourseError(
+            f"{table.path}: {column.title or 'the hand-in'} has {ours} points here and {theirs} there; set {ours} "
+            "points on the platform, or add --scale"
+        )
+    return (2 * score * most + column.possible) // (2 * column.possible)
 
 
 def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:
