@@ -80,10 +80,10 @@ def _on_run(result: Any) -> None:
 def _cells(shell: Any) -> list[dict[str, Any]]:
     """All that ran, in order, each with its number, its source, whether it failed, and its id where that is known.
 
-    The source is IPython's own reading: magics and shell lines are calls of `get_ipython()` in it.
+    The source is what the student typed, magics included, as it is saved in the notebook.
     """
     rows = []
-    for number, source in enumerate(shell.user_ns.get("In", ())):
+    for number, source in enumerate(shell.history_manager.input_hist_raw):
         failed, id = _seen.get(number, (False, None))  # what is running now has no result yet
         rows.append({"number": number, "source": str(source), "failed": failed, "id": id})
     return rows

@@ -16,17 +16,25 @@ import functools
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grader.course.answers import names_of
-from grader.intake.match import LARGEST, called, defined, named, starter_names, syntax_error
+from grader.intake.cells import (
+    DEFINITIONS,
+    Edit,
+    bindings,
+    dotted,
+    edited,
+    in_order,
+    listed,
+    python_of,
+    simple_statements,
+)
+from grader.intake.match import called, defined, named, starter_names, syntax_error
 from grader.model import Exercise
 
 _OURS = "grader.notebook"
 
-_MAGIC = re.compile(r"[%!?]|[\w, .\[\]]+=\s*[%!]|.*\?$")  # of a line without blanks at its ends
-_BODY_COUNTS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.{1,200})$", re.MULTILINE)
 _COMMENT = re.compile(r"#[#%| \t]*(?:exercise[: \t]+)?([\w-]+)[#%|: \t]*", re.IGNORECASE)  # exercise: double
 _LONGEST_COMMENT = 200
@@ -40,10 +48,9 @@ class Cell:
 
     Attributes:
         number: as the notebook shows it.
-        source: as IPython runs it, or as it was saved.
+        source: as the student typed it, magics included.
         failed: whether it raised.
         id: of the cell, if the notebook has one; the same for all its runs.
-        has_magics: whether lines of it are not Python; they do nothing in the source.
         of: in a file, the id of the exercise that it is of, or "".
         says_so: whether it says that itself.
     """
@@ -52,7 +59,6 @@ class Cell:
     source: str
     failed: bool = False
     id: str | None = None
-    has_magics: bool = False
     of: str = ""
     says_so: bool = False
 
@@ -91,13 +97,10 @@ class Module:
         """Say something of a cell."""
         self.notes.append(f"{self.label.format(number)}{text}")
 
-
-def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a text; None if it is not Python, or too long."""
-    if len(source) <= LARGEST and not syntax_error(source):
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.parse(source)
-    return None
+    def add(self, number: int, lines: Sequence[str], numbers: Sequence[int]) -> None:
+        """Take lines of a cell, which come from these lines of it."""
+        self.lines += lines
+        self.origins += [(number, line) for line in numbers]
 
 
 def module_of(
@@ -121,12 +124,25 @@ def module_of(
     latest = [cell for cell in _latest(cells) if cell.source.strip()]
     marked = [cell for cell in latest if set(cell.exercises) & set(exercise)]
     chosen = marked or of_this([cell for cell in latest if not cell.exercises], needed, others)
-    module = joined([cell for cell in chosen if not cell.failed])
+    module = joined([cell for cell in chosen if not cell.failed], our_statements(latest))
     used, given = _names("\n".join(module.lines))
     for name in sorted(({*needed, *used} - given) & set(known)):
-        what = f"define it in a cell of this exercise (# exercise: {exercise[0]}), and run that without an error"
-        module.notes.append(f"`{name}` is in the kernel's memory alone: {what}")
+        module.notes.append(f"`{name}` {_where_it_is(name, latest, chosen, exercise[0])}")
     return module
+
+
+def _where_it_is(name: str, latest: Sequence[Cell], chosen: Sequence[Cell], exercise: str) -> str:
+    """Return why no cell that counts defines a name which the kernel knows, and what to do."""
+    where = [cell for cell in latest if name in _names(cell.source)[1] or name in defined(cell.source)]
+    if not where:
+        why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
+        return f"is in the kernel's memory alone: {why}"
+    label = f"In [{where[-1].number}]"
+    if where[-1] not in chosen:
+        return f"is defined in {label}, which is not of this exercise: begin that cell with  # exercise: {exercise}"
+    if where[-1].failed:
+        return f"is defined in {label}, which failed: fix that cell, and run it again"
+    return f"is defined in {label}, which is not Python: fix that cell, and run it again"
 
 
 def of_this(cells: Sequence[Cell], needed: Collection[str], others: Collection[str]) -> list[Cell]:
@@ -151,31 +167,109 @@ def without_their_imports(cells: Sequence[Cell], foreign: Collection[Cell]) -> l
 
 
 def _only_imports(source: str) -> bool:
-    tree = parsed(source)
+    tree = python_of(source).tree
     return tree is not None and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
-def joined(cells: Sequence[Cell], needed: Collection[str] = (), label: str = "In [{}]") -> Module:
-    """The module that cells make.
+def joined(
+    cells: Sequence[Cell],
+    ours: Mapping[Cell, Collection[tuple[int, int]]],
+    needed: Collection[str] = (),
+    label: str = "In [{}]",
+) -> Module:
+    """Return the module that cells make.
 
     Args:
         cells: in order.
+        ours: of each cell, where its statements stand that call our `check`; see `our_statements`.
         needed: names that the exercise asks for. A cell that is not Python stays if it defines one of them, so that
             its author reads what is wrong with it; any other such cell may be a sketch.
         label: how a cell is named by its number.
     """
     module = Module(label)
+    futures: dict[str, tuple[int, int]] = {}
+    shows: list[int] = []
     for cell in cells:
-        tree = parsed(cell.source)
-        lines, has_magics = _plain(cell.source, tree) if tree is not None else (cell.source.split("\n"), False)
-        if has_magics or cell.has_magics:
-            module.note(cell.number, ": left out magics and shell lines")
-        if tree is None and (error := syntax_error(cell.source)) and not defined(cell.source) & set(needed):
-            module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
-        else:
-            module.lines += lines
-            module.origins += [(cell.number, at) for at, _ in enumerate(lines, 1)]
+        code = python_of(cell.source)
+        if code.left_out:
+            module.note(cell.number, f": left out {listed(code.left_out)}, which only a notebook can run")
+        if code.tree is None:
+            error = syntax_error(code.text)
+            if error and not defined(code.text) & set(needed):
+                module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")
+            else:
+                module.add(cell.number, code.lines, code.numbers)
+            continue
+        future = [node for node in code.tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+        for node in future:
+            origin = (cell.number, code.numbers[node.lineno - 1])
+            futures = {**{alias.name: origin for alias in node.names}, **futures}
+        own, calls = code.tree.body, ours.get(cell, ())
+        cut = [node for node, _ in simple_statements(code.tree) if (node.lineno, node.col_offset) in calls]
+        rest = [node for node in own if node not in cut and node not in future]
+        shown = [node for node in rest if _is_shown(node)]
+        if all(isinstance(node, ast.Expr) for node in rest):
+            shown = rest
+        if shown:
+            shows.append(cell.number)
+        if len(shown) < len(rest):
+            gone = [*cut, *future, *shown]
+            lines, numbers = edited(code.text, [Edit(node, "" if node in own else "pass") for node in gone])
+            module.add(cell.number, lines, [code.numbers[number - 1] for number in numbers])
+    if futures:  # one module has them on top; in a notebook they hold for the cells that follow
+        module.lines.insert(0, f"from __future__ import {', '.join(futures)}")
+        module.origins.insert(0, min(futures.values()))
+    if shows:
+        places = ", ".join(label.format(number) for number in shows)
+        module.notes.append(f"left out what only shows or tries something: {places}")
     return module
+
+
+def _is_shown(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(ast.Call(ast.Name("print" | "display"))):
+            return True
+    return False
+
+
+def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
+    """Return where cells import or call the grader's `check`: a worker has nothing to do with that.
+
+    A name is the grader's for as long as the last statement that bound it was an import of ours: a student's own
+    function or method `check` is the student's.
+
+    Returns:
+        of each cell, the line and the column of these statements in its Python text.
+    """
+    bound: dict[str, str] = {}
+    found: dict[Cell, set[tuple[int, int]]] = {}
+    for cell in cells:
+        tree = python_of(cell.source).tree
+        for node in in_order(tree.body) if tree else ():
+            new = _imports_of_ours(node)
+            for name in bound.keys() & bindings(node):
+                del bound[name]
+            bound.update(new)
+            calls = not isinstance(node, DEFINITIONS) and any(_is_ours(part, bound) for part in ast.walk(node))
+            if new or calls:
+                found.setdefault(cell, set()).add((node.lineno, node.col_offset))
+    return found
+
+
+def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
+    """Return the names that an import of ours binds, each with what it is in full."""
+    match node:
+        case ast.ImportFrom(module=str() as module, names=names) if module in ("grader", _OURS):
+            return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+        case ast.Import(names=names) if all(alias.name in ("grader", _OURS) for alias in names):
+            return {alias.asname or "grader": alias.name if alias.asname else "grader" for alias in names}
+    return {}
+
+
+def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
+    """Whether this is a call of our `check`."""
+    first, dot, rest = dotted(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
+    return f"{bound.get(first)}{dot}{rest}" == f"{_OURS}.check"
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
@@ -184,60 +278,17 @@ def _latest(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
-def _plain(source: str, tree: ast.Module) -> tuple[list[str], bool]:
-    """A cell without what only a notebook can run, what must stand on top of a file, and calls of ours.
-
-    Returns:
-        as many lines as before, or none if nothing is left but what tries things; and whether there were magics in it.
-    """
-    ours = [node for node in tree.body if _is_extra(node)]
-    simple = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    magics = [node for node in simple if node not in ours and _calls(node, "get_ipython")]
-    cut = [*ours, *magics]
-    if all(isinstance(node, ast.Expr) for node in tree.body if node not in cut):
-        return [], bool(magics)
-    lines = [line.encode("utf-8", "surrogatepass") for line in source.split("\n")]
-    # From the end on, since what stands behind a statement in its line moves.
-    for node in sorted(cut, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        _cut(lines, node, b"" if node in tree.body else b"pass")
-    return [line.decode("utf-8", "surrogatepass") for line in lines], bool(magics)
-
-
-def _cut(lines: list[bytes], node: ast.stmt, instead: bytes) -> None:
-    """Take a statement out, and keep its lines, so that all others stay where they are."""
-    assert node.end_lineno is not None
-    first, last = node.lineno - 1, node.end_lineno - 1
-    after = lines[last][node.end_col_offset :]
-    lines[first] = lines[first][: node.col_offset] + (instead + after if instead else after.lstrip(b" ;"))
-    for at in range(first + 1, last + 1):
-        lines[at] = b""
-
-
-def _calls(node: ast.stmt, name: str) -> bool:
-    """Whether a function or method of that name is called in a statement."""
-    functions = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
-    return any(ast.unparse(function).rpartition(".")[2] == name for function in functions)
-
-
-def _is_extra(node: ast.stmt) -> bool:
-    """Whether a statement imports `check` or calls it, only shows something, or must stand on top of a file."""
-    match node:
-        case ast.ImportFrom(module=module, names=names):
-            return module in (_OURS, "__future__") or (module == "grader" and names[0].name == "notebook")
-        case ast.Import(names=names):
-            return any(alias.name == _OURS for alias in names)
-        case ast.Expr(ast.Call(ast.Name("print" | "display"))):
-            return True
-    return not hasattr(node, "body") and _calls(node, "check")
-
-
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def _names(source: str) -> tuple[set[str], set[str]]:
-    """The names that a text needs from elsewhere, and those that it defines; none of what is not Python."""
-    if (tree := parsed(source)) is None:
+    """The names that a cell needs from elsewhere, and those that it defines; none of what is not Python."""
+    code = python_of(source)
+    if code.tree is None:
         return set(), set()
-    used, given = names_of(source)
-    stars = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    try:
+        used, given = names_of(code.text)
+    except (RecursionError, MemoryError):  # a worker finds out what it is
+        return set(), set()
+    stars = [node for node in ast.walk(code.tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
     return set() if stars else used, given  # what a star brings along cannot be known here
 
 
@@ -263,13 +314,14 @@ def modules_of(data: bytes, name: str, exercises: Sequence[Exercise]) -> dict[st
     elif own := named(name, exercises):
         chosen = {own.exercise: cells}
     else:
-        names = defined("\n".join(cell.source for cell in cells))
+        names = frozenset[str]().union(*(defined(python_of(cell.source).text) for cell in cells))
         some = [id for id in needed if names & needed[id]]
         # Where several exercises have a function of that name, those of which all functions are there.
         ids = [id for id in some if needed[id] <= names] or some
         others = set[str]().union(*(needed[id] for id in ids))
         chosen = {id: of_this(cells, needed[id], others) for id in ids}
-    modules = {id: joined(its, needed[id], "code cell {}") for id, its in chosen.items()}
+    ours = our_statements(cells)
+    modules = {id: joined(its, ours, needed[id], "code cell {}") for id, its in chosen.items()}
     for id, module in modules.items():
         module.own = "\n".join(cell.source for cell in chosen[id] if cell.of).encode("utf-8", "replace")
     return modules
@@ -302,8 +354,7 @@ def _cells(data: bytes, exercises: Sequence[Exercise]) -> Iterator[Cell]:
             if nbgrader.get("grade") and not nbgrader.get("solution"):
                 continue  # tests of the teacher's, which come along in nbgrader's notebooks
             own = _own_exercise(about.get("tags"), nbgrader.get("grade_id"), text, exercises)
-            source, has_magics = _python(text)
-            yield Cell(number, source, has_magics=has_magics, of=own or below, says_so=bool(own))
+            yield Cell(number, text, of=own or below, says_so=bool(own))
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -335,20 +386,3 @@ def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
 
 def _words(text: str) -> str:
     return f" {re.sub(r'[^0-9a-zA-Z_-]+', ' ', text).strip().casefold()} "
-
-
-def _python(code: str) -> tuple[str, bool]:
-    """A cell in which lines that are not Python do nothing, and whether there are any."""
-    lines, has_magics = code.split("\n"), False
-    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%"):
-        has_magics = True
-        if lines[first].split()[0] not in _BODY_COUNTS:
-            return "\n" * (len(lines) - 1), has_magics
-        lines[first] = ""
-    if syntax_error("\n".join(lines)):
-        for place, line in enumerate(lines):
-            if _MAGIC.match(line.strip()):
-                has_magics = True
-                lines[place] = line[: len(line) - len(line.lstrip())] + "pass"  # as far to the right
-    return "\n".join(lines), has_magics

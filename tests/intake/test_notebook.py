@@ -85,16 +85,16 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
     )
     module = modules_of(data, "total.ipynb", tiny.exercises)["total"]
     lines = module.source.decode().split("\n")
-    assert lines[:7] == ["pass", "pass", "import torch", "pass", "pass", "if True:", "    pass"]
+    assert lines[:7] == ["", "", "import torch", "", "", "if True:", "    x = 1"]
     assert "%not a magic" in lines
     assert [line for line in lines if "echo" in line or "check" in line or "sketch" in line] == []
     assert "y = 2" in lines
     assert module.notes == [
-        "code cell 1: left out magics and shell lines",
-        "code cell 3: left out magics and shell lines",
-        "code cell 4: left out magics and shell lines",
+        "code cell 1: left out `%matplotlib inline`, `!pip install torch`, `files = !ls` and 1 more, "
+        "which only a notebook can run",
+        "code cell 3: left out `%%bash`, which only a notebook can run",
         "code cell 6 was left out: SyntaxError: invalid syntax, line 1",
-        "code cell 7: left out magics and shell lines",
+        "code cell 7: left out `!ls`, which only a notebook can run",
     ]
 
 
@@ -121,6 +121,17 @@ def test_odd_cells(tiny: Course) -> None:
     for cell in odd:
         data = json.dumps({"cells": [{"cell_type": "code"} | cell]}).encode()
         assert set(modules_of(data, "total.ipynb", tiny.exercises)) == {"total"}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["a" + ".a" * 20_000, "-" * 20_000 + "1", "(" * 150 + ")" * 150, "x = " + "[" * 90 + "]" * 90, "f" + "()" * 9_000],
+    ids=range(5),
+)
+def test_deep_cells_are_read(tiny: Course, cell: str) -> None:
+    """A cell that no parser can take in is left to the worker, and the other cells count."""
+    module = modules_of(notebook(TOTAL, cell), "total.ipynb", tiny.exercises)["total"]
+    assert module.source.decode().startswith(TOTAL)
 
 
 @pytest.mark.parametrize(

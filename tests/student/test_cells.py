@@ -55,26 +55,43 @@ def test_cells_of_other_exercises_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "left"),
+    ("source", "left", "told"),
     [
-        ("get_ipython().run_line_magic('pip', 'install x')\na = 1", "\na = 1\n"),
-        ("a = get_ipython().getoutput('ls'); b = 2", "b = 2\n"),
-        ("if 1:\n    get_ipython().system('ls')\nb = 1", "if 1:\n    pass\nb = 1\n"),
-        ("get_ipython().run_cell_magic('bash', '', 'ls')", ""),
-        ("def f():\n    get_ipython().system(\n  'ls')\n    return 'é'", "def f():\n    pass\n\n    return 'é'\n"),
+        ("%pip install x\na = 1", "\na = 1\n", "%pip install x"),
+        ("get_ipython().run_line_magic('pip', 'x')\na = 1", "\na = 1\n", "get_ipython().run_line_magic('pip', 'x')"),
+        ("a = get_ipython().getoutput('ls'); b = 2", "b = 2\n", "a = get_ipython().getoutput('ls')"),
+        ("if 1:\n    !ls\nb = 1", "if 1:\n    pass\nb = 1\n", "!ls"),
+        ("%%bash\nls", "", "%%bash"),
+        (
+            "def f():\n    get_ipython().system(\n  'ls')\n    return 'é'",
+            "def f():\n    pass\n\n    return 'é'\n",
+            "get_ipython().system(",
+        ),
     ],
 )
-def test_magics_are_left_out_with_a_note(source: str, left: str) -> None:
+def test_magics_are_left_out_with_a_note(source: str, left: str, told: str) -> None:
     """What IPython alone can run goes, and all other lines stay where they are."""
     module = made(source)
     assert module.source.decode() == left
-    assert module.notes == ["In [1]: left out magics and shell lines"]
+    assert module.notes == [f"In [1]: left out `{told}`, which only a notebook can run"]
+
+
+def test_code_that_a_magic_times_stays() -> None:
+    """It runs in the notebook; in a script that Jupyter exported, it comes from the line of the call."""
+    cell = "get_ipython().run_cell_magic('time', '', 'a = 1\\nb = 2\\n')\nc = 3"
+    module = made(cell, "%time d = 4; e = 5\n%timeit f = 6", "%%time\n\ng = 7")
+    assert module.lines == ["a = 1", "b = 2", "c = 3", "d = 4; e = 5", "", "", "", "g = 7"]
+    assert module.origins == [(1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
+    assert module.notes == ["In [2]: left out `%timeit f = 6`, which only a notebook can run"]
 
 
 @pytest.mark.parametrize(
     ("imported", "call"),
     [
         (IMPORT, "check('double')"),
+        ("from grader.notebook import check as c", "c('double'); c('total')"),
+        ("try:\n    from grader.notebook import check\nexcept ImportError: pass", "check('double')"),
+        ("import grader", "grader.notebook.check('double')"),
         ("import grader.notebook", "grader.notebook.check('double')"),
         ("import grader.notebook as g", "g.check('double')"),
         ("from grader import notebook", "found = notebook.check('double')"),
@@ -82,19 +99,35 @@ def test_magics_are_left_out_with_a_note(source: str, left: str) -> None:
 )
 def test_our_own_calls_are_left_out(imported: str, call: str) -> None:
     """A worker never meets a call of `check`; what else stands in that cell counts."""
-    assert text(f"{imported}\na = 1", f"b = 2\n{call}; e = 3").split() == ["a", "=", "1", "b", "=", "2", "e", "=", "3"]
+    module = made(f"{imported}\na = 1", f"b = 2\n{call}; e = 3")
+    lines = [line for line in module.lines if line and "pass" not in line and "try" not in line]
+    assert lines == ["a = 1", "b = 2", "e = 3"]
+    assert module.notes == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["two = Limits().check(2)", "check = Limits().check\ncheck(two)", "def check(x): return x\ntwo = check(two)"],
+)
+def test_calls_of_the_students_own_check_stay(call: str) -> None:
+    """What is called `check` and was not imported from the grader last is the student's."""
+    assert text(f"{IMPORT}\na = 1", call) == f"\na = 1\n{call}\n"
+    assert text("def f(check):\n    check(2)", IMPORT) == "def f(check):\n    check(2)\n"
 
 
 def test_what_is_only_shown_is_left_out() -> None:
-    """A print at top level is for the notebook; calls that may do something stay."""
-    assert text("a = [1]\nprint(a)\na.append(2)") == "a = [1]\n\na.append(2)\n"
+    """A print at top level is for the notebook, with a note; calls that may do something stay."""
+    module = made("a = [1]\nprint(a)\na.append(2)", "a\nlen(a)", "b = 1")
+    assert module.source.decode() == "a = [1]\n\na.append(2)\nb = 1\n"
+    assert module.notes == ["left out what only shows or tries something: In [1], In [2]"]
 
 
-def test_imports_of_the_future_are_left_out() -> None:
-    """They would have to stand on top of the file; all other lines stay where they are."""
+def test_imports_of_the_future_stand_on_top() -> None:
+    """A file has them in its first line; all other lines stay where they are."""
     module = made("a = 1", "from __future__ import annotations\nb = 2")
-    assert module.lines == ["a = 1", "", "b = 2"]
-    assert module.origins == [(1, 1), (2, 1), (2, 2)]
+    assert module.lines == ["from __future__ import annotations", "a = 1", "", "b = 2"]
+    assert module.origins == [(2, 1), (1, 1), (2, 1), (2, 2)]
+    assert module.notes == []
 
 
 def test_an_await_at_top_level_is_told() -> None:
@@ -114,8 +147,14 @@ def test_names_in_memory_alone_are_told() -> None:
         Cell(5, "def five(x): pass", id="changed"),
     )
     notes = made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes
-    what = "define it in a cell of this exercise (# exercise: double), and run that without an error"
-    assert notes == [f"`{name}` is in the kernel's memory alone: {what}" for name in ("four", "one", "three", "two")]
+    why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
+    alone = f"is in the kernel's memory alone: {why}"
+    assert notes == [
+        f"`four` {alone}",
+        "`one` is defined in In [2], which failed: fix that cell, and run it again",
+        f"`three` {alone}",
+        "`two` is defined in In [3], which is not of this exercise: begin that cell with  # exercise: double",
+    ]
     assert made(*cells, known=()).notes == []
     assert made("from math import *\ndef double(x):\n    return exp(x)", known=("exp", "double")).notes == []
     assert made("a = 1", known=("double",)).notes[0].startswith("`double` is in the kernel's memory alone")

@@ -27,7 +27,7 @@ def shown(cell: Any) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
 @pytest.mark.filterwarnings("ignore")  # other people's programs: what they are to mend is nothing that we can mend
 def test_a_notebook_is_solved(home: Path) -> None:
-    """An untouched cell earns nothing; a helper in a foreign cell is told, by its name; then all passes.
+    """An untouched cell earns nothing; a helper in a foreign cell is told, by the cell's number; then all passes.
 
     The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
     the kernel's memory.
@@ -51,11 +51,12 @@ def test_a_notebook_is_solved(home: Path) -> None:
     assert "0 / 10 points" in shown(untouched)
     assert "your `double` is not written yet" in shown(untouched)
     helper = notebook.cells[-6]
-    assert "`twice` is in the kernel's memory alone: define it in a cell of this exercise" in shown(lost)
+    told = f"`twice` is defined in In [{helper.execution_count}], which is not of this exercise"
+    assert told in shown(lost)
     assert "your `double` raised NameError: name 'twice' is not defined" in shown(lost)
     assert f"In [{helper.execution_count + 1}], line 3, in double" in shown(lost)
     assert "10 / 10 points" in shown(solved)
-    assert "left out magics and shell lines" in shown(solved)
+    assert "left out `%pwd`, which only a notebook can run" in shown(solved)
     assert "10 / 10 points" in solved.outputs[0].data["text/html"]
     assert notebook.cells[-1].outputs[0].text == "[]\n"
 

@@ -1,0 +1,346 @@
+"""The source of a notebook's cell → the Python text that IPython runs of it. Nothing is run.
+
+Saved notebooks, kernels and CI jobs all read cells with `python_of`. IPython decides what a magic is, where it is
+installed; elsewhere Python's own parser does, which stops at the line of a magic. Either way a magic becomes a call of
+`get_ipython()`, and the syntax tree says what is to be done with that call: `%time` and `%%time` run the code that they
+time, so that code stays; what only a notebook can run is left out, with a note.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import tokenize
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any
+
+from grader.intake.match import LARGEST, syntax_error
+
+_BODY_RUNS = ("time", "timeit", "capture", "prun")
+"""Magics of a whole cell that run its body as Python."""
+_LINE_RUNS = ("time", "prun")
+"""Magics of a line that run the rest of it in the notebook's own namespace; `%timeit` binds no name there."""
+_MOST_MAGICS = 100
+"""A cell with more of them is no one's work, and each costs a run of the parser."""
+_LONGEST_LINE = 1000
+"""IPython's tokenizer takes quadratic time for a line that is not Python."""
+_SHOWN = 60
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class Code:
+    """The Python text of a cell.
+
+    Attributes:
+        lines: of the text.
+        numbers: of each of them, the line of the cell that it comes from.
+        left_out: lines of the cell that only a notebook can run, and that are not in the text.
+        tree: of the text; None if it is not Python, or too large to be looked at.
+    """
+
+    lines: tuple[str, ...]
+    numbers: tuple[int, ...]
+    left_out: tuple[str, ...] = ()
+    tree: ast.Module | None = None
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A part of a text that something else replaces.
+
+    Attributes:
+        node: where the part is.
+        instead: what stands in its place.
+    """
+
+    node: ast.stmt | ast.expr
+    instead: str
+
+
+def parsed(source: str) -> ast.Module | None:
+    """Return the syntax tree of a text; None if it is not Python, or too large."""
+    if len(source) <= LARGEST and not syntax_error(source):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(source)
+    return None
+
+
+@functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
+def python_of(source: str) -> Code:
+    """Return the Python text of a cell: without magics, but with the code that timing magics run.
+
+    Args:
+        source: as the student typed it, or with the calls of `get_ipython()` that IPython writes for magics.
+    """
+    whole = source.split("\n")
+    numbers = tuple(range(1, len(whole) + 1))
+    if len(source) > LARGEST:
+        return Code(tuple(whole), numbers)
+    text, left_out = _without_cell_magics(source)
+    if text and parsed(text) is None:
+        text = _with_calls(text)
+    tree = parsed(text)
+    if tree is None:  # its author reads what is wrong with it
+        return Code(tuple(text.split("\n")), numbers, tuple(left_out))
+    edits, cut = _magic_edits(tree)
+    lines = text.split("\n")
+    for node in cut:
+        typed = lines[node.lineno - 1] == whole[node.lineno - 1]  # else IPython wrote the call
+        left_out.append(_shown((typed and ast.get_source_segment(text, node)) or whole[node.lineno - 1]))
+    if not edits:
+        return Code(tuple(lines), numbers, tuple(left_out), tree)
+    new, origins = edited(text, edits)
+    return Code(new, origins, tuple(left_out), parsed("\n".join(new)))
+
+
+def listed(left_out: tuple[str, ...]) -> str:
+    """Name lines that were left out, in a few words."""
+    names = [f"`{line}`" for line in left_out[:3]]
+    more = len(left_out) - len(names)
+    return f"{', '.join(names)} and {more} more" if more else ", ".join(names)
+
+
+def edited(text: str, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Make edits, and keep lines that they cover, so that all others stay where they are.
+
+    Returns:
+        the lines of the new text, and of each the number of the line in the old one that it comes from.
+    """
+    lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]  # columns are counted in bytes
+    numbers = list(range(1, len(lines) + 1))
+    # From the end on, since what stands behind a statement in its line moves.
+    for edit in sorted(edits, key=lambda edit: (edit.node.lineno, edit.node.col_offset), reverse=True):
+        node = edit.node
+        assert node.end_lineno is not None
+        first, last = node.lineno - 1, node.end_lineno - 1
+        before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+        new = edit.instead.encode("utf-8", "surrogatepass").split(b"\n")
+        new[-1] += after if edit.instead else after.lstrip(b" ;")
+        new[0] = before + new[0]
+        new += [b""] * (last - first + 1 - len(new))
+        lines[first : last + 1] = new
+        extra = len(new) - (last - first + 1)
+        numbers[last + 1 : last + 1] = [numbers[last]] * extra
+    return tuple(line.decode("utf-8", "surrogatepass") for line in lines), tuple(numbers)
+
+
+def simple_statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements that hold no others, each with whether it is in a block; depth does not matter."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            for inner in block if isinstance(block, list) else ():
+                if isinstance(inner, ast.stmt) and not _has_blocks(inner):
+                    yield inner, node is not tree
+
+
+def in_order(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+    """Yield the statements of a block and of those in it, in the order of the text, but for the inside of definitions.
+
+    A statement that holds others does not count, unless it is a definition.
+    """
+    todo = [*reversed(block)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.stmt) and (not _has_blocks(node) or isinstance(node, DEFINITIONS)):
+            yield node
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            todo += reversed([*ast.iter_child_nodes(node)])
+
+
+def bindings(node: ast.stmt) -> set[str]:
+    """Return the names that a statement at the top of a module binds there when it runs."""
+    names: set[str] = set()
+    todo: list[ast.AST] = [node]
+    while todo:
+        match todo.pop():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as inner:
+                names.add(inner.name)
+            case ast.Lambda():
+                pass
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                names.add(name)
+            case ast.alias(name=name, asname=asname):
+                names.add(asname or name.partition(".")[0])
+            case inner:
+                if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
+                    names.add(inner.name)
+                if isinstance(inner, ast.MatchMapping) and inner.rest:
+                    names.add(inner.rest)
+                todo += ast.iter_child_nodes(inner)
+    return names
+
+
+def _has_blocks(node: ast.stmt) -> bool:
+    return hasattr(node, "body") or isinstance(node, ast.Match)
+
+
+def dotted(node: ast.expr) -> str:
+    """Return the dotted name that an expression is, or "" if it is another expression."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+# -- what a magic is ---------------------------------------------------------------------------------------------------
+
+
+def _without_cell_magics(source: str) -> tuple[str, list[str]]:
+    """Take the first lines off that are a magic of the whole cell; all else of it goes where that does not run it."""
+    lines, left_out = source.split("\n"), []
+    for place, line in enumerate(lines):
+        if line.strip() and not line.startswith("%%"):
+            break
+        if line.strip():
+            name, *arguments = line[2:].split() or [""]
+            if name not in _BODY_RUNS:
+                left_out.append(_shown(line))
+                return "\n" * (len(lines) - 1), left_out
+            if arguments:
+                left_out.append(_shown(line))
+            lines[place] = ""
+    return "\n".join(lines), left_out
+
+
+def _with_calls(source: str) -> str:
+    """Write calls of `get_ipython()` in place of magics; all lines stay where they are."""
+    lines = source.splitlines(keepends=True)
+    try:
+        from IPython.core.inputtransformer2 import TransformerManager
+    except ImportError:
+        return _with_calls_by_parser(source)
+    if max(map(len, lines)) > _LONGEST_LINE:
+        return _with_calls_by_parser(source)
+    manager: Any = TransformerManager()  # IPython has no types
+    for clean in manager.cleanup_transforms:
+        lines = clean(lines)
+    # It takes blank lines off the top, and puts a line that goes on after a backslash into one.
+    lines = ["\n"] * (source.count("\n") - "".join(lines).count("\n")) + lines
+    for _ in range(_MOST_MAGICS):
+        changed, new = manager.do_one_token_transform(lines)
+        if not changed:
+            break
+        place = next((at for at, pair in enumerate(zip(lines, new, strict=False)) if pair[0] != pair[1]), len(new) - 1)
+        lines = new[: place + 1] + ["\n"] * (len(lines) - len(new)) + new[place + 1 :]
+    return "".join(lines).removesuffix("" if source.endswith("\n") else "\n")
+
+
+def _with_calls_by_parser(source: str) -> str:
+    """The same where IPython is not installed: one after another, the lines at which Python's parser stops."""
+    source = dedent(source)
+    lines = source.split("\n")
+    for _ in range(_MOST_MAGICS):
+        error = syntax_error("\n".join(lines))
+        place = (error.lineno or 0) - 1 if error else -1
+        if not 0 <= place < len(lines) or _goes_on(lines[:place]):
+            break
+        last = place
+        while lines[last].endswith("\\") and last + 1 < len(lines):
+            last += 1
+        line = "".join(part.removesuffix("\\") for part in lines[place : last + 1])
+        call = _call(line)
+        if not call:
+            break
+        lines[place : last + 1] = [call] + [""] * (last - place)
+    return "\n".join(lines)
+
+
+def _goes_on(lines: Sequence[str]) -> bool:
+    """Whether the statement that these lines end with is not complete, so that no magic can follow."""
+    text = iter([f"{line}\n" for line in lines])
+    try:
+        for _ in tokenize.generate_tokens(text.__next__):
+            pass
+    except (tokenize.TokenError, SyntaxError):
+        return True
+    return bool(lines) and lines[-1].endswith("\\")
+
+
+def _call(line: str) -> str:
+    """Return what IPython writes for a line that is not Python; "" if it is not a magic either."""
+    indent, words = line[: len(line) - len(line.lstrip())], line.strip()
+    target, equals, value = words.partition("=")
+    if equals and value.lstrip()[:1] in ("%", "!") and words[0] not in "%!":
+        return f"{indent}{target}= {_escaped(value.strip(), assigned=True)}"
+    if words.startswith(("%", "!")):
+        return indent + _escaped(words)
+    last = words.rstrip("?")[-1:]
+    if words.startswith("?") or (words.endswith("?") and (last.isalnum() or last in ("_", "*", "]"))):
+        return f"{indent}get_ipython().run_line_magic('pinfo', {words.strip('?')!r})"
+    return ""
+
+
+def _escaped(words: str, *, assigned: bool = False) -> str:
+    if words.startswith("%"):
+        name, _, rest = words[1:].partition(" ")
+        return f"get_ipython().run_line_magic({name!r}, {rest.strip()!r})"
+    return f"get_ipython().{'getoutput' if assigned else 'system'}({words.lstrip('!')!r})"
+
+
+# -- what is done with a magic -----------------------------------------------------------------------------------------
+
+
+def _magic_edits(tree: ast.Module) -> tuple[list[Edit], list[ast.stmt]]:
+    """Return what to change of a text so that it needs no IPython, and the statements that go."""
+    edits: list[Edit] = []
+    cut: list[ast.stmt] = []
+    for node, in_block in simple_statements(tree):
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and _method(call)]
+        new = [code for call in calls if (code := _run_by(call, node))]
+        if calls and len(new) == len(calls):
+            edits += new
+        elif calls:
+            edits.append(Edit(node, "pass" if in_block else ""))
+            cut.append(node)
+    covered = {id(call) for edit in edits for call in ast.walk(edit.node)}
+    for call in ast.walk(tree):
+        # Outside a notebook, IPython's function of this name returns None.
+        if isinstance(call, ast.Call) and dotted(call.func) == "get_ipython" and id(call) not in covered:
+            edits.append(Edit(call, "None"))
+    return edits, cut
+
+
+def _method(call: ast.Call) -> str:
+    """Return which method of `get_ipython()` a call is of; "" for all other calls."""
+    match call.func:
+        case ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), name):
+            return name
+    return ""
+
+
+def _run_by(call: ast.Call, statement: ast.stmt) -> Edit | None:
+    """Return the code that a timing magic runs, in place of the magic; None for any other magic."""
+    alone = isinstance(statement, ast.Expr) and statement.value is call
+    match _method(call), call.args:
+        case "run_line_magic", [ast.Constant(str() as name), ast.Constant(str() as code), *_] if name in _LINE_RUNS:
+            tree = parsed(code.strip())
+            if tree is None or not tree.body:
+                return None
+            if alone:
+                return Edit(statement, code.strip())
+            # The value of `%time f()` is that of f(); where it times a statement, it returns nothing.
+            match tree.body:
+                case [ast.Expr(value)]:
+                    segment = ast.get_source_segment(code.strip(), value)
+                    return Edit(call, f"({segment})")
+        case "run_cell_magic", [ast.Constant(str() as name), ast.Constant(), ast.Constant(str() as body)]:
+            if alone and name in _BODY_RUNS and statement.col_offset == 0 and parsed(body) is not None:
+                return Edit(statement, body.rstrip("\n"))
+    return None
+
+
+def _shown(line: str) -> str:
+    line = line.strip().split("\n")[0]
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 4]} ..."
