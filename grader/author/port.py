@@ -16,7 +16,7 @@ from pathlib import Path
 
 from grader.course.answers import first_line, names_of
 from grader.course.layout import Places
-from grader.lint.lines import FIXTURE, Function, Source, imported, parameters
+from grader.lint.scope import FIXTURE, Function, Source, imported, parameters
 from grader.model.errors import CourseError
 
 _LIBRARIES = sys.stdlib_module_names | {

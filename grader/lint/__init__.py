@@ -4,5 +4,6 @@ Student code runs in another process. A call takes values there and brings value
 listener around the call stays in the check process. Every finding follows from the syntax tree alone. Code that the
 tree cannot decide passes: what such a check does at run time raises an error that names the probe.
 
-lines  all of it
+scope  a check file as a syntax tree, and what the names of its functions certainly are
+lines  findings: checks that never run, what changes the check process alone, and what does not cross with a call
 """

@@ -1,7 +1,7 @@
-"""Lines of a check file that do not do what they say, found in its syntax tree.
+"""Lines of a check file that do not do what they say.
 
 Checks that never run, or not as their author means; what changes or hears the check process alone; and what is around a
-call of student code, and does not cross with it. What does not work at all is not looked for: it raises an error.
+call of student code or handed to it, and does not cross with it.
 """
 
 from __future__ import annotations
@@ -11,60 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
-"""The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
-
-
-class Source:
-    """A check file.
-
-    Attributes:
-        nodes: all nodes of its syntax tree.
-        functions: all functions, also those inside others.
-    """
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.nodes = list(ast.walk(tree))
-        self.functions = [node for node in self.nodes if isinstance(node, Function)]
-        self._imports: dict[str, str] = {}
-        for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
-            if not module.startswith("."):
-                self._imports[name] = f"{module}.{inner}" if inner else module
-
-    def path(self, node: ast.AST | None) -> str:
-        """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
-        match node:
-            case ast.Call(func=function):
-                return self.path(function)
-            case ast.Name(id=name):
-                return self._imports.get(name, "")
-            case ast.Attribute(value=ast.Name() | ast.Attribute() as value, attr=name) if base := self.path(value):
-                return f"{base}.{name}"
-        return ""
-
-    def decorator(self, function: Function, *paths: str) -> ast.expr | None:
-        """The decorator of a function that is imported as one of these."""
-        return next((one for one in function.decorator_list if self.path(one) in paths), None)
-
-
-def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """What each name of an import statement is imported as: a module, and a name of it or ""."""
-    if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
-        names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
-        return {name: (one.name if one.asname else name, "") for name, one in names}
-    if isinstance(node, ast.ImportFrom):
-        module = "." * node.level + (node.module or "")
-        return {one.asname or one.name: (module, one.name) for one in node.names}
-    return {}
-
-
-def parameters(function: Function) -> list[str]:
-    """The names of a function's parameters."""
-    args = function.args
-    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-
+from grader.lint.scope import CHECK, FIXTURE, Function, Kind, Scope, Source, arguments, parameters, scopes
 
 PROBE = "write a probe: a function of the probe file that does this beside the student's code"
 HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
@@ -89,7 +36,7 @@ class Finding:
 
 
 def findings(text: str) -> list[Finding]:
-    """Every finding of a check file, by line; none for a file that is not valid Python, which collecting reports."""
+    """Return every finding of a check file, by line; none for a file that is not valid Python: collecting reports it."""
     try:
         source = Source(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError):
@@ -97,9 +44,8 @@ def findings(text: str) -> list[Finding]:
     return sorted({*_not_graded(source), *_process_wide(source), *_around_calls(source)})
 
 
-# -- checks that never run ---------------------------------------------------------------------------------------------
-
 _XFAIL = re.compile(r"pytest\.(mark\.)?xfail|unittest\.expectedFailure")
+_SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\w*")
 
 
 def _not_graded(source: Source) -> Iterator[Finding]:
@@ -119,6 +65,9 @@ def _not_graded(source: Source) -> Iterator[Finding]:
         path = source.path(node)
         if _XFAIL.fullmatch(path):
             yield Finding(node.lineno, f"`{path}` has no effect: a check that fails costs its points", "remove it")
+        elif _SKIP.fullmatch(path):
+            instead = 'for a GPU, write `@check(device="cuda")`; where a value rules out judging, raise `CannotJudge`'
+            yield Finding(node.lineno, f"`{path}` leaves the check's points undecided in every report", instead)
 
 
 def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
@@ -183,58 +132,120 @@ _MODES = re.compile(
     r"|pytest\.MonkeyPatch\.context|(unittest\.)?mock\.patch(\..+)?"
 )
 _LISTENERS = re.compile(r"warnings\.catch_warnings|pytest\.(warns|deprecated_call)|contextlib\.redirect_std(out|err)")
-
-
-_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
-_MODULES = ("student", "reference", "probe")
-
-
-class _Scope:
-    """One function of a check file, and which of its expressions are student code.
-
-    An expression is a module, a function or class of one, the object that a class makes, or the result of a function.
-    """
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        self.nodes = list(ast.walk(function))
-        self._kinds = {name: "module" for name in parameters(function) if name in _MODULES}
-        for node in self.nodes:
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._kinds[name] = self._kind(value)
-
-    def _kind(self, node: ast.AST) -> str:
-        """Which of these an expression is; "" for any other."""
-        match node:
-            case ast.Name(id=name):
-                return self._kinds.get(name, "")
-            case ast.Attribute(value=owner, attr=name) if (kind := self._kind(owner)) in ("module", "object"):
-                return "class" if kind == "module" and _CLASS.match(name) else "function"
-            case ast.Call(func=function):
-                return {"class": "object", "function": "result"}.get(self._kind(function), "")
-        return ""
-
-    def calls_student(self, node: ast.AST) -> bool:
-        """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
-        for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
-            given = [*call.args, *(word.value for word in call.keywords)]
-            # A result that is called is an object of the student's.
-            if self._kind(call.func) or any(self._kind(one) in ("module", "class", "function") for one in given):
-                return True
-        return False
+_GRADIENTS = re.compile(r"torch\.autograd\.(grad|backward|gradcheck|gradgradcheck|functional\..+)")
+_NO_FUNCTION = re.compile(
+    r"[bcq]?u?(float|int|complex)\d*(_\w+)?|\w+_|intp|bool|half|double|single|long|short|byte|inf|nan|pi|e|tau|newaxis"
+    r"|strided|sparse_\w+|jagged|\w+_format|channels_last\w*"
+)
+"""Names of a library that stand for values: dtypes, numbers, layouts."""
+_IN_PLACE = re.compile(r"(copy|fill|zero|add|sub|mul|div|pow|clamp|normal|uniform)_")
+_GRADIENT = "call `gradients(student.f, ...)`, which returns a gradient per argument; for an optimizer, `training_step`"
+_OPERATION = "a proxy supports attributes, calls, items, len and iteration: write a probe that returns a value"
+_HANDED: dict[Kind | None, tuple[str, str]] = {
+    Kind.LOCAL: ("a function or class of the check file", PROBE),
+    Kind.MADE: (
+        "an object of the check process",
+        "`training_step` and `evaluation` make models, optimizers and loaders beside the student's code, `seeded` "
+        "seeds it, and a probe does the rest",
+    ),
+    Kind.FOLDER: (
+        "a path of the check process, which student code cannot see",
+        "write a probe that makes the folder beside the student's code and returns what its files hold",
+    ),
+}
 
 
 def _around_calls(source: Source) -> Iterator[Finding]:
-    """Every mode or listener around a call: in a block, or as a decorator."""
-    for scope in map(_Scope, source.functions):
-        blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
-        around = [(item.context_expr, block.body) for block in blocks for item in block.items]
-        around += [(one, scope.function.body) for one in scope.function.decorator_list]
-        for context, body in around:
-            path = source.path(context)
-            instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
-            if instead and any(map(scope.calls_student, body)):
-                yield Finding(
-                    context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead
-                )
+    """Every finding of this kind."""
+    for scope in scopes(source):
+        yield from _contexts(scope)
+        for node in scope.nodes:
+            if isinstance(node, ast.Call):
+                yield from _handed(scope, node) if scope.crosses(node) else ()
+                yield from _gradients(scope, node)
+            yield from _writes(scope, node)
+            yield from _operations(scope, node)
+
+
+def _contexts(scope: Scope) -> Iterator[Finding]:
+    """A mode or a listener around a call: in a block, or as a decorator."""
+    blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
+    around = [(item.context_expr, block.body) for block in blocks for item in block.items]
+    around += [(one, scope.function.body) for one in scope.function.decorator_list]
+    for context, body in around:
+        path = scope.source.path(context)
+        instead = PROBE if _MODES.fullmatch(path) else HEARD if _LISTENERS.fullmatch(path) else ""
+        if instead and any(map(scope.calls_student, body)):
+            yield Finding(context.lineno, f"`{path}` holds in the check process, not in the calls inside it", instead)
+
+
+def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
+    """An argument that is not a value."""
+    for value in arguments(call):
+        kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
+        what, instead = _HANDED.get(kind, ("", ""))
+        if library in ("torch", "numpy", "math") and not isinstance(value, ast.Call):
+            what, instead = "" if _NO_FUNCTION.fullmatch(name) else f"a function or class of {library}", PROBE
+        if what:
+            yield Finding(value.lineno, f"`{ast.unparse(value)}` is {what}, and only values cross", instead)
+
+
+def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
+    """A gradient that would have to go back through student code."""
+    used: list[ast.expr] = []
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        used = [call.func.value] if scope.kind(call.func) is not Kind.MEMBER else []
+    elif _GRADIENTS.fullmatch(scope.source.path(call)):
+        used = arguments(call)
+    if {Kind.FUNCTION, Kind.OBJECT, Kind.RESULT, Kind.DERIVED}.intersection(map(scope.kind, used)):
+        what = "no gradient goes back through student code, whose results arrive as plain values"
+        yield Finding(call.lineno, what, _GRADIENT)
+
+
+def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
+    """A write into a tensor of an object's, or its gradient: what the check has is a copy without one."""
+    copied: ast.expr | None = None
+    match node:
+        case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
+            yield Finding(node.lineno, f"`{ast.unparse(node)}` does not cross: student code has its own", _GRADIENT)
+        case ast.Call(func=ast.Attribute(value=tensor, attr=name)) if _IN_PLACE.fullmatch(name):
+            copied = tensor
+        case ast.Call(args=[tensor, *_]) if scope.source.path(node).startswith("torch.nn.init."):
+            copied = tensor
+        case ast.Attribute(value=tensor, attr="data", ctx=ast.Store()) | ast.Subscript(value=tensor, ctx=ast.Store()):
+            copied = tensor
+    if copied is not None and _is_inside(scope, copied):
+        instead = "call `load_state_dict` with the values, or write a probe that changes the object"
+        yield Finding(copied.lineno, f"`{ast.unparse(copied)}` is a copy here, and the object keeps its own", instead)
+
+
+def _is_inside(scope: Scope, node: ast.AST) -> bool:
+    """Whether an expression is an attribute or an item of an object of the student's, or of what it holds."""
+    depth = 0
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node, depth = node.value, depth + 1
+    return depth > 0 and scope.kind(node) is Kind.OBJECT
+
+
+def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
+    """What a proxy does not support."""
+    used: list[ast.expr] = []
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):
+            used = [value]
+            if scope.kind(kind) is Kind.FUNCTION:
+                yield Finding(node.lineno, f"`{ast.unparse(kind)}` is a proxy, not a class", _OPERATION)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            used = [left, *others] if not all(isinstance(op, (ast.Is, ast.IsNot)) for op in ops) else []
+        case ast.BinOp(left=left, right=right):
+            used = [left, right]
+        case ast.withitem(context_expr=value) | ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+            used = [value]
+        case ast.ExceptHandler(type=ast.expr() as error) | ast.Call(args=[error, *_]):
+            raises = isinstance(node, ast.ExceptHandler) or scope.source.path(node) == "pytest.raises"
+            if raises and scope.kind(error) is Kind.FUNCTION:
+                instead = "name its builtin base, such as ValueError, or write a probe that catches it"
+                yield Finding(error.lineno, f"no error arrives as `{ast.unparse(error)}`", instead)
+    for value in used:
+        if scope.kind(value) is Kind.OBJECT:
+            yield Finding(value.lineno, f"`{ast.unparse(value)}` is a proxy and supports no such operation", _OPERATION)

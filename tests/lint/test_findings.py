@@ -53,6 +53,41 @@ CERTAIN = {
     "with redirect_stdout(None):\n    student.f(x)": "heard",
     "with mock.patch('torch.matmul'):\n    student.f(x)": "probe",
     "with np.errstate(all='raise'):\n    reference.f(x)": "probe",
+    # Handed over.
+    "student.f(lambda a: a)": "probe",
+    "student.f(x, key=helper)": "probe",
+    "student.f([torch.sin], x)": "probe",
+    "student.f(F.relu, x)": "probe",
+    "student.f(nn.Linear, x)": "probe",
+    "student.f(math.cos)": "probe",
+    "student.f(x, generator=torch.Generator())": "seeded",
+    "student.f(x, generator=rng)": "seeded",
+    "model = nn.Linear(3, 1)\nstudent.f(model, x)": "training_step",
+    "student.f(torch.utils.data.DataLoader([x]))": "evaluation",
+    "student.f(Toy())": "probe",
+    "path = tmp_path / 'a.txt'\nstudent.f(str(path))": "probe",
+    "student.f(f'{tmp_path}/a.txt')": "probe",
+    # Gradients.
+    "student.f(x).sum().backward()": "gradients",
+    "loss = F.mse_loss(student.f(x), x)\nloss.backward()": "gradients",
+    "torch.autograd.grad(student.f(x).sum(), x)": "gradients",
+    "torch.autograd.gradcheck(student.f, (x,))": "gradients",
+    "student.f(x)\ng = x.grad": "gradients",
+    "x.grad = x + 1\nstudent.f(x)": "gradients",
+    "net = student.Net(3)\ng = net.weight.grad": "gradients",
+    # Proxies.
+    "isinstance(student.Net(3), nn.Module)": "probe",
+    "isinstance(x, student.Net)": "probe",
+    "net = student.Net(3)\nassert net == x": "probe",
+    "net = student.Net(3)\ny = net + 1": "probe",
+    "net = student.Net(3)\nassert 3 in net": "probe",
+    "with student.Net(3) as net:\n    pass": "probe",
+    "student.Net(3)[0] = 1": "probe",
+    "net = student.Net(3)\nnet.weight.copy_(x)": "load_state_dict",
+    "net = student.Net(3)\nnet.linear.weight.data = x": "load_state_dict",
+    "nn.init.zeros_(student.Net(3).weight)": "load_state_dict",
+    "with pytest.raises(student.MyError):\n    student.f(x)": "builtin base",
+    "try:\n    student.f(x)\nexcept student.MyError:\n    pass": "builtin base",
 }
 """Code of a check, and what the finding must name; the finding is on the line with the first word of it."""
 
@@ -112,6 +147,10 @@ FILES = {
     '@check("C1")\ndef check_it(student, capsys):\n    student.f()\n': (2, "`capsys` reaches the check process"),
     "@pytest.fixture\ndef patched(monkeypatch):\n    pass\n": (2, "`monkeypatch` reaches the check process"),
     '@check("C1")\n@torch.no_grad()\ndef check_it(student):\n    student.f()\n': (2, "holds in the check process"),
+    'def call(f, x):\n    with torch.no_grad():\n        return f(x)\n\n\n@check("C1")\ndef check_it(student):\n'
+    "    call(student.f, 1)\n": (2, "holds in the check process"),
+    '@pytest.fixture\ndef net(student):\n    return student.Net(3)\n\n\n@check("C1")\ndef check_it(net):\n'
+    "    assert net == 1\n": (8, "`net` is a proxy"),
     'class CheckNet:\n    @check("C1")\n    def check_it(self, student):\n        pass\n': (3, "is inside `CheckNet`"),
     "def test_it(student):\n    pass\n": (1, "`test_it` is never run"),
     '@check("C1")\ndef small(student):\n    pass\n': (2, "`small` is never run"),
@@ -121,6 +160,8 @@ FILES = {
         "this `check_it` replaces the one on line ",
     ),
     '@check("C1")\n@pytest.mark.xfail\ndef check_it(student):\n    pass\n': (2, "`pytest.mark.xfail` has no effect"),
+    '@check("C1")\n@pytest.mark.skipif(True, reason="x")\ndef check_it(student):\n    pass\n': (2, "points undecided"),
+    '@check("C1")\ndef check_it(student):\n    pytest.skip("later")\n': (3, "points undecided"),
 }
 
 

@@ -1,0 +1,240 @@
+"""A check file as a syntax tree, and what the names of its functions certainly are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from enum import Enum, auto
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
+"""The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
+
+
+class Source:
+    """A check file.
+
+    Attributes:
+        nodes: all nodes of its syntax tree.
+        functions: all functions, also those inside others.
+        top: the functions at the top level, by name.
+        classes: the names of its classes.
+        local: those of its functions and classes.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.nodes = list(ast.walk(tree))
+        self.functions = [node for node in self.nodes if isinstance(node, Function)]
+        self.top = {node.name: node for node in tree.body if isinstance(node, Function)}
+        self.classes = {node.name for node in self.nodes if isinstance(node, ast.ClassDef)}
+        self.local = self.classes | {node.name for node in self.functions}
+        self._imports: dict[str, str] = {}
+        for name, (module, inner) in (row for node in self.nodes for row in imported(node).items()):
+            if not module.startswith("."):
+                self._imports[name] = f"{module}.{inner}" if inner else module
+
+    def path(self, node: ast.AST | None) -> str:
+        """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
+        match node:
+            case ast.Call(func=function):
+                return self.path(function)
+            case ast.Name(id=name):
+                return self._imports.get(name, "")
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as value, attr=name) if base := self.path(value):
+                return f"{base}.{name}"
+        return ""
+
+    def decorator(self, function: Function, *paths: str) -> ast.expr | None:
+        """The decorator of a function that is imported as one of these."""
+        return next((one for one in function.decorator_list if self.path(one) in paths), None)
+
+
+def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
+    """What each name of an import statement is imported as: a module, and a name of it or ""."""
+    if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
+        names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
+        return {name: (one.name if one.asname else name, "") for name, one in names}
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        return {one.asname or one.name: (module, one.name) for one in node.names}
+    return {}
+
+
+def parameters(function: Function) -> list[str]:
+    """The names of a function's parameters."""
+    args = function.args
+    return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+_MADE = re.compile(r"torch\.(nn|optim|utils\.data)\.(\w+\.)*(?!(Parameter|Buffer)$)[A-Z]\w+|torch\.Generator")
+
+
+class Kind(Enum):
+    """What an expression certainly is."""
+
+    MODULE = auto()
+    """`student`, `reference` or `probe`."""
+    FUNCTION = auto()
+    """An attribute of one of these."""
+    OBJECT = auto()
+    """What a class of the student's makes: a proxy."""
+    MEMBER = auto()
+    """An attribute of such an object: a method, a value or another proxy."""
+    RESULT = auto()
+    """What a call returned: a value, or a proxy if it is called itself."""
+    DERIVED = auto()
+    """Calculated from a result."""
+    FOLDER = auto()
+    """A path in the check process."""
+    MADE = auto()
+    """A model, optimizer, loader or generator of the check's own."""
+    LOCAL = auto()
+    """A function or class of the check file."""
+
+
+_REMOTE = {Kind.MODULE, Kind.FUNCTION, Kind.OBJECT}
+_GIVEN: dict[str, Kind | None] = {
+    **dict.fromkeys(("student", "reference", "probe"), Kind.MODULE),
+    **dict.fromkeys(("tmp_path", "tmp_path_factory", "tmpdir"), Kind.FOLDER),
+    "rng": Kind.MADE,
+}
+"""What parameters are by their names."""
+_MEMBERS: dict[Kind | None, Kind] = {
+    Kind.MODULE: Kind.FUNCTION,
+    Kind.OBJECT: Kind.MEMBER,
+    Kind.RESULT: Kind.DERIVED,
+    Kind.DERIVED: Kind.DERIVED,
+}
+"""What an attribute or an item of each is."""
+_NUMBERS = {Kind.RESULT, Kind.DERIVED}
+
+
+class Scope:
+    """One function. A name is what all assignments to it agree on.
+
+    Args:
+        source: the file.
+        function: a function of it.
+        known: what its parameters are, by name.
+    """
+
+    def __init__(self, source: Source, function: Function, known: Mapping[str, Kind | None]) -> None:
+        self.source = source
+        self.function = function
+        self.nodes = list(ast.walk(function))
+        self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        assigned = {target: value for node in self.nodes for target, value in _assigned(node)}
+        values = defaultdict[str, list[ast.expr | None]](list)
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                values[node.id].append(assigned.get(node))
+        given = {node.arg: known.get(node.arg) for node in self.nodes if isinstance(node, ast.arg)}
+        self._kinds: dict[str, Kind | None] = dict(given)
+        for _ in range(3):  # names that are made of names
+            for name in values.keys() - given.keys():
+                kinds = {self.kind(value) for value in values[name]}
+                self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
+
+    def crosses(self, call: ast.Call) -> bool:
+        """Whether a call is one of student code, so that its arguments cross."""
+        return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
+
+    def calls_student(self, node: ast.AST) -> bool:
+        """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        return any(self.crosses(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
+
+    def lacks_gradient(self, node: ast.Attribute) -> bool:
+        """Whether `x.grad` of a name that is handed to student code is empty here, or is set for student code in vain.
+
+        A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
+        own, unless it hands the name over afterwards.
+        """
+        if any(getattr(call.func, "attr", "") == "backward" for call in self.calls):
+            return False
+        tensor, whole = ast.unparse(node.value), ast.unparse(node)
+        handed = [value for call in self.calls if self.crosses(call) for value in arguments(call)]
+        lines = [value.lineno for value in handed if ast.unparse(value) == tensor]
+        if isinstance(node.ctx, ast.Store):
+            return any(line > node.lineno for line in lines)
+        stored = [one for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
+        return bool(lines) and whole not in map(ast.unparse, stored)
+
+    def kind(self, node: ast.AST | None) -> Kind | None:
+        """What an expression certainly is, if it is one of these."""
+        match node:
+            case ast.Name(id=name):
+                return self._kinds.get(name, Kind.LOCAL if name in self.source.local else None)
+            case ast.Lambda():
+                return Kind.LOCAL
+            case ast.Attribute(value=value) | ast.Subscript(value=value):
+                return _MEMBERS.get(self.kind(value))
+            case ast.Call():
+                return self._kind_of_call(node)
+            case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr() | ast.FormattedValue():
+                return _made_of(set(map(self.kind, ast.iter_child_nodes(node))))
+        return None
+
+    def _kind_of_call(self, call: ast.Call) -> Kind | None:
+        kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
+        kinds = set(map(self.kind, arguments(call)))
+        if self.crosses(call):
+            if kind is Kind.FUNCTION and _CLASS.fullmatch(name):
+                return Kind.OBJECT
+            # A method, or a function that takes an object, may well return another object.
+            return None if (kind is Kind.MEMBER and name != "forward") or Kind.OBJECT in kinds else Kind.RESULT
+        if (kind is Kind.LOCAL and name in self.source.classes) or _MADE.fullmatch(self.source.path(call)):
+            return Kind.MADE
+        if name in ("str", "joinpath", "mktemp", "as_posix", "resolve"):
+            return _made_of({*kinds, self.kind(getattr(call.func, "value", None))})
+        return _made_of({*kinds, kind} - {Kind.FOLDER})
+
+
+def _made_of(parts: set[Kind | None]) -> Kind | None:
+    """What an expression is that is calculated from these."""
+    return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
+
+
+def scopes(source: Source) -> list[Scope]:
+    """All functions, with what their parameters are: helpers take student code from checks, and fixtures give it."""
+    known = {function: dict(_GIVEN) for function in source.functions}
+    for _ in range(2):
+        for scope in [Scope(source, function, known[function]) for function in source.functions]:
+            for call in scope.calls:
+                if isinstance(call.func, ast.Name) and (helper := source.top.get(call.func.id)):
+                    given = dict(zip(parameters(helper), call.args, strict=False))
+                    given |= {word.arg: word.value for word in call.keywords if word.arg}
+                    kinds = {name: scope.kind(value) for name, value in given.items()}
+                    known[helper] |= {name: kind for name, kind in kinds.items() if kind in _REMOTE}
+            returned = [node.value for node in scope.nodes if isinstance(node, (ast.Return, ast.Yield))]
+            if len(returned) == 1 and source.decorator(scope.function, FIXTURE):
+                kind = scope.kind(returned[0])
+                for function in source.functions if kind in {*_REMOTE, Kind.MADE, Kind.LOCAL} else ():
+                    if source.decorator(function, CHECK, FIXTURE):
+                        known[function].setdefault(scope.function.name, kind)
+    return [Scope(source, function, known[function]) for function in source.functions]
+
+
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """All arguments of a call, and what lists and tuples among them have."""
+    values = [*call.args, *(word.value for word in call.keywords)]
+    for value in values:  # which grows
+        if isinstance(value, (ast.List, ast.Tuple)):
+            values += value.elts
+    return values
+
+
+def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment assigns to, each with the expression that it gets."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            return zip(targets, values, strict=False)
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+            return [(one, ast.Subscript(value, ast.Constant(0), ast.Load())) for one in targets]
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
+            return [(target, value)]
+    return []
