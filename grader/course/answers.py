@@ -167,19 +167,28 @@ def _with_definitions(text: str, code: str) -> str:
     """A module in which definitions of `code` stand in place of those of the same names; new ones come last."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
-        new, lines = code.splitlines()[first_line(node) - 1 : node.end_lineno], text.splitlines()
+        new, lines = lines_of(code)[first_line(node) - 1 : node.end_lineno], lines_of(text)
+        new[-1] = new[-1].rstrip("\r\n") + "\n"
         if (old := dict(_definitions(ast.parse(text))).get(name)) is not None:
             lines[first_line(old) - 1 : old.end_lineno] = new
         else:
-            lines += ["", "", *new]
-        text = "\n".join(lines) + "\n"
+            lines += ["\n", "\n", *new]
+        text = "".join(lines)
     # Imports of its own stand above the first statement that is neither the docstring nor of __future__.
     module = ast.parse(text)
     body = module.body[1:] if ast.get_docstring(module) is not None else module.body
     below = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
-    place, lines = first_line(below) - 1, text.splitlines()
+    place, lines = first_line(below) - 1, lines_of(text)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return "\n".join([*lines[:place], *map(ast.unparse, imports), *lines[place:]]) + "\n"
+    return "".join([*lines[:place], *(f"{ast.unparse(one)}\n" for one in imports), *lines[place:]])
+
+
+def lines_of(source: str) -> list[str]:
+    """Return the lines of a file with their ends, counted as Python counts them.
+
+    `str.splitlines` also ends a line at a form feed and at other characters that may stand in Python's source.
+    """
+    return [line.decode("utf-8", "surrogatepass") for line in source.encode("utf-8", "surrogatepass").splitlines(True)]
 
 
 def first_line(node: ast.stmt) -> int:

@@ -36,7 +36,7 @@ class Finding:
 
 
 def findings(text: str) -> list[Finding]:
-    """Return every finding of a check file, by line; none for a file that is not valid Python: collecting reports it."""
+    """Return every finding of a check file, by line; none for one that is not valid Python: collecting says so."""
     try:
         source = Source(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError):

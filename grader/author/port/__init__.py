@@ -1,0 +1,6 @@
+"""A plain pytest file → the first draft of an exercise: shown and hidden checks, probes, starter, reference.
+
+text     Python text that is edited by the positions of its syntax tree
+rewrite  a plain pytest file: its tests as checks, or as functions of the probe file; asserts as `grader.check` has them
+draft    all files of the exercise, its stubs among them, and what is left to do
+"""

@@ -1,0 +1,308 @@
+"""All files of an exercise from a plain pytest file, and what is left to do, as comments at each place."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import textwrap
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.author.port.rewrite import WORDS, Tests, has_generator, with_helpers
+from grader.author.port.text import HELPERS, Edits, Item, assembled, closure, items_of
+from grader.course.answers import first_line, names_of
+from grader.course.layout import Places
+from grader.lint.lines import findings
+from grader.lint.scope import CHECK, FIXTURE, Function, Source, imported, parameters
+
+_GRADIENTS = {"backward", "grad"}
+"""Attributes that show that a test looks at gradients, which do not cross."""
+_STAYS = re.compile(r"`(recwarn|caplog|capfd|mocker|pytest\.(skip|xfail))|no error arrives|no_grad|inference_mode")
+"""Findings that a probe does not solve."""
+_PROBE_IMPORTS = """
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+"""
+_NO_EXAMPLE = '# TODO: add try_this="...", a call that a student can try, which is not a hidden input\n'
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The files of an exercise, as texts.
+
+    Attributes:
+        starter: what students get.
+        reference: the reference.
+        shown: the shown checks.
+        hidden: the hidden checks, or "".
+        probe: the probe file, or "".
+        probe_is_shown: whether it lies beside the shown checks.
+        counts: how many shown and hidden checks there are, and how many of them use the probe.
+    """
+
+    starter: str
+    reference: str
+    shown: str
+    hidden: str
+    probe: str
+    probe_is_shown: bool
+    counts: tuple[int, int, int]
+
+    def files(self, places: Places) -> dict[Path, str]:
+        """All files of the exercise but its description, by path from the course."""
+        texts = {
+            places.starter: self.starter,
+            places.reference: self.reference,
+            places.shown_checks: self.shown,
+            places.hidden_checks: self.hidden,
+            places.probes[0 if self.probe_is_shown else 1]: self.probe,
+        }
+        return {path: text for path, text in texts.items() if text}
+
+
+class Port:
+    """The port of a plain pytest file.
+
+    Args:
+        text: of the file.
+        reference: the text of a solution, if there is one.
+
+    Raises:
+        CourseError: there is nothing to port.
+    """
+
+    def __init__(self, text: str, reference: str = "") -> None:
+        self._reference = reference
+        self._plain = plain = Tests(text, {item.name for item in items_of(reference)} if reference else ())
+        helpers = [f"{HELPERS}{word}" for word in WORDS]
+        whole = with_helpers("\n\n".join([*helpers, *filter(None, map(plain.for_checks, plain.items))]))
+        self._items = items_of(whole)
+        self._beside = list(self._that_need_a_probe(whole))
+        # The student's functions and classes that each test is about: those that it names itself come first.
+        named = {name: [*plain.names(test.node), *plain.beside[name]] for name, test in plain.tests.items()}
+        self._names = list(dict.fromkeys(name for names in named.values() for name in names))
+        self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
+
+    def draft(self, title: str) -> Draft:
+        """All files of the exercise."""
+        tests = list(self._plain.tests)
+        plain = [test for test in tests if test not in self._beside]
+        first = {self._rules[test]: test for test in reversed(plain) if "rng" not in self._plain.needs[test]}
+        shown = [test for test in plain if test in first.values()] or (plain or tests)[:1]
+        hidden = [test for test in tests if test not in shown]
+        calls, stubs = stubs_of(self._plain, self._names, self._reference)
+        rules = [f"C{n}  `{calls[name]}` TODO: write what it returns." for n, name in enumerate(self._names, 1)]
+        lines = [row for rule in rules for row in textwrap.wrap(rule, 118, subsequent_indent="    ")]
+        task = "\n".join([title, "", "TODO: write the task in one or two sentences.", "", *lines, ""])
+        return Draft(
+            starter=stubs.replace(DOCSTRING, task),
+            reference=self._reference or stubs.replace(DOCSTRING, "TODO: write the reference."),
+            shown=self._file("Shown checks: students have this file.", "", shown),
+            hidden=self._file("Hidden checks: each names its rule and gives a call to try.", _NO_EXAMPLE, hidden),
+            probe=self._probe(),
+            probe_is_shown=any(test in self._beside for test in shown),
+            counts=(len(shown), len(hidden), len(self._beside)),
+        )
+
+    def _that_need_a_probe(self, whole: str) -> Iterator[str]:
+        """Tests of which something must happen beside student code: what `grader.lint` reports, and gradients."""
+        lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
+        functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
+        flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
+        for test in self._plain.tests:
+            needed = closure(self._plain.items, [test])
+            names = {self._plain.name_in_checks(item.name) for item in needed} - self._plain.fixtures.keys()
+            nodes = (node for item in needed for node in ast.walk(item.node))
+            if names & flagged or any(getattr(node, "attr", "") in _GRADIENTS for node in nodes):
+                yield test
+
+    def _file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
+        """A file of checks with a comment above each, and with all that they need."""
+        names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
+        autouse = [name for name, item in self._plain.fixtures.items() if _is_autouse(item.node)]
+        items = [item for item in self._items if item.name not in names]
+        for item in (item for item in self._items if names.get(item.name) in tests):
+            name = names[item.name]
+            text = self._plain.calls_probe(self._plain.tests[name], item) if name in self._beside else item.text
+            items += items_of(above + _with_rule(text, self._rules[name]))
+        wanted = [*autouse, *map(self._plain.name_in_checks, tests)]
+        return with_todos(assembled(docstring, closure(items, wanted)), of_checks=True) if tests else ""
+
+    def _probe(self) -> str:
+        items = closure(self._plain.items, self._beside)
+        code = items_of("\n\n".join([_PROBE_IMPORTS, *filter(None, map(self._plain.for_probe, items))]))
+        wanted = closure(code, map(self._plain.name_in_probe, self._beside))
+        return with_todos(assembled("Runs beside the student's code.", wanted), of_checks=False) if items else ""
+
+
+def _is_autouse(fixture: ast.AST) -> bool:
+    """Whether a fixture is for all tests."""
+    calls = [one for one in getattr(fixture, "decorator_list", ()) if isinstance(one, ast.Call)]
+    return any(word.arg == "autouse" for call in calls for word in call.keywords)
+
+
+def _with_rule(text: str, rule: str) -> str:
+    """A check with the rule that it is about."""
+    edits = Edits(text)
+    (function,) = (node for node in ast.parse(text).body if isinstance(node, Function))
+    for one in function.decorator_list:
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "check":
+            edits.replace(one, f"check({json.dumps(rule)})")
+    return edits.result()
+
+
+# -- what a student is to write ----------------------------------------------------------------------------------------
+
+DOCSTRING = "@docstring@"
+"""Stands in the place of the docstring of the stubs."""
+_RAISES = "raise NotImplementedError"
+_TODO = f"{_RAISES}  # TODO"
+
+
+def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
+    """What a student is to write.
+
+    Args:
+        plain: the test file.
+        names: the functions and classes that it uses.
+        reference: the text of the reference, or "".
+
+    Returns:
+        For each name how it is called, such as "f(x, y)", and the code of all stubs with their imports.
+    """
+    known = items_of(reference) if reference else []
+    written = {item.name: item for item in known if item.name in names}
+    code = [_emptied(written[name]) if name in written else _guessed(plain, name) for name in names]
+    items = items_of("\n\n".join(code))
+    calls = {item.name: _call(item.node) for item in items}
+    imports = [item for item in known if imported(item.node)]
+    return calls, assembled(DOCSTRING, closure([*imports, *items], names))
+
+
+def _call(node: ast.stmt) -> str:
+    """How a function or a class is called."""
+    inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
+    words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
+    return f"{getattr(node, 'name', '')}({', '.join(words)})"
+
+
+def _emptied(item: Item) -> str:
+    """A function or class of the reference without its code."""
+    node = ast.parse(item.text).body[0]
+    for one in ast.walk(node):
+        if isinstance(one, (Function, ast.ClassDef)):
+            text = ast.get_docstring(one)
+            first = [ast.Expr(ast.Constant(text.splitlines()[0]))] if text else []
+            public = [part for part in one.body if isinstance(part, Function) and not re.match("_(?!_)", part.name)]
+            one.body = [*first, *(public if isinstance(one, ast.ClassDef) else ast.parse(_RAISES).body)]
+    text = ast.unparse(node) + "\n"
+    edits = Edits(text)
+    for one in ast.walk(ast.parse(text)):
+        if isinstance(one, ast.Raise):
+            edits.replace(one, _TODO)
+    return edits.result()
+
+
+def _guessed(plain: Tests, name: str) -> str:
+    """A stub, by how tests call the function or class: one parameter for each argument of the longest call."""
+    functions = [node for item in plain.items for node, task in plain.students(item.node) if task == name]
+    nodes = [node for item in plain.items for node in ast.walk(item.node)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
+    words = {word.arg: None for call in calls for word in call.keywords if word.arg}
+    names: list[str] = []
+    for place in range(max((len(call.args) for call in calls), default=0)):
+        given = [call.args[place] for call in calls if len(call.args) > place]
+        own = [arg.id.lower() for arg in given if isinstance(arg, ast.Name)]
+        names.append(next(one for one in (*own, "x", "y", "z", f"arg{place}") if one not in {*names, *words}))
+    params = ", ".join([*names, *(f"{word}=None" for word in words)])
+    if not name[:1].isupper():
+        return f"def {name}({params}):\n    {_TODO}\n"
+    return f"class {name}:\n    def __init__({', '.join(filter(None, ['self', params]))}):\n        {_TODO}\n"
+
+
+# -- what is left to do ------------------------------------------------------------------------------------------------
+
+_FIXTURES = {"student", "reference", "rng", "probe", "files", "accelerator", "request", "tmp_path"}
+_FILES = re.compile(r"(torch|numpy)\.load|pandas\.read_\w+|open|open_code")
+_DRAWS = re.compile(r"(numpy\.)?random\.\w+|torch\.(rand(n|int|perm)?(_like)?|normal)")
+_ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the file under `files:` in exercise.yaml"
+
+
+def with_todos(text: str, *, of_checks: bool) -> str:
+    """The text with a comment at each place where something is left to do.
+
+    Args:
+        text: of a ported file.
+        of_checks: whether it is a check file, and not the probe file.
+    """
+    tree, edits = ast.parse(text), Edits(text)
+    ranges = [(first_line(node), node.end_lineno or 0) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    todos = list(_todos(text, of_checks=of_checks))
+    if of_checks:
+        todos += [(finding.line, str(finding)) for finding in findings(text)]
+    # Above the innermost statement; a function begins with its decorators.
+    above = {line: max((first for first, last in ranges if first <= line <= last), default=line) for line, _ in todos}
+    for place, todo in dict.fromkeys((above[line], todo) for line, todo in todos):
+        edits.comment(place, f"TODO: {todo}")
+    return edits.result()
+
+
+def todos_of(text: str) -> Iterator[tuple[int, str]]:
+    """The line and the text of each comment that says what is left to do."""
+    todos: dict[int, str] = {}
+    last = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, words = token.start[0], token.string
+        if token.type == tokenize.COMMENT and words.startswith("# TODO: "):
+            todos[row] = words.removeprefix("# TODO: ")
+            last = row
+        elif token.type == tokenize.COMMENT and words.startswith("#   ") and last in todos:
+            todos[last] += f" {words.removeprefix('#   ')}"  # it goes on
+        elif token.type == tokenize.STRING:
+            for number, line in enumerate(words.split("\n"), row):
+                rest = line.partition("TODO: ")[2]
+                if rest.startswith("write "):
+                    todos[number] = rest.rstrip('."')
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            last = 0
+    yield from todos.items()
+
+
+def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
+    source = Source(ast.parse(text))
+    known = _FIXTURES | {node.name for node in source.functions if source.decorator(node, FIXTURE)}
+    for function in (one for one in source.functions if source.decorator(one, CHECK, FIXTURE)):
+        given = {name for one in function.decorator_list for name in _parametrized(source, one)}
+        if unknown := [f"`{name}`" for name in parameters(function) if name not in known | given]:
+            yield function.lineno, f"no fixture {', '.join(unknown)} is here: write it in this file; for {_ELSEWHERE}"
+    missing, _ = names_of(text)
+    for node in source.nodes:
+        if isinstance(node, ast.Name) and node.id in missing:
+            yield node.lineno, f"`{node.id}` is not defined here: define it in this file, or inside the check"
+        elif isinstance(node, ast.Call):
+            path = source.path(node) or ast.unparse(node.func)
+            if _FILES.fullmatch(path):
+                yield node.lineno, _ELSEWHERE
+            elif of_checks and _DRAWS.fullmatch(path) and not has_generator(node):
+                yield node.lineno, "draw this from `rng`, so that all inputs depend on the seed of the run"
+
+
+def _parametrized(source: Source, decorator: ast.expr) -> list[str]:
+    """The names that a decorator of pytest's gives to a function."""
+    if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
+        return []
+    words = [word.value for word in decorator.keywords if word.arg == "argnames"]
+    match [*decorator.args, *words][:1]:
+        case [ast.Constant(value=str() as names)]:
+            return [name.strip() for name in names.split(",")]
+        case [ast.List(elts=names) | ast.Tuple(elts=names)]:
+            return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+    return []

@@ -1,0 +1,172 @@
+"""Python text that is edited by the positions of its syntax tree: what is not edited stays as it was written."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from grader.course.answers import first_line, lines_of, names_of
+from grader.lint.scope import Function, imported
+
+_Node = ast.expr | ast.stmt | ast.arg
+_WIDTH = 120
+HELPERS = "from grader.check import "
+
+
+class Edits:
+    """Edits of a text. Of two that overlap, the one that begins first counts."""
+
+    def __init__(self, text: str) -> None:
+        self._bytes = text.encode()  # positions of syntax trees count bytes
+        self._starts = [0, *itertools.accumulate(map(len, self._bytes.splitlines(keepends=True)))]
+        self._edits: list[tuple[int, int, str]] = []
+
+    def start(self, node: _Node) -> int:
+        """Where a node begins."""
+        return self._starts[node.lineno - 1] + node.col_offset
+
+    def end(self, node: _Node) -> int:
+        """Where a node ends."""
+        return self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+
+    def text(self, node: _Node) -> str:
+        """A node as it was written."""
+        return self._bytes[self.start(node) : self.end(node)].decode()
+
+    def replace(self, node: _Node, new: str) -> None:
+        """Replace a node."""
+        self._edits.append((self.start(node), self.end(node), new))
+
+    def insert(self, place: int, new: str) -> None:
+        """Insert a text."""
+        self._edits.append((place, place, new))
+
+    def replace_head(self, node: Function | ast.Call, name: str, first: Sequence[str], *, before: bool) -> None:
+        """Give a function or a call another name, and what comes first in its brackets; `before` if there is more."""
+        start = self.start(node) if isinstance(node, ast.Call) else self._bytes.index(b"def ", self.start(node)) + 4
+        more = ", ".join(first) + ", " * (before and bool(first))
+        self._edits.append((start, self._bytes.index(b"(", start) + 1, f"{name}({more}"))
+
+    def replace_name(self, node: Function, name: str) -> None:
+        """Give a function another name."""
+        start = self._bytes.index(b"def ", self.start(node)) + 4
+        self._edits.append((start, start + len(node.name.encode()), name))
+
+    def drop_first_argument(self, node: Function) -> None:
+        """Remove the first parameter of a function."""
+        first = [*node.args.posonlyargs, *node.args.args][0]
+        rest = self._bytes[self.end(first) :].lstrip()
+        more = rest[1:].lstrip() if rest.startswith(b",") else rest
+        self._edits.append((self.start(first), len(self._bytes) - len(more), ""))
+
+    def drop(self, node: _Node) -> None:
+        """Remove the lines of a node."""
+        self._edits.append((self._starts[node.lineno - 1], self._starts[node.end_lineno or 0], ""))
+
+    def insert_above(self, node: ast.stmt, lines: str) -> None:
+        """Insert lines above a statement and its decorators."""
+        self.insert(self._starts[first_line(node) - 1], lines)
+
+    def comment(self, line: int, text: str) -> None:
+        """Write a comment above a line."""
+        start = self._starts[line - 1]
+        indent = " " * (len(self._bytes[start:]) - len(self._bytes[start:].lstrip(b" ")))
+        rows = textwrap.wrap(text, _WIDTH - 4 - len(indent), break_long_words=False, break_on_hyphens=False)
+        self.insert(start, "".join(f"{indent}# {'  ' * (number > 0)}{row}\n" for number, row in enumerate(rows)))
+
+    def result(self, block: Sequence[ast.stmt] = ()) -> str:
+        """The text with all edits; only the lines of a block of statements, if one is given."""
+        done = self._starts[first_line(block[0]) - 1] if block else 0
+        last = self._starts[block[-1].end_lineno or 0] if block else len(self._bytes)
+        parts = []
+        for start, end, new in sorted(self._edits, key=lambda edit: (edit[0], edit[0] != edit[1], -edit[1])):
+            if done <= start <= last:
+                parts += [self._bytes[done:start], new.encode()]
+                done = end
+        return b"".join([*parts, self._bytes[done:last]]).decode()
+
+
+def moved(block: str, columns: int) -> str:
+    """Return an indented block of statements that is moved to the right, or to the left by a negative number.
+
+    A line that begins inside a text stays: it is a part of a value.
+    """
+    nodes = list(ast.walk(ast.parse(f"if True:\n{block}")))
+    texts = [node for node in nodes if isinstance(node, (ast.JoinedStr, ast.Constant))]
+    inside = {line - 1 for node in texts for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)}
+    lines = []
+    for number, line in enumerate(lines_of(block), 1):
+        blanks = len(line) - len(line.lstrip(" "))
+        if number in inside or not line.strip():
+            lines.append(line)
+        else:
+            lines.append(" " * columns + line if columns > 0 else line[min(blanks, -columns) :])
+    return "".join(lines)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A statement at the top of a file, with the comments above it.
+
+    Attributes:
+        node: its syntax tree.
+        text: as it is written.
+        binds: the names that it binds.
+        uses: the names that it mentions.
+    """
+
+    node: ast.stmt
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The name of a function or class; "" of anything else."""
+        return getattr(self.node, "name", "")
+
+
+def items_of(text: str) -> list[Item]:
+    """All statements at the top of a file, each with a syntax tree of its own."""
+    lines = lines_of(text)
+    items, last = [], 0
+    for whole in ast.parse(text).body:
+        first = first_line(whole) - 1
+        while first > last and lines[first - 1].startswith("#"):
+            first -= 1
+        last = whole.end_lineno or 0
+        own = "".join(lines[first:last]).rstrip("\n") + "\n"
+        (node,) = ast.parse(own).body
+        uses, binds = names_of(own)
+        uses |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        items.append(Item(node, own, frozenset(binds), frozenset(uses - binds)))
+    return items
+
+
+def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
+    """The items that these names need, in their order."""
+    items, wanted = list(items), set(names)
+    chosen: set[int] = set()
+    while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
+        chosen |= more
+        wanted |= {name for place in more for name in items[place].uses}
+    return [items[place] for place in sorted(chosen)]
+
+
+def assembled(docstring: str, items: Iterable[Item]) -> str:
+    """A file of these items in their order: import statements first, those of helpers for checks last among them."""
+    blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
+    code, large = "", False
+    for item in items:
+        if names := imported(item.node):
+            is_helper = item.text.startswith(HELPERS)
+            blocks[HELPERS if is_helper else "imports"] += names if is_helper else [item.text]
+            continue
+        before, large = large, isinstance(item.node, (Function, ast.ClassDef))
+        code += ("\n\n" if before or large else "" if code else "\n") + item.text
+    if helpers := blocks[HELPERS]:
+        blocks[HELPERS] = [f"{HELPERS}{', '.join(sorted(helpers))}\n"]
+    return "\n".join("".join(dict.fromkeys(lines)) for lines in blocks.values() if lines) + code
