@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,37 +28,36 @@ from grader.model.score import counted, points_text
 from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
+    from grader.author.port.draft import Draft
     from grader.ci.job import Checkout
     from grader.grading.plan import RunPlan
     from grader.model import Submission
     from grader.model.messages import Setup
     from grader.report.export.formats import Visibility
 
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 MAP, MESSAGES = "course-map.md", "messages.md"
 NEVER = "never"
 
 
 @click.command("new")
 @click.argument("name", metavar="MODULE/EXERCISE", required=False)
-@click.option(
-    "--from",
-    "tests",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Port this plain pytest file: checks, probes, a starter.",
-)
+@click.option("--from", "tests", type=_FILE, help="Port this plain pytest file: checks, probes, a starter.")
+@click.option("--reference", type=_FILE, help="With --from: a solution, which becomes the reference.")
 @click.option("--course", "course_folder", type=options.PATH, help="Start a course of your own there.")
 @click.option("--schemas", type=options.PATH, help="Write JSON Schemas of the YAML files and the report there.")
-def new_command(name: str | None, tests: Path | None, course_folder: Path | None, schemas: Path | None) -> None:
+def new_command(
+    name: str | None, tests: Path | None, reference: Path | None, course_folder: Path | None, schemas: Path | None
+) -> None:
     """Lay out a new exercise or a new course. You then write what is marked TODO."""
-    from grader.author.port import Port
     from grader.course.layout import find_course, refuse_given
     from grader.course.scaffold import new_course, new_exercise, write_schemas
     from grader.student.folder import typed
 
-    if tests and not name:
-        raise CourseError("--from needs MODULE/EXERCISE")
+    if (tests and not name) or (reference and not tests):
+        raise CourseError("--from needs MODULE/EXERCISE, and --reference needs --from")
     # First, because it may refuse: nothing is laid out then.
-    port = Port(tests.read_bytes()) if tests else None
+    draft = _ported(tests, reference) if tests else None
     written = []
     if course_folder:
         written += new_course(course_folder)
@@ -70,17 +69,41 @@ def new_command(name: str | None, tests: Path | None, course_folder: Path | None
     if name:
         root = find_course((course_folder or Path.cwd()).resolve())
         refuse_given(root, "new")
-        written += new_exercise(root, name, port.files if port else None)
+        written += new_exercise(root, name, draft.files if draft else None)
     if not written:
         raise CourseError("say what to lay out: MODULE/EXERCISE, --course DIR or --schemas DIR")
     say = Say()
     say(*(f"wrote {typed(path)}" for path in written))
-    if port:
-        shown, hidden, beside = len(port.shown), len(port.hidden), len(port.beside)
-        say(f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe")
+    if draft:
+        say(*_left_to_do(draft, written))
     if name:
-        what = "do" if port else "replace the example and"
-        say(f"Next: {what} what is marked TODO, then run  grade verify {name.split('/')[-1]}")
+        what = "do what is listed" if draft else "replace the example and what is marked TODO"
+        say(f"Next: {what}, then run  grade verify {name.split('/')[-1]}")
+
+
+def _ported(tests: Path, reference: Path | None) -> Draft:
+    from grader.author.port.draft import Port
+
+    try:
+        texts = [path.read_text(encoding="utf-8") if path else "" for path in (tests, reference)]
+        return Port(*texts).draft("@title@")
+    except (OSError, ValueError) as error:
+        raise CourseError(f"{error}; --from and --reference need files of Python in UTF-8") from None
+
+
+def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
+    from grader.author.port.draft import todos_of
+    from grader.student.folder import typed
+
+    shown, hidden, beside = draft.counts
+    yield f"ported {counted(shown + hidden, 'test')}: {shown} shown, {hidden} hidden, {beside} by a probe"
+    places: dict[tuple[Path, str], list[int]] = {}
+    for path in (path for path in written if path.suffix == ".py"):
+        for line, todo in todos_of(path.read_text(encoding="utf-8")):
+            places.setdefault((path, todo), []).append(line)
+    yield f"left to do in {counted(sum(map(len, places.values())), 'place')}:"
+    for (path, todo), lines in places.items():
+        yield f"  {typed(path)}:{','.join(map(str, lines))}: {todo}"
 
 
 @click.command("verify")

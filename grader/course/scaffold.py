@@ -10,7 +10,7 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from grader.course.files import schemas
 from grader.course.layout import COURSE_FILE, EXERCISE_FILE, SCHEMAS, TOPICS, Places, page_of
 from grader.course.load import load_course
 from grader.model.errors import CourseError
-from grader.model.files import failing_as
+from grader.model.files import failing_as, write_whole
 
 _TRY_AGAIN = "fix that, then try again"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
@@ -59,20 +59,18 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     module, _, id = name.partition("/")
     if not _NAME.fullmatch(module) or not _NAME.fullmatch(id):
         raise CourseError(f"{name!r} is not MODULE/EXERCISE in lower case, such as 02_memory/predict_strides")
-    taken = sys.stdlib_module_names | {"torch", "numpy", "grader"}
-    if keyword.iskeyword(id) or not id.isidentifier() or id in taken:
-        raise CourseError(
-            f"{id!r} is not a name for a file of one's own in Python: students import it by its name; choose another, "
-            f"such as my_{id}"
-        )
+    if problem := _no_module(id):
+        raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
     course, places = load_course(root, whole=False), Places(module, id)
     listed = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
-    if id in listed or any((root / place).exists() for place in (places.shown, places.staff)):
-        raise CourseError(f"the exercise {id} exists; choose another name, an id is unique in the course")
+    for place in (places.shown, places.staff):
+        if id in listed or (root / place).exists():
+            where = COURSE_FILE if id in listed else place.as_posix()
+            raise CourseError(f"the exercise {id} exists ({where}); choose another name, an id is unique in the course")
     title = id.replace("_", " ").capitalize()
     numbers = [exercise.number for exercise in course.exercises]
     fill = {"id": id, "title": title, "number": _next_number(module, numbers), "up": "../../../"}
-    fill["yaml_title"] = json.dumps(title)
+    fill["yaml_title"] = _as_yaml(title)
     texts = (files or _example)(places) | {places.description: _template(EXERCISE_FILE)}
     filled = {path: re.sub(r"@(\w+)@", lambda word: fill.get(word[1], word[0]), text) for path, text in texts.items()}
     filled[places.description] += f"starter: {starter_digest(filled[places.starter].encode())}\n"
@@ -80,10 +78,10 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
         filled[page_of(module)] = f"# {module}\n\nTODO: one screen of prose that this module's exercises need.\n"
     if not (root / SCHEMAS).is_dir():
         filled |= _schemas(SCHEMAS, schemas())
-    # With its line ends, which are somebody's choice.
+    # With its line ends, which are somebody's choice; the file itself, where a link names it.
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
-    course_file = {root / COURSE_FILE: with_exercise(text, module, about, id)}
+    course_file = {(root / COURSE_FILE).resolve(): with_exercise(text, module, about, id)}
     return _write(course_file | {root / path: text for path, text in filled.items()})[1:]
 
 
@@ -115,12 +113,40 @@ def _schemas(folder: Path, by_name: Mapping[str, Any]) -> dict[Path, str]:
 
 
 def _write(files: dict[Path, str]) -> list[Path]:
-    """Write files: what comes first, such as course.yaml, is written last, because it makes a course of the others."""
-    for path, text in reversed(files.items()):
-        with failing_as(f"{path} cannot be written", _TRY_AGAIN):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode("utf-8"))
+    """Write all files, or none: where one cannot be written, those that are new are removed again.
+
+    What comes first, such as course.yaml, is written last, because it makes a course of the others.
+
+    Raises:
+        CourseError: a file cannot be written, or what was begun cannot be removed.
+    """
+    new: list[Path] = []
+    try:
+        for path, text in reversed(files.items()):
+            with failing_as(f"{path} cannot be written", _TRY_AGAIN):
+                for folder in reversed([folder for folder in path.parents if not folder.exists()]):
+                    new.append(folder)
+                    folder.mkdir()
+                new += [] if path.exists() else [path]
+                mode = path.stat().st_mode if path.exists() else None
+                write_whole(path, text)
+                if mode is not None:
+                    path.chmod(mode)
+    except BaseException:  # Ctrl-C, too
+        for path in reversed(new):
+            with failing_as(f"{path} was begun and cannot be removed", "remove it by hand"):
+                path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        raise
     return list(files)
+
+
+def _no_module(id: str) -> str:
+    """Why a name cannot be that of a student's file, or ""."""
+    if keyword.iskeyword(id):
+        return "is a word of Python"
+    if not id.isidentifier():
+        return "is not a name in Python"
+    return "is a module of Python or PyTorch" if id in sys.stdlib_module_names | {"torch", "numpy", "grader"} else ""
 
 
 def _next_number(module: str, numbers: list[str]) -> str:
@@ -143,38 +169,70 @@ def with_exercise(text: str, module: str, title: str, id: str) -> str:
     Raises:
         CourseError: it cannot be put in without changing something else.
     """
-    modules, wanted = _value(yaml.compose(text, yaml.SafeLoader), "modules"), yaml.safe_load(text)
+    root = yaml.compose(text, yaml.SafeLoader)
+    modules = _value(root, "modules")
+    wanted = yaml.safe_load(text)
     known = [entry["folder"] for entry in wanted["modules"]]
     if module in known:
-        place = known.index(module)
-        wanted["modules"][place]["exercises"].append(id)
-        new = _appended(text, _value(modules.value[place], "exercises"), id)
+        names = _value(modules.value[known.index(module)], "exercises")
+        where = f"the exercises of {module}"
+        wanted["modules"][known.index(module)]["exercises"].append(id)
+        new = _added(text, names, [_as_yaml(id)], _as_yaml(id))
     else:
+        where = "modules"
         entry = {"folder": module, "title": title, "exercises": [id]}
         wanted["modules"].append(entry)
-        new = _appended(text, modules, entry)
+        rows = [f"folder: {_as_yaml(module)}", f"title: {_as_yaml(title)}", f"exercises: [{_as_yaml(id)}]"]
+        new = _added(text, modules, rows, f"{{{', '.join(rows)}}}")
     with suppress(yaml.YAMLError):
         if yaml.safe_load(new) == wanted:
             return new
-    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {module}; add it there by hand, then again")
+    raise CourseError(f"{COURSE_FILE}: {id} could not be added to {where}; add it there by hand, then again")
 
 
 def _value(node: Any, key: str) -> Any:
     return next(value for name, value in node.value if name.value == key)
 
 
-def _appended(text: str, sequence: Any, item: object) -> str:
-    """The text with one item more at the end of a sequence, in brackets or in lines as the others are."""
-    start, stop = sequence.start_mark.index, sequence.end_mark.index
-    if sequence.flow_style and not (sequence.value == [] and isinstance(item, dict)):
-        place = sequence.value[-1].end_mark.index if sequence.value else start + 1
-        inline = yaml.safe_dump([item], default_flow_style=True, sort_keys=False, width=sys.maxsize)[1:-2]
-        return f"{text[:place]}{', ' * bool(sequence.value)}{inline}{text[place:]}"
-    rows = yaml.safe_dump([item], sort_keys=False).splitlines()
-    lines = text[: start if sequence.flow_style else stop].rstrip(" ").splitlines()
-    while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
-        lines.pop()  # the sequence ends before the blank lines and comments below it
-    below = text[stop:].lstrip().splitlines() if sequence.flow_style else text.splitlines()[len(lines) :]
-    dash = " " * (2 if sequence.flow_style else sequence.start_mark.column)
+def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
+    """The text with one item more at the end of a sequence.
+
+    Args:
+        text: all of it.
+        names: the sequence.
+        rows: the item in lines, for one that stands below its key.
+        inline: the item for one between brackets.
+    """
     end = "\r\n" if "\r\n" in text else "\n"
-    return end.join([*lines, *(f"{dash}{row}" for row in rows), *below, ""])
+    if not names.flow_style:
+        # Behind the line of the last item, so that its comment stays with it; in the column of the other dashes.
+        end_of_line = text.find("\n", max(_ends(names), default=names.end_mark.index))
+        place = len(text) if end_of_line < 0 else end_of_line + 1
+        dash = " " * names.start_mark.column
+        lines = [f"{dash}{'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
+        before = "" if text[:place].endswith("\n") else end
+        return f"{text[:place]}{before}{end.join(lines)}{end}{text[place:]}"
+    if names.value:
+        place = names.value[-1].end_mark.index
+        return f"{text[:place]}, {inline}{text[place:]}"
+    start, stop = names.start_mark.index, names.end_mark.index
+    if len(rows) == 1:
+        return f"{text[:start]}[{inline}]{text[stop:]}"
+    # An empty list of modules becomes one of lines, as people write it.
+    lines = [f"  {'  ' if number else '- '}{row}" for number, row in enumerate(rows)]
+    return f"{text[:start].rstrip(' ')}{end}{end.join(lines)}{text[stop:]}"
+
+
+def _ends(node: Any) -> Iterator[int]:
+    """Where the things end that are written in a node, which itself may go on over comments and blank lines."""
+    if isinstance(node, yaml.ScalarNode) or node.flow_style:
+        yield node.end_mark.index
+        return
+    for part in node.value:
+        for inner in part if isinstance(part, tuple) else (part,):
+            yield from _ends(inner)
+
+
+def _as_yaml(word: str) -> str:
+    """A word as YAML reads it back: `on`, `no` and `123` need quotes."""
+    return word if yaml.safe_load(word) == word else json.dumps(word)

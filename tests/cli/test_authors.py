@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import TOTAL, WarmGrade, written
+from support import TOTAL, WarmGrade, read, written
+
+from grader.model.files import write_whole
 
 
 @pytest.fixture
@@ -48,3 +50,37 @@ def test_new_refuses_what_students_cannot_import(type_grade: WarmGrade, home: Pa
     """A word of Python, a module of its own and what is no name are no names of exercises."""
     ran = type_grade("new", name, cwd=home)
     assert (ran.returncode, "students import it by its name" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("last", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_new_leaves_nothing_half_written(
+    type_grade: WarmGrade, home: Path, monkeypatch: pytest.MonkeyPatch, last: BaseException
+) -> None:
+    """Where the last file cannot be written, those before it are gone again, and course.yaml is as it was."""
+
+    def full(path: Path, text: str) -> None:
+        if path.name == "course.yaml":
+            raise last
+        write_whole(path, text)
+
+    monkeypatch.setattr("grader.course.scaffold.write_whole", full)
+    before = read(home)
+    ran = type_grade("new", "02_more/third", cwd=home)
+    assert ran.returncode == (2 if isinstance(last, OSError) else 130)
+    assert ("No space left on device" in ran.stderr) == isinstance(last, OSError)
+    assert read(home) == before
+    assert not (home / "solutions/02_more").exists()
+
+
+def test_new_keeps_what_course_yaml_is(type_grade: WarmGrade, home: Path) -> None:
+    """A link stays a link, and the file that it names keeps its permissions; what exists is named with its place."""
+    (home / "course.yaml").rename(home / "shared.yaml")
+    (home / "shared.yaml").chmod(0o640)
+    (home / "course.yaml").symlink_to("shared.yaml")
+    assert type_grade("new", "02_more/third", cwd=home).returncode == 0
+    assert (home / "course.yaml").is_symlink()
+    assert (home / "shared.yaml").stat().st_mode & 0o777 == 0o640
+    again = type_grade("new", "02_more/third", cwd=home)
+    assert "the exercise third exists (course.yaml)" in again.stderr
+    word = type_grade("new", "02_more/lambda", cwd=home)
+    assert "'lambda' is a word of Python" in word.stderr
