@@ -133,7 +133,7 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
         if exercise.reference is not None:  # otherwise each run would say that it is at fault itself
             ast.parse(exercise.reference.read_bytes())
         known = [*_right_cases(exercise, seeds, problems), *_wrong_cases(exercise, checks, seeds, problems)]
-        return [*known, *unusual_cases(exercise), *constant_cases(exercise)]
+        return [*known, *unusual_cases(exercise, problems), *constant_cases(exercise)]
     except CourseError as error:
         problems += [f"{staff}/{problem}" for problem in error.problems]
     except SyntaxError as error:
@@ -188,13 +188,16 @@ def _with_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> It
     return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
-def unusual_cases(exercise: Exercise) -> Iterator[Case]:
-    """A case for each unusual answer of each function that a rule names."""
+def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
+    """A case for each unusual answer of each function that a rule names; what is wrong with the reference is added."""
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")
     template = (Path(__file__).with_name("templates") / "unusual.py.txt").read_text(encoding="utf-8")
     fine = read_answer(exercise, exercise.reference).fine
+    for word in (word for word in fine if word not in MAY_BE_RIGHT):
+        where = Places.of(exercise).reference.as_posix()
+        problems.append(f"{where}: also right: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
     for name in _functions(exercise):
         for gives, expression in UNUSUAL.items():
             # Below the reference, so that it stands in place of its function.

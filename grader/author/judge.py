@@ -17,8 +17,10 @@ from pathlib import Path
 from grader.author.cases import MAY_BE_RIGHT, Case
 from grader.author.text import line_of
 from grader.course.layout import Places
+from grader.grading.behaviour import Trace, traces_of
+from grader.grading.diagnosis import MOST
 from grader.model import WITHHELD, Exercise, GradedExercise, Outcome, Speed, Verdict
-from grader.model.score import counted, points_text
+from grader.model.score import points_text
 
 Runs = Sequence[tuple[Case, GradedExercise]]
 """Cases, each with what it showed."""
@@ -122,9 +124,7 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
     proof.problems += loss_problems(exercise, proof.losses)
     proof.problems += _constant_problems(exercise, runs)
     proof.problems += unsteady_problems(exercise, runs)
-    proof.notes += _full_marks_notes(exercise, runs)
-    if not runs:
-        proof.notes.append(f"{exercise.id}: nothing of it was run; first fix what is listed")
+    proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs)]
     return proof
 
 
@@ -290,11 +290,19 @@ def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
             own = max(1.0, own)
         if limit < LEAST_MARGIN * own:
             where = f"{Places.of(exercise).staff.as_posix()}: check_{check}"
-            yield (
-                f"{where}: our own answer takes {own:.3g} times as long as {speeds[0].against}; at most {limit:.3g} "
-                f"is allowed; that is only {limit / own:.2g} times as much, and {LEAST_MARGIN:g} is needed (the median "
-                f"of {counted(len(speeds), 'run')}): write at_most={LEAST_MARGIN * own:.2g} or more"
-            )
+            yield f"{where}: {_near_limit(speeds[0], own, len(speeds))}"
+
+
+def _near_limit(speed: Speed, own: float, runs: int) -> str:
+    margin = f"only {speed.at_most / own:.2g} times from the limit, and {LEAST_MARGIN:g} is needed"
+    many = f"the median of {runs} run{'s' * (runs > 1)}"
+    if speed.at_most >= 1:
+        what = f"our own answer takes {own:.2g} times as long as {speed.against}, at most {speed.at_most:g} is allowed"
+        return f"{what}; that is {margin} ({many}): write at_most={LEAST_MARGIN * own:.2g} or more"
+    faster = f"{1 / own:,.3g} times as fast as {speed.against}, at least {1 / speed.at_most:.3g} is expected"
+    return (
+        f"our own answer is {faster}; that is {margin} ({many}): write at_least={1 / (LEAST_MARGIN * own):.3g} or less"
+    )
 
 
 # -- what wrong answers lose -------------------------------------------------------------------------------------------
@@ -329,8 +337,10 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)
         for rule in loss.breaks:
+            if rule not in exercise.contract:
+                yield f"{where}: breaks: there is no rule {rule}; the rules are {', '.join(exercise.contract)}"
             # Where a check could not be run, nothing can be lost on its rule.
-            if rule not in loss.lost and rule not in loss.undecided:
+            elif rule not in loss.lost and rule not in loss.undecided:
                 yield f"{where}: breaks: it loses nothing on {rule}; remove that, or write a check that notices it"
         others = loss.on_others
         if sum(others.values()) > MOST_ON_OTHERS * exercise.points:
@@ -354,6 +364,31 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
                 f"{Places.of(exercise).known_answer('wrong', name)}: it passes check_{check} with --seed {seeds[True]} "
                 f"and not with --seed {seeds[False]}, so that luck decides what it earns; draw inputs that always "
                 "show the mistake, or never"
+            )
+
+
+def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """A sentence for each group of wrong answers with different sentences that do the same with every seed.
+
+    A student who makes one of their mistakes would read the sentences of both.
+    """
+    seen = defaultdict[str, set[tuple[int, frozenset[tuple[str, Trace]]]]](set)
+    groups = defaultdict[frozenset[tuple[int, frozenset[tuple[str, Trace]]]], list[str]](list)
+    sentences = {case.answer.path.name: case.answer.sentence for case, _ in runs}
+    for case, graded in runs:
+        traces = traces_of(graded.checks) if case.kind == "wrong" else {}
+        if any(trace.lost for trace in traces.values()):
+            seen[case.answer.path.name].add((case.seed, frozenset(traces.items())))
+    for name, done in seen.items():
+        groups[frozenset(done)].append(name)
+    for names in groups.values():
+        different = len({sentences[name] for name in names})
+        if different > 1:
+            reads = "both sentences" if different <= MOST else "none of their sentences"
+            yield (
+                f"{Places.of(exercise).staff.as_posix()}: the wrong answers {', '.join(names)} behave alike with every "
+                f"seed, so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
+                "distinguishes them"
             )
 
 

@@ -7,23 +7,42 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from grader.course.answers import starter_digest
-from grader.course.layout import TOPICS, Places, stray_files
-from grader.course.topics import Coverage
+from grader.course.answers import read_answer, starter_digest
+from grader.course.files import parse_yaml
+from grader.course.golf import operations
+from grader.course.layout import TOPICS, Places, is_entry, released_files, stray_files
+from grader.course.topics import Coverage, given_text
 from grader.lint.lines import findings
 from grader.model import Check, Course, Exercise
+from grader.model.errors import CourseError
 from grader.model.score import is_void
+from grader.release.proof import LeakError, prove, secrets_of
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
+_LONGEST_LINE = 90
 _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )', re.MULTILINE)
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
     """Files that have no place in a course, and topics on the pages of modules that it does not have."""
-    remedy, known = "this file has no place in a course; remove it or fix its name", TOPICS.as_posix()
+    remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
+                False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
+    stray = (f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course))
+    known = TOPICS.as_posix()
     unknown = (f"{page}: Topics: {id} is not in {known}; add it there or fix it here" for page, id in coverage.unknown)
-    return [*(f"{path}: {remedy}" for path in stray_files(course)), *unknown]
+    return [*stray, *unknown]
+
+
+def leaks(course: Course) -> Sequence[str]:
+    """Return what shown files have of a solution, which `grade release` would refuse. To search takes a second."""
+    shown = {path.as_posix(): given_text(course.root, path) for path in released_files(course)
+             if (course.root / path).is_file()}  # fmt: skip
+    try:
+        prove(shown, tuple(secrets_of(course)))
+    except LeakError as error:
+        return error.problems
+    return ()
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
@@ -51,6 +70,8 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
     ):
         if path is None:
             yield f"{place.parent.as_posix()}: {what} missing; write {place.name}"
+    yield from _par_problems(exercise)
+    yield from _unread_entries(exercise)
     names = {name for check in checks for name in (check.contract, check.id.split("[")[0])}
     for key in ("values", "caps"):
         for name in (name for name in getattr(exercise, key) if name not in names):
@@ -78,7 +99,7 @@ def line_of(path: Path, number: int) -> str:
         text = path.read_text(encoding="utf-8").split("\n")[number - 1].strip()
     except (OSError, ValueError, IndexError):
         return f"line {number}"
-    return f"line {number}: {text}"
+    return f"line {number}: {text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 3] + '...'}"
 
 
 def _check_files(exercise: Exercise) -> dict[Path, Path]:
@@ -114,6 +135,38 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     if exercise.starter_digest != (digest := starter_digest(text)):
         how = f"write  starter: {digest}  or run  grade verify --write-digests"
         yield f"{places.description.as_posix()}: starter: the starter was changed; {how}"
+
+
+def _par_problems(exercise: Exercise) -> Iterator[str]:
+    """A par that is not the length of the shortest right answer here."""
+    if exercise.par is None or exercise.reference is None:
+        return
+    counts = []
+    for path in (exercise.reference, *exercise.right):
+        try:
+            counts.append(operations(read_answer(exercise, path).source))
+        except (CourseError, SyntaxError, ValueError):
+            return  # which is reported where the answer is run
+    if exercise.par != (least := min(counts)):
+        where = Places.of(exercise).description.as_posix()
+        yield f"{where}: par: the shortest right answer here has {least} operations; write that, or add a shorter one"
+
+
+def _unread_entries(exercise: Exercise) -> Iterator[str]:
+    """Names of known answers that no command finds: loading a course reads only names, and only plain ones."""
+    places = Places.of(exercise)
+    for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
+        path = exercise.reference.with_name(place.name) if exercise.reference else place
+        if not path.is_file():
+            continue
+        try:
+            keys = parse_yaml(path.read_bytes(), place.as_posix())
+        except CourseError:
+            continue  # which is reported where the answers are run
+        read = {one.name for one in known if is_entry(one)}
+        for key in (key for key in keys if str(key) not in read):
+            what = "is no name of an answer, so it is never run; use letters, digits and _, without quotes"
+            yield f"{place.as_posix()}: {key}: this {what}"
 
 
 def _written_lines(text: str) -> int:

@@ -25,8 +25,9 @@ from typing import Any
 
 from grader.author.cases import Case, cases_of
 from grader.author.judge import Proof, by_rule, in_order, judge, points
-from grader.author.text import collecting_problem, course_problems, source_problems, text_problems
-from grader.course.layout import COURSE_FILE
+from grader.author.text import collecting_problem, course_problems, leaks, source_problems, text_problems
+from grader.course.answers import read_answer
+from grader.course.layout import COURSE_FILE, SHARED
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.course.topics import Coverage
@@ -34,7 +35,7 @@ from grader.grading.lanes import Lanes, lanes_here, open_lanes
 from grader.grading.plan import Work
 from grader.grading.schedule import schedule
 from grader.grading.store import Keys, Store, judge_of
-from grader.model import Course, Exercise, GradedExercise
+from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
 from grader.model.score import counted
@@ -45,6 +46,23 @@ WATCH_SEEDS = 2
 
 _SAVED = (".py", ".yaml", ".md")
 _ANSWER = 46
+
+
+def read_checks(exercises: Sequence[Exercise]) -> tuple[list[Exercise], list[Proof]]:
+    """Read the check files, before anything runs.
+
+    Returns:
+        The exercises that can be run, and proofs of the others: lines of their check files have no effect, so what the
+        checks then say would mislead.
+    """
+    ready, refused = [], []
+    for exercise in exercises:
+        if problems := [*source_problems(exercise)]:
+            note = f"{exercise.id}: nothing of it was run; first fix the lines of its check files that are listed"
+            refused.append(Proof(exercise, problems, notes=[note]))
+        else:
+            ready.append(exercise)
+    return ready, refused
 
 
 @dataclass
@@ -59,7 +77,7 @@ class Prover:
         say: prints what goes on, a line at a time.
         ran: called with how many submissions ran, of how many that run now.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
-            machine.
+            machine, and the course is not searched for solutions that are shown.
     """
 
     course: Course
@@ -76,16 +94,16 @@ class Prover:
         Raises:
             StartError: a process of ours did not start.
         """
-        if not exercises:
-            return []
-        ready = [exercise for exercise in exercises if not any(source_problems(exercise))]
-        # A lane costs as much as many short runs, since it imports PyTorch.
-        with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
-            return self.prove(lanes, exercises)
+        ready, proofs = read_checks(exercises)
+        if ready:
+            # A lane costs as much as many short runs, since it imports PyTorch.
+            with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
+                proofs += self.prove(lanes, ready)
+        return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
     def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
-        problems, cases = self._read(exercises, lanes.collected())
+        problems, cases = self._read(exercises, self._collected(lanes, exercises))
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
@@ -104,20 +122,34 @@ class Prover:
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
 
+    def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
+        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
+        checks: list[Check] = []
+        for exercise in exercises:
+            saved = None
+            if exercise.reference is not None:
+                with suppress(CourseError, OSError):  # reported where all files are read
+                    case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
+                    saved = self.store.find(case.work(self.course, self.setup))
+            if saved is None:
+                return lanes.collected()
+            checks += [row.check for row in saved.graded.checks]
+        return Collected(tuple(checks), {}, 1)
+
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
         """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
         coverage, cases = Coverage.of(self.course), list[Case]()
-        problems = {exercise.id: [*source_problems(exercise)] for exercise in exercises}
+        problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
+        problems[exercises[0].id] += course_problems(self.course, coverage)
+        if not self.known_only:  # after each save it would be waited for
+            problems[exercises[0].id] += leaks(self.course)
         for exercise in exercises:
             own, checks = problems[exercise.id], [check for check in collected.checks if check.exercise == exercise.id]
-            if own:  # lines of its check files have no effect, so what the checks say would mislead
-                continue
             own += text_problems(exercise, checks, coverage.topics)
             if problem := collected.problems.get(exercise.id):
                 own.append(collecting_problem(exercise, problem))
             else:
                 cases += cases_of(exercise, checks, self.seeds, own)
-        problems[exercises[0].id] += course_problems(self.course, coverage)
         return problems, cases
 
     def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
@@ -139,12 +171,13 @@ class Prover:
                             self.store.add(finished)
         return results
 
-    def watch(self, named: Sequence[str], say: Callable[..., None]) -> None:
+    def watch(self, named: Sequence[str], say: Callable[..., None], *, poll: bool = False) -> None:
         """Prove the named exercises, then each that is saved, until Ctrl-C.
 
         Args:
             named: ids of the exercises that are watched, and proved at once; without any, each that is saved.
             say: prints lines.
+            poll: look for saved files again and again.
 
         Raises:
             GraderError: no process of ours can be had, or the folder cannot be watched.
@@ -155,34 +188,41 @@ class Prover:
             lanes.warm_up()
             if not named:
                 say("Save a file of an exercise, and it is verified.")
-            ids = [*named]
-            for paths in saves(self.course.root, kinds=_SAVED):
-                ids += _touched(self.course, named, paths)
-                if ids:
-                    self._prove_saved(lanes, ids, say)
+            ids, warned = [*named], False
+            for paths in saves(self.course.root, poll=poll, kinds=_SAVED):
+                ids += [id for id in _touched(self.course, named, paths) if id not in ids]
+                if ids and self._prove_saved(lanes, ids, say) and not warned:
+                    tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"
+                    say(f"{tried}; before you release it, run  grade verify  without --watch.")
+                    warned = True
                 ids = []
 
-    def _prove_saved(self, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> None:
-        """Read the course again, and prove these exercises of it."""
+    def _prove_saved(self, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> bool:
+        """Read the course again, and prove these exercises of it; tell whether there was anything to prove."""
         started = time.monotonic()
         say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
         try:
             course = self.course = load_course(self.course.root, whole=False)
         except CourseError as error:
             say(*error.problems)
-            return
+            return False
         broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in course.exercises if item.id in ids]
         self.store.keys = Keys()
         lanes.files_changed(exercises)
-        proofs = self.prove(lanes, exercises) if exercises else []
+        ready, proofs = read_checks(exercises)
+        if ready:
+            proofs += self.prove(lanes, ready)
         say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
+        return bool(exercises)
 
 
 def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """The exercises that saved files are of; those that are watched, where the file is course.yaml."""
-    saved = {part for path in paths for part in path.parts}
-    if COURSE_FILE in saved:
+    """The exercises that saved files are of; those that are watched, where the file is one of all exercises."""
+    root = course.root.resolve()  # a folder above the course may have the name of an exercise
+    inside = (path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root))
+    saved = {part for path in inside for part in path.parts}
+    if saved & {COURSE_FILE, SHARED}:
         saved |= set(named)
     known = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
     return [id for id in known if id in saved and (not named or id in named)]

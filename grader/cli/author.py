@@ -112,6 +112,7 @@ def _left_to_do(draft: Draft, written: Sequence[Path]) -> Iterator[str]:
 @click.option("--write-digests", is_flag=True, help="First bring the digests of starters in exercise.yaml up to date.")
 @click.option("--losses", is_flag=True, help="Also show what each wrong answer loses, and on which rules.")
 @click.option("--watch", is_flag=True, help="Stay, and verify an exercise again when a file of it is saved; 2 seeds.")
+@click.option("--poll", is_flag=True, help="With --watch: look for saved files again and again, for network drives.")
 @click.option("--fresh", is_flag=True, help="Run also what has not changed since the last run; --json does so, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the table and what is wrong.")
 @options.json
@@ -123,6 +124,7 @@ def verify_command(
     write_digests: bool,
     losses: bool,
     watch: bool,
+    poll: bool,
     fresh: bool,
     quiet: bool,
     as_json: bool,
@@ -154,7 +156,7 @@ def verify_command(
         if watch:
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or WATCH_SEEDS
-            prover.watch([exercise.id for exercise in exercises] if names else [], say)
+            prover.watch([exercise.id for exercise in exercises] if names else [], say, poll=poll)
         prover.ran = Pace(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace

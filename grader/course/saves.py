@@ -40,5 +40,4 @@ def saves(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)
         ):
             yield {Path(path) for _, path in changes if path.endswith(kinds)}
     except OSError as error:
-        remedy = "to look again and again instead, set WATCHFILES_FORCE_POLLING=1"
-        raise CourseError(f"{folder} cannot be watched ({error}); {remedy}") from None
+        raise CourseError(f"{folder} cannot be watched ({error}); try again with --poll") from None

@@ -5,7 +5,6 @@ A row is an exercise with the student's state in it. Lines have 40 to 80 columns
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Any
 import click
 
 from grader.course.answers import as_submitted, public_text, read_answer
+from grader.course.golf import operations
 from grader.course.layout import Places, is_entry, kept_progress
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
@@ -47,12 +47,6 @@ _EFFECTS = {
         "starts a program. The sandbox of grade does not allow that."
     ),
 }
-_OPERATIONS = (
-    *(ast.Call, ast.Subscript, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.AugAssign),
-    *(ast.IfExp, ast.If, ast.For, ast.While, ast.comprehension),
-)
-"""What counts in golf."""
-
 _TRIES = 2
 _FEW_TOPICS = 6
 _NAME = 9
@@ -366,30 +360,6 @@ def _after_full_marks(exercise: Exercise) -> Iterator[str]:
             yield _golf_line(operations(source), exercise.par)
     if b"def " in source:  # faults are planted in functions
         yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
-
-
-def operations(source: bytes) -> int:
-    """How many operations the functions of a file have: each call, operator, index, condition and loop is one.
-
-    What is raised counts for nothing, nor do decorators, annotations and docstrings.
-
-    Raises:
-        SyntaxError, ValueError: it is not valid Python.
-    """
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.Lambda)]
-    todo: list[ast.AST] = []
-    for function in functions:
-        todo += function.body if isinstance(function, ast.FunctionDef) else [function.body]
-    count = 0
-    while todo:
-        node = todo.pop()
-        # Functions within functions are in the list themselves.
-        if not isinstance(node, ast.Raise | ast.FunctionDef | ast.Lambda):
-            negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
-            count += isinstance(node, _OPERATIONS) and not negative
-            annotation = node.annotation if isinstance(node, ast.AnnAssign) else None
-            todo += [child for child in ast.iter_child_nodes(node) if child is not annotation]
-    return count
 
 
 def _golf_line(count: int, par: int) -> str:

@@ -32,10 +32,12 @@ def proved(home: Path, lanes: Lanes, seeds: int = 1) -> tuple[Proof, int]:
     return proof, len(ran)
 
 
-def test_nothing_runs_where_nothing_has_changed(lanes: Lanes, home: Path) -> None:
-    """The proof is the same; one seed more runs the four answers that are tried with each."""
+def test_nothing_runs_where_nothing_has_changed(lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lane is used, and the proof is the same; one seed more runs the four answers that are tried with each."""
     first, ran = proved(home, lanes)
-    again, none = proved(home, lanes)
+    with monkeypatch.context() as patch:
+        patch.setattr(lanes, "_pool", None)
+        again, none = proved(home, lanes)
     assert (ran, none, first.saved, again.saved) == (FILES, 0, 0, FILES)
     assert replace(again, exercise=first.exercise, saved=0) == first
     assert first.counts == {**dict.fromkeys(("starter", "reference", "right", "unusual"), (1, 1)), "wrong": (2, 2)}

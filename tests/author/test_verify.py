@@ -11,6 +11,7 @@ from support import COURSES, RIGHT, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
+from grader.author.text import leaks
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -151,6 +152,9 @@ FAULTS: dict[str, dict[str, Plant]] = {
         f"{TRIPLES}: it breaks C1, and loses 1.7 of 10 points on rules that it keeps (C3 1.7)": change(
             TRIPLES, "breaks: C1, C3\n", ""
         ),
+        f"{STAFF}/double.py: also right: nothing is not one of the_argument, right_and_overwrites": change(
+            f"{STAFF}/double.py", "def double(x):", '"""Once.\n\nalso right: nothing\n"""\n\ndef double(x):'
+        ),
     },
     "more_rules": {
         f"{TRIPLES}: breaks: it loses nothing on C2; remove that": change(
@@ -172,7 +176,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
         ),
     },
     "more_names": {
-        f"{STAFF}/conftest.py: this file has no place in a course; remove it or fix its name": add(
+        f"{STAFF}/conftest.py: no check reads this file; move its fixtures into the check file, and remove it": add(
             f"{STAFF}/conftest.py", "x = 1\n"
         ),
         f"{TASK}: no check examines the rule C9; write a check, or remove the rule": change(
@@ -214,8 +218,11 @@ def planted(root: Path, copies: Sequence[str]) -> Course:
 
 def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each fault is told as a sentence with its place and its remedy."""
-    # Unusual answers have tests of their own below, and would be tried on each copy.
-    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda exercise: ())
+    # Unusual answers have tests of their own below, and would be tried on each copy; one of these names some.
+    monkeypatch.setattr(
+        "grader.author.cases.unusual_cases",
+        lambda exercise, problems: unusual_cases(exercise, problems) if exercise.id == "rules" else (),
+    )
     course = planted(tmp_path / "course", list(FAULTS))
     problems = [problem for proof in verified(course, course.exercises) for problem in proof.problems]
     told = [within(name, text) for name, faults in FAULTS.items() for text in faults]
@@ -223,14 +230,21 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where lines of check files have no effect, nothing is run, and a line says so."""
-    monkeypatch.setattr("grader.author.verify.schedule", None)
+    """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
+    monkeypatch.setattr("grader.author.verify.open_lanes", None)
     course = planted(tmp_path / "course", ["source"])
     (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [
         f"{folder}/01_basics/source/check_source.py" for folder in ("exercises", "solutions")
     ]
-    assert proof.notes == ["source: nothing of it was run; first fix what is listed"]
+    assert proof.notes == ["source: nothing of it was run; first fix the lines of its check files that are listed"]
+
+
+def test_solution_on_a_page_is_reported(home: Path) -> None:
+    """What `grade release` would refuse is said while an author can still change it."""
+    assert list(leaks(load_course(home))) == []
+    (home / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{(home / STAFF / 'double.py').read_text()}")
+    assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(home)))
 
 
 def test_new_course_lacks_only_what_its_author_must_write(
@@ -270,7 +284,7 @@ def test_unusual_answers_need_somebody_who_looks(home: Path, monkeypatch: pytest
     (home / "solutions/01_basics/double/check_double.py").write_text(ACCEPTS_ALL)
     (home / "exercises/01_basics/double/check_double.py").write_text(ACCEPTS_ALL.replace("random", "small"))
     course, some = load_course(home), ("None", "two_percent_more")
-    cases = [case for case in unusual_cases(course.exercises[0]) if case.gives in some]
+    cases = [case for case in unusual_cases(course.exercises[0], []) if case.gives in some]
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])
     told = [problem for problem in proof.problems if "this unusual answer gets full marks" in problem]

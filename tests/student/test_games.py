@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from support import FORK, InLane, WarmGrade
 
 from grader.cli import main
+from grader.course.golf import operations
 from grader.course.load import load_course
 from grader.model import Course, Exercise
 from grader.model.errors import CourseError
@@ -18,7 +19,6 @@ from grader.student.folder import Progress, Standing, write_progress
 from grader.student.games.breaking import Fault, choose, plant, planted_in, restore
 from grader.student.games.catching import caught_lines
 from grader.student.own import OwnExercise
-from grader.student.pages import operations
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 TRIPLE = MINE.replace("x * 2", "x * 3")
