@@ -15,7 +15,7 @@ from grader.course.topics import Coverage, given_text
 from grader.lint.lines import findings
 from grader.model import Check, Course, Exercise
 from grader.model.errors import CourseError
-from grader.model.score import is_void
+from grader.model.score import counted, is_void
 from grader.release.proof import LeakError, prove, secrets_of
 
 _DOCSTRING_LINES = 25
@@ -149,7 +149,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
             return  # which is reported where the answer is run
     if exercise.par != (least := min(counts)):
         where = Places.of(exercise).description.as_posix()
-        yield f"{where}: par: the shortest right answer here has {least} operations; write that, or add a shorter one"
+        yield f"{where}: par: the shortest right answer here has {counted(least, 'operation')}; write that, or add a shorter one"
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:

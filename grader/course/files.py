@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -320,28 +320,38 @@ def validated(data: object, shown_as: str, kind: type[File]) -> File:
     try:
         return kind.model_validate(data)
     except ValidationError as invalid:
-        raise CourseError(*(f"{shown_as}: {_sentence(item)}" for item in invalid.errors())) from None
+        raise CourseError(*(f"{shown_as}: {_sentence(item, kind)}" for item in invalid.errors())) from None
 
 
-def _models(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """All models of these files."""
-    for model in kind.__subclasses__():
-        yield model
-        yield from _models(model)
-
-
-def _sentence(item: Any) -> str:
+def _sentence(item: Any, kind: type[BaseModel]) -> str:
     """One problem of the validator's, as key and sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = {field.alias or name for model in _models(Strict) for name, field in model.model_fields.items()}
-        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), sorted(known))}"
+        return f"{where}: unknown key{suggestion(str(item['loc'][-1]), _known_keys(kind, item['loc'][:-1]))}"
     if item["type"] == "missing":
         return f"{where}: this key is missing"
     said = item["msg"].removeprefix("Value error, ")
     if said == item["msg"]:  # pydantic's own words; what Python calls a tuple is a list in YAML
         said = said.replace("Tuple", "List").replace("tuple", "list")
     return f"{where}: {said[0].lower()}{said[1:]} (it is {item['input']!r})"
+
+
+def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
+    """The keys that a file may have at a place; [] where its keys are free."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        # A file whose keys are free has one field, which says what stands below each of them.
+        named = {field.alias or name: field for name, field in kind.model_fields.items()}
+        annotation: Any = (named.get(part) or kind.model_fields["root"]).annotation
+        # A key may be optional or a list; the schema is inside.
+        inner = [annotation, *getattr(annotation, "__args__", ())]
+        inner += [arg for item in inner for arg in getattr(item, "__args__", ())]
+        models = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
+        if not models:
+            return []
+        kind = models[0]
+    return [field.alias or name for name, field in kind.model_fields.items()]
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
-from grader.course.layout import COURSE_FILE, Places
+from grader.course.layout import COURSE_FILE, SHARED, Places
 from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
@@ -217,6 +217,8 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
 
 def _doubled(file: CourseFile) -> Iterator[str]:
     """What stands twice in course.yaml, so that a name would mean two things."""
+    if any(entry.folder == SHARED for entry in file.modules):
+        yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     ids = [id for entry in file.modules for id in entry.exercises]
     folders, handins = [entry.folder for entry in file.modules], [entry.id for entry in file.handins]
     unique: list[tuple[Sequence[str], str]] = [

@@ -114,6 +114,12 @@ FAULTS: dict[str, dict[str, Plant]] = {
             TASK, "def double_(x):", "x = 1\n" * 50 + "def double_(x):"
         ),
         f"{TASK}: nothing is marked TODO": change(TASK, "  # TODO", ""),
+        f"{SETTINGS}: par: the shortest right answer here has ": change(
+            SETTINGS, "points: 10\n", "points: 10\npar: 9\n"
+        ),
+        f"{STAFF}/wrong.yaml: adds-one: this is no name of an answer, so it is never run": add(
+            f"{STAFF}/wrong.yaml", '"adds-one":\n  says: You add one.\n  caught by: random\n  code: "y = 1"\n'
+        ),
         f"{SETTINGS}: values: there is no check or rule nothing; name a check": change(
             SETTINGS, "points: 10\n", "points: 10\nvalues: [C1, nothing]\n"
         ),
@@ -244,7 +250,21 @@ def test_solution_on_a_page_is_reported(home: Path) -> None:
     """What `grade release` would refuse is said while an author can still change it."""
     assert list(leaks(load_course(home))) == []
     (home / "exercises/01_basics/README.md").write_text(f"# Basics\n\n{(home / STAFF / 'double.py').read_text()}")
-    assert any("README.md:8: a function's body of a solution stands here" in each for each in leaks(load_course(home)))
+    (home / TASK).write_text((home / TASK).read_text() + "\nx = 1\n")  # its digest is stale, which hides no leak
+    course = load_course(home)
+    (proof,) = verified(course, course.exercises[:1])
+    assert any("README.md:8: a function's body of a solution stands here" in problem for problem in proof.problems)
+
+
+def test_answers_that_behave_alike_are_noted(home: Path, few_unusual: None) -> None:
+    """A student with one of two mistakes would read the sentences of both."""
+    twin = (home / WRONG).read_text().replace('"""', '"""Again: ', 1)
+    (home / WRONG).with_name("twin.py").write_text(twin)
+    course = load_course(home)
+    (proof,) = verified(course, course.exercises[:1])
+    (note,) = (note for note in proof.notes if "behave alike" in note)
+    assert "the wrong answers changes_input.py, twin.py behave alike with every seed" in note
+    assert "reads both sentences; merge them, or add a check that distinguishes them" in note
 
 
 def test_new_course_lacks_only_what_its_author_must_write(

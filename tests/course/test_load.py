@@ -80,6 +80,8 @@ def test_all_problems_at_once(home: Path) -> None:
         ("load_s: 2", "load_s: -2", "limits.load_s: input should be greater than 0"),
         ("load_s: 2", "load_ms: 2", "limits.load_ms: unknown key; did you mean load_s?"),
         ("id: week1", "id: week1\n    dew: 1", "handins.0.dew: unknown key; did you mean due?"),
+        ("load_s: 2", "weigt: 2", "limits.weigt: unknown key; known are"),
+        ("folder: 01_basics", "folder: shared", "a module cannot be called shared, which is the folder of"),
     ],
 )
 def test_problem_in_course_yaml(home: Path, old: str, new: str, told: str) -> None:
