@@ -149,7 +149,8 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
             return  # which is reported where the answer is run
     if exercise.par != (least := min(counts)):
         where = Places.of(exercise).description.as_posix()
-        yield f"{where}: par: the shortest right answer here has {counted(least, 'operation')}; write that, or add a shorter one"
+        shortest = f"the shortest right answer here has {counted(least, 'operation')}"
+        yield f"{where}: par: {shortest}; write that, or add a shorter one"
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:
