@@ -166,7 +166,7 @@ def _unread_entries(exercise: Exercise) -> Iterator[str]:
             continue  # which is reported where the answers are run
         read = {one.name for one in known if is_entry(one)}
         for key in (key for key in keys if str(key) not in read):
-            what = "is no name of an answer, so it is never run; use letters, digits and _, without quotes"
+            what = "cannot be the name of an answer, so it is never run; use letters, digits and _, without quotes"
             yield f"{place.as_posix()}: {key}: this {what}"
 
 

@@ -117,7 +117,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
         f"{SETTINGS}: par: the shortest right answer here has ": change(
             SETTINGS, "points: 10\n", "points: 10\npar: 9\n"
         ),
-        f"{STAFF}/wrong.yaml: adds-one: this is no name of an answer, so it is never run": add(
+        f"{STAFF}/wrong.yaml: adds-one: this cannot be the name of an answer, so it is never run": add(
             f"{STAFF}/wrong.yaml", '"adds-one":\n  says: You add one.\n  caught by: random\n  code: "y = 1"\n'
         ),
         f"{SETTINGS}: values: there is no check or rule nothing; name a check": change(
