@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.author.cases import MAY_BE_RIGHT, Case
-from grader.author.text import line_of
+from grader.author.text import functions_of, line_of
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
 from grader.grading.diagnosis import MOST
@@ -215,9 +215,9 @@ def _place(case: Case) -> str:
 
 def _statement(exercise: Exercise, outcome: Outcome) -> str:
     """The line of the check file at which a check ended, as ", line 12: assert x", or ""."""
-    declared = re.compile(rf"^def check_{re.escape(outcome.check.partition('[')[0])}\b", re.MULTILINE)
+    check = f"check_{outcome.check.partition('[')[0]}"
     for path in (exercise.shown_checks, exercise.hidden_checks):
-        if path is not None and outcome.line and declared.search(path.read_text(encoding="utf-8", errors="replace")):
+        if path is not None and outcome.line and check in functions_of(path):
             return f", {line_of(path, outcome.line)}"
     return ""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from grader.course.answers import read_answer, starter_digest
+from grader.course.answers import lines_of, read_answer, starter_digest
 from grader.course.files import parse_yaml
 from grader.course.golf import operations
 from grader.course.layout import TOPICS, Places, is_entry, released_files, stray_files
 from grader.course.topics import Coverage, given_text
 from grader.lint.lines import findings
+from grader.lint.scope import imported
 from grader.model import Check, Course, Exercise
 from grader.model.errors import CourseError
 from grader.model.score import counted, is_void
@@ -96,10 +99,19 @@ def collecting_problem(exercise: Exercise, problem: str) -> str:
 def line_of(path: Path, number: int) -> str:
     """A line of a check file with its number, for its author."""
     try:
-        text = path.read_text(encoding="utf-8").split("\n")[number - 1].strip()
+        text = lines_of(path.read_text(encoding="utf-8"))[number - 1].strip()
     except (OSError, ValueError, IndexError):
         return f"line {number}"
     return f"line {number}: {text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 3] + '...'}"
+
+
+def functions_of(path: Path) -> set[str]:
+    """Return the names of the functions at the top of a file; none of one that is not Python."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # its author is at work
+        return set()
+    return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def _check_files(exercise: Exercise) -> dict[Path, Path]:
@@ -128,7 +140,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
         f"the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}": doc_lines > _DOCSTRING_LINES,
         f"the code has {code_lines} lines; shorten it to {_CODE_LINES}": code_lines > _CODE_LINES,
         "the docstring states no rules; number them C1, C2, ..., each on a line of its own": not exercise.contract,
-        "nothing is marked TODO; mark what a student is to write": b"TODO" not in text,
+        "nothing is marked TODO; mark what a student is to write": not _has_mark(text.decode(), tree),
         "the docstring is not written; state the task and its rules": "TODO: write" in doc,
     }
     yield from (f"{where}: {problem}" for problem, holds in problems.items() if holds)
@@ -168,6 +180,14 @@ def _unread_entries(exercise: Exercise) -> Iterator[str]:
         for key in (key for key in keys if str(key) not in read):
             what = "cannot be the name of an answer, so it is never run; use letters, digits and _, without quotes"
             yield f"{place.as_posix()}: {key}: this {what}"
+
+
+def _has_mark(text: str, tree: ast.Module) -> bool:
+    """Whether a comment, or a text in the code, has the word TODO; the task may have it, too."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    task = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0
+    said = (token for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
+    return any("TODO" in token.string for token in said if token.start[0] > (task or 0))
 
 
 def _written_lines(text: str) -> int:
@@ -214,5 +234,15 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef) and any(arg.arg == "reference" for arg in node.args.args):
             yield f"{where}: {node.name} uses the reference, which students do not have; state the result instead"
     staff = places.staff.parts[0]
-    if staff in text:
+    if any(_names_folder(node, staff) for node in ast.walk(tree)):
         yield f"{where}: it names {staff}/, which students do not have; remove it"
+
+
+def _names_folder(node: ast.AST, folder: str) -> bool:
+    """Whether a node is a path through a folder, or an import from it."""
+    match node:
+        case ast.Constant(value=str(text)):  # a word of prose stands between blanks
+            return text == folder or (folder in re.split(r"[/\\]", text) and not re.search(r"\s", text))
+        case ast.Import() | ast.ImportFrom():
+            return any(module.split(".")[0] == folder for module, _ in imported(node).values())
+    return False

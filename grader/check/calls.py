@@ -15,6 +15,7 @@ import torch
 
 from grader.check import show
 from grader.check.properties import is_instance, is_tensor, require
+from grader.check.text import text_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import another_expected, raised_by_student
 from grader.connection.student import own_probe
@@ -100,7 +101,7 @@ def _text(function: Proxy, args: tuple[Any, ...]) -> str:
     return f"{word_of(function)}({', '.join(show.show(arg) for arg in args)})"
 
 
-_SILENCERS = (b"catch_warnings", b"simplefilter", b"filterwarnings", b"showwarning")
+_SILENCERS = ("catch_warnings", "simplefilter", "filterwarnings", "showwarning")
 
 
 class Heard(NamedTuple):
@@ -182,8 +183,7 @@ def no_warning(function: Proxy, *args: Any, **kwargs: Any) -> Any:
     text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
     public = say("`{}` causes a warning", function)
     require(not call.warnings, public, f"{public}\n{text}")
-    files = connection_of(function).files.values()
-    silences = any(word in text for text in files for word in _SILENCERS)
+    silences = text_of(connection_of(function)).uses(_SILENCERS)
     require(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
     return call.result
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
+import string
 import sys
 import types
 from collections.abc import Collection, Iterator, Mapping
@@ -147,12 +147,21 @@ class Text:
         roots = {mention.name for mention in packages}
         return [name for name in self._contents if name.removesuffix(".py").split("/")[0] in roots]
 
+    def uses(self, names: Collection[str]) -> bool:
+        """Whether code uses one of these names: by itself, as an attribute or as what it imports."""
+        for node in (node for nodes in self._nodes.values() for node in nodes):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in names:
+                    return True
+        return False
+
     def shown(self, mention: Mention, folder: str) -> str:
         """The place of a mention with the text of its line, below a message; "" if it has no line."""
-        lines = self._contents.get(mention.file, b"").decode("utf-8", "replace").splitlines()
+        lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
             return ""
-        line = Line(mention.file, mention.line, "", lines[mention.line - 1].strip()[:120])
+        text = lines[mention.line - 1].decode("utf-8", "replace").strip()
+        line = Line(mention.file, mention.line, "", text[:120])
         return "\n".join(["", *shown_lines([line], folder)])
 
     def hidden(self, allow: Collection[str] = ()) -> Mention | None:
@@ -291,7 +300,7 @@ def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> 
     """What a call by a name that stands in a text could hide."""
     match function, args:
         case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
-            if not re.search(r"\{[^{}:!]*[.\[]", text):  # a field with an attribute or an item
+            if not _has_path(text):
                 fine.add(id(function))
         case ast.Name(id="type"), [_, _, *_]:
             yield "type with three arguments"
@@ -301,6 +310,15 @@ def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> 
                 yield f"{name} with a name that is not written out as a string"
             elif _is_inside(named.value) or named.value in _BUILTINS:
                 yield f".{named.value}"
+
+
+def _has_path(template: str) -> bool:
+    """Whether a field of a template for `format` names an attribute or an item, also within the format of another."""
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError:  # which raises where it is used
+        return False
+    return any(any(mark in (name or "") for mark in ".[") or _has_path(form or "") for _, name, form, _ in fields)
 
 
 def _is_inside(name: str) -> bool:

@@ -84,9 +84,20 @@ def public_text(source: str) -> str:
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
-    """The files of a known answer as if it were handed in: with staff's shared code, if it names that."""
-    shared = exercise.shared if SHARED.encode() in source else {}
+    """The files of a known answer as if it were handed in: with staff's shared code, if it imports that."""
+    shared = exercise.shared if _imports(source, SHARED) else {}
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
+
+
+def _imports(source: bytes, package: str) -> bool:
+    """Whether a file imports something of a package; a file that is not Python imports nothing."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return False
+    names = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return any(name.split(".")[0] == package for name in names)
 
 
 def wrong_files(exercise: Exercise) -> list[Path]:
@@ -239,12 +250,13 @@ def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[st
 def write_digest(exercise: Exercise) -> bool:
     """Bring the digest of the starter in exercise.yaml up to date; tell whether that changed it."""
     path = exercise.folder / EXERCISE_FILE
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes().decode("utf-8")  # with its line ends, which are somebody's choice
     line = f"starter: {starter_digest(exercise.starter.read_bytes())}"
-    new, count = re.subn(r"^starter:.*$", line, text, flags=re.MULTILINE)
+    new, count = re.subn(r"^starter:[^\r\n]*", line, text, flags=re.MULTILINE)
     if not count:
-        new = f"{text.rstrip()}\n{line}\n"
-    path.write_text(new, encoding="utf-8")
+        end = "\r\n" if "\r\n" in text else "\n"
+        new = f"{text.rstrip()}{end}{line}{end}"
+    path.write_bytes(new.encode("utf-8"))
     return new != text
 
 

@@ -22,7 +22,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.course import layout
-from grader.course.answers import Answer, as_submitted, read_answer, starter_digest
+from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
@@ -424,8 +424,8 @@ def _parts(source: str) -> tuple[str, str]:
     task = ast.get_docstring(tree)
     if task is None:
         return "", source.strip("\n")
-    after = source.splitlines()[tree.body[0].end_lineno :]
-    return task.partition("\n")[2].strip("\n"), "\n".join(after).strip("\n")
+    after = lines_of(source)[tree.body[0].end_lineno :]
+    return task.partition("\n")[2].strip("\n"), "".join(after).strip("\n")
 
 
 def _paragraphs(task: str) -> Iterator[str]:

@@ -151,18 +151,23 @@ def _trace(error: BaseException | None) -> str:
     return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
 
 
-def statement_of(error: BaseException, path: Path) -> str:
-    """The statement of the check file that raised; of an `assert` the condition, of a block the first line."""
+def _raising(error: BaseException, path: Path) -> ast.stmt | None:
+    """The innermost statement of the check file that raised, if it is there."""
     line = line_of(error, path)
     try:
         tree = _parsed("".join(linecache.getlines(str(path))))
     except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
-        return ""
+        return None
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     around = [node for node in statements if node.lineno <= line <= (node.end_lineno or 0)]
-    if not around:
+    return around[-1] if around else None
+
+
+def statement_of(error: BaseException, path: Path) -> str:
+    """The statement of the check file that raised; of an `assert` the condition, of a block the first line."""
+    innermost = _raising(error, path)
+    if innermost is None:
         return ""
-    innermost = around[-1]
     return ast.unparse(innermost.test if isinstance(innermost, ast.Assert) else innermost).split("\n")[0]
 
 
@@ -262,8 +267,13 @@ def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison
 
 def _called_value(error: TypeError, path: Path, student: Connection) -> str:
     """The student's name that a check called although it is not a function, or ""."""
-    called = re.findall(r"\bstudent\.(\w+)\(", statement_of(error, path))
-    return next((name for name in called if student.names().get(name) == "value"), "")
+    statement = _raising(error, path)
+    for node in ast.walk(statement) if statement is not None else ():
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("student"), attr=name)):
+                if student.names().get(name) == "value":
+                    return name
+    return ""
 
 
 def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | None) -> str:

@@ -40,7 +40,7 @@ _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
 """What `print` shows. Sharing of memory, writes and times are seen in other ways."""
 
 _ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
-_IMPORTS = {"np.": "import numpy as np", "torch.": "import torch"}
+_IMPORTS = {"np": "import numpy as np", "torch": "import torch"}
 _RAISED, _LOST = "raised: ", "lost: "
 _CALL_S = 1.0
 _LONGEST = 4000
@@ -135,7 +135,8 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
         body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
     if not body:
         return None
-    imports = [line for mark, line in _IMPORTS.items() if any(mark in text for text in body)]
+    used = {node.id for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Name)}
+    imports = [line for name, line in _IMPORTS.items() if name in used]
     imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device is Device.SIM else []
     imports.append(f"from {module} import {', '.join(sorted({call.name for call in last}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
@@ -216,12 +217,12 @@ def _example(text: str) -> str:
 
 
 def _is_python(text: str) -> bool:
-    """Whether an example is lines to run; else it is advice in words."""
+    """Whether an example is lines to run, of which one calls something; else it is advice in words."""
     try:
-        ast.parse(_as_lines(text))
+        tree = ast.parse(_as_lines(text))
     except (SyntaxError, ValueError):
         return False
-    return "(" in text
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
 def _as_lines(text: str) -> str:

@@ -69,8 +69,11 @@ class Words:
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
         self._keys = {Key(value) for value in values}
-        # An assertion of a probe is shown as its line.
-        self._literals |= {line.strip() for text in texts for line in text.splitlines() if "assert " in line}
+        # An assertion of a probe is shown as the line where it begins.
+        for text, tree in zip(texts, trees, strict=True):
+            lines = text.encode("utf-8", "replace").splitlines()  # of bytes, whose lines are those of the parser
+            asserts = (node for node in ast.walk(tree) if isinstance(node, ast.Assert))
+            self._literals |= {lines[node.lineno - 1].decode("utf-8", "replace").strip() for node in asserts}
         self._numbers = {form for value in values if isinstance(value, (int, float)) for form in _written(value)}
         if limits is not None:
             known = (*vars(limits).values(), limits.output_kb / 1024)

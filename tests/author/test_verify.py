@@ -12,6 +12,7 @@ from support import COURSES, RIGHT, WarmGrade, verified
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
 from grader.author.text import leaks
+from grader.course.answers import write_digest
 from grader.course.load import load_course
 from grader.model import Course
 
@@ -58,6 +59,14 @@ def add(path: str, text: str) -> Plant:
 def remove(path: str) -> Plant:
     """A fault: a file that is missing."""
     return lambda root, exercise: (root / within(exercise, path)).unlink()
+
+
+def both(*plants: Plant) -> Plant:
+    def plant(root: Path, exercise: str) -> None:
+        for one in plants:
+            one(root, exercise)
+
+    return plant
 
 
 ACCEPTS_ALL = """
@@ -113,7 +122,9 @@ FAULTS: dict[str, dict[str, Plant]] = {
         f"{TASK}: the code has 55 lines; shorten it to 40": change(
             TASK, "def double_(x):", "x = 1\n" * 50 + "def double_(x):"
         ),
-        f"{TASK}: nothing is marked TODO": change(TASK, "  # TODO", ""),
+        f"{TASK}: nothing is marked TODO": both(
+            change(TASK, "  # TODO", ""), change(TASK, '"""Double it\n', '"""Double it\n\nIt is marked TODO below.\n')
+        ),
         f"{SETTINGS}: par: the shortest right answer here has ": change(
             SETTINGS, "points: 10\n", "points: 10\npar: 9\n"
         ),
@@ -188,6 +199,9 @@ FAULTS: dict[str, dict[str, Plant]] = {
         f"{TASK}: no check examines the rule C9; write a check, or remove the rule": change(
             TASK, '"""Double it\n', '"""Double it\n\nC9  Nothing is printed.\n'
         ),
+        f"{SHOWN_CHECKS}: it names solutions/, which students do not have; remove it": change(
+            SHOWN_CHECKS, "import torch\n", "import torch\n\nWHERE = 'solutions/01_basics/x.txt'\n"
+        ),
         f"{CHECKS}: check_small: a shown check has the same name; give each check its own name": change(
             CHECKS, "def check_dtype", "def check_small"
         ),
@@ -254,6 +268,28 @@ def test_solution_on_a_page_is_reported(home: Path) -> None:
     course = load_course(home)
     (proof,) = verified(course, course.exercises[:1])
     assert any("README.md:8: a function's body of a solution stands here" in problem for problem in proof.problems)
+
+
+def test_files_are_read_as_python_reads_them(home: Path, few_unusual: None) -> None:
+    """A word of prose is no folder, a name in a comment is no import, and a form feed ends no line."""
+    shown = home / SHOWN_CHECKS
+    shown.write_text(shown.read_text().replace("import torch\n", '"""Both solutions agree."""\n\nimport torch\n', 1))
+    right = home / STAFF / "right/adds.py"
+    right.write_text(f"# nothing shared\nS = '\x0c'\n{right.read_text()}")
+    (home / "solutions/shared").mkdir()
+    (home / "solutions/shared/tools.py").write_text("this is not Python\n")
+    course = load_course(home)
+    (proof,) = verified(course, course.exercises[:1])
+    assert proof.problems == []
+
+
+def test_digests_keep_line_ends(home: Path) -> None:
+    """Bringing a digest up to date changes its own line and no other."""
+    path, exercise = home / SETTINGS, load_course(home).exercises[0]
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    before = path.read_bytes()
+    assert not write_digest(exercise)
+    assert path.read_bytes() == before
 
 
 def test_answers_that_behave_alike_are_noted(home: Path, few_unusual: None) -> None:

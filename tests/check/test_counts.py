@@ -238,6 +238,9 @@ def test_warnings_are_found(function: Function) -> None:
     for body in (f"warnings.simplefilter('ignore')\n{warn}", f"with warnings.catch_warnings(action='ignore'): {warn}"):
         silent = one(function, body.replace(": warnings", ":\n    warnings"), "import warnings")
         assert "silences warnings" in failure(no_warning, silent, X).public
+    # Words of a comment or a text silence nothing.
+    says = '"""Never simplefilter here."""\nreturn x + len("catch_warnings")  # nor filterwarnings'
+    assert no_warning(one(function, says), X).shape == X.shape
 
 
 def test_the_reference_can_be_counted(function: Function) -> None:
