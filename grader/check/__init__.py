@@ -47,6 +47,7 @@ from grader.check.properties import (
     same_layout,
     same_shape,
     same_weights,
+    type_name,
 )
 from grader.check.ratios import as_fast_as, as_lean_as
 from grader.check.rules import does_not_call, imports_no, uses_only
@@ -79,4 +80,4 @@ __all__ += ["keeps_arguments", "keeps_dtypes", "keeps_graph", "kind", "learns", 
 __all__ += ["no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
 __all__ += ["poisoned", "raises", "reads_openly", "require", "same", "same_dtype", "same_layout", "same_shape"]
 __all__ += ["same_values", "same_weights", "seeded", "shares", "shares_memory", "shares_nothing", "source"]
-__all__ += ["stays_in_torch", "training_step", "unchanged", "uses_at_most", "uses_only", "writes_show"]
+__all__ += ["stays_in_torch", "training_step", "type_name", "unchanged", "uses_at_most", "uses_only", "writes_show"]

@@ -126,6 +126,11 @@ class Rng(torch.Generator):
         """A tensor with the numbers from 0 to `count` - 1, each once."""
         return torch.randperm(count, generator=self)
 
+    def distinct(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """A tensor of numbers that all differ, so that a sort or a maximum has one answer."""
+        count = torch.Size(shape).numel()
+        return (self.permutation(count) - count // 2).to(dtype).reshape(shape)
+
 
 @dataclass(frozen=True)
 class Accelerator:
@@ -177,7 +182,7 @@ KINDS = (
 """The names of all cases, in the order in which they come."""
 
 
-def edge_cases(rng: Rng, *sizes: int, without: Collection[str] = ()) -> dict[str, Any]:
+def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
     """Tensors of at least two dims by the names of their cases. The numbers are small and exact in every dtype.
 
     Cases of other shapes are "no elements", whose first size is 0, and "0 dims". "large integers" are above 2**24 and
@@ -186,12 +191,13 @@ def edge_cases(rng: Rng, *sizes: int, without: Collection[str] = ()) -> dict[str
     Args:
         rng: the check's.
         sizes: the shape of the others.
-        without: names of cases that the task excludes, such as ("bfloat16", "NaN").
+        only: names of cases, such as ("bfloat16", "NaN"); all of them by default.
+        without: names of cases that the task excludes.
 
     Raises:
         ValueError: fewer than two sizes, or a name that is not a case.
     """
-    if len(sizes) < 2 or not {*without} <= {*KINDS}:
+    if len(sizes) < 2 or not {*only, *without} <= {*KINDS}:
         raise ValueError(f"edge cases need two sizes or more, and names out of {', '.join(KINDS)}")
     x = rng.whole(-9, 9, *sizes, dtype=torch.float32) / 2
     last = sizes[-1]
@@ -208,7 +214,7 @@ def edge_cases(rng: Rng, *sizes: int, without: Collection[str] = ()) -> dict[str
         *(window[..., 1 : last + 1], turned.permute(*reversed(range(len(sizes)))), window[..., 1::2]),
         *(x[..., :1, :].expand(*sizes), x.clone().requires_grad_()),
     )
-    return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind not in without}
+    return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind in only and kind not in without}
 
 
 def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:

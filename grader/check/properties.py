@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.connection.connection import is_proxy, named, place_of, word_of
+from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
 from grader.model.endings import CheckFailed, say
 from grader.model.picture import Picture
 from grader.wire.facts import Facts, facts_of
@@ -100,6 +100,11 @@ def kind(value: Any) -> str:
     return show.kind(value, public=True)
 
 
+def type_name(value: Any) -> str:
+    """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
+    return kind_of(value) if is_proxy(value) else type(value).__name__
+
+
 def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:
     """The shapes are equal; `expected` is a tensor, an array or a shape."""
     has_shape(actual, what)
@@ -173,47 +178,80 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def has_parameters(
-    module: Any, parameters: Shapes, what: str = "the module", *, buffers: Shapes | None = None, dtype: Any = None
+    module: Any, parameters: Shapes, what: str = "", *, buffers: Shapes | None = None, dtype: Any = None
 ) -> None:
     """The module has parameters of these names and shapes, and no others.
 
     Args:
         module: the student's.
         parameters: shapes by name, such as {"weight": (4, 3)}.
-        what: its name in messages.
+        what: its name in messages; "your `Net`" by default.
         buffers: the same for buffers; by default they are not checked.
         dtype: of all parameters; by default it is not checked.
     """
+    what = what or _name_of(module)
     tensors = _named(module, "parameters", what)
-    _same_shapes(tensors, parameters, say("the parameters of {}", what))
+    _same_shapes(tensors, parameters, say("parameter"), what)
     if buffers is not None:
-        _same_shapes(_named(module, "buffers", what), buffers, say("the buffers of {}", what))
+        _same_shapes(_named(module, "buffers", what), buffers, say("buffer"), what)
+    # The names are those of the check by now.
     for name, tensor in tensors.items():
-        public = say("a parameter of {} has the wrong dtype", what)
-        story = f"{public}: expected {dtype} for {name}, got {show.dtype(tensor)}"
-        require(dtype is None or tensor.dtype is dtype, public, story)
+        if dtype is not None and tensor.dtype is not dtype:
+            public = say("the parameter `{}` of {} has the wrong dtype", name, what)
+            raise unequal(public, str(dtype).removeprefix("torch."), show.dtype(tensor), "dtype")
 
 
-def same_weights(module: Any, other: Any, what: str = "the module") -> None:
+def same_weights(module: Any, other: Any, what: str = "") -> None:
     """Give the module the parameters and buffers of another, the reference's most often; they must have the same names.
 
     Args:
         module: the student's.
         other: the one from which they are taken.
-        what: its name in messages.
+        what: its name in messages; "your `Net`" by default.
     """
     theirs = other.state_dict()
+    what = what or _name_of(module)
     is_instance(module, torch.nn.Module, what)
-    whole = say("the parameters and buffers of {}", what)
-    _same_shapes(_tensors(module.state_dict(), whole), {name: each.shape for name, each in theirs.items()}, whole)
+    mine = _tensors(module.state_dict(), say("the parameters and buffers of {}", what))
+    shapes = {name: each.shape for name, each in theirs.items()}
+    # Names of the other module do not stand in the check file, so a hidden check must not show them.
+    _same_shapes(mine, shapes, say("parameter or buffer"), what, named=False)
     module.load_state_dict(theirs)
 
 
-def _same_shapes(actual: Mapping[str, torch.Tensor], expected: Shapes, what: str) -> None:
-    wanted = {name: tuple(shape) for name, shape in expected.items()}
+def _name_of(module: Any) -> str:
+    """What messages call a module: the class or the function of the student's that it comes from."""
+    return say("your `{}`", word_of(module)) if is_proxy(module) else say("the module")
+
+
+def _same_shapes(
+    actual: Mapping[str, torch.Tensor], expected: Shapes, one: str, what: str, *, named: bool = True
+) -> None:
+    """Fail unless tensors have these names and shapes, and there are no others.
+
+    Args:
+        actual: the student's.
+        expected: shapes by name.
+        one: what one of them is called.
+        what: what the module is called.
+        named: whether the expected names stand in the check file, so that a hidden check may show them.
+    """
     got = {name: show.shape(tensor) for name, tensor in actual.items()}
-    if got != wanted:
-        raise unequal(say("{} have other names or shapes than expected", what), wanted, got)
+    wanted = {name: tuple(shape) for name, shape in expected.items()}
+    for name, shape in wanted.items():
+        if name not in got:
+            text = say("{} lacks the {} `{}`", what, one, name)
+            public = text if named else say("{} lacks a {} that is expected", what, one)
+            raise CheckFailed(public, show.pair(f"{text} of shape {shape}", wanted, got))
+    for name, shape in wanted.items():
+        if got[name] != shape:
+            text = say("the {} `{}` of {} has the wrong shape", one, name, what)
+            public = text if named else say("a {} of {} has the wrong shape", one, what)
+            raise unequal(public, shape, got[name], "shape", head=text)
+    if extra := [name for name in got if name not in wanted]:
+        # Its name is the student's, who could choose it for what it tells of a hidden input.
+        head = f"{what} has the {one} `{extra[0]}` of shape {got[extra[0]]}, which is not expected"
+        raise CheckFailed(say("{} has a {} that is not expected", what, one), show.pair(head, wanted, got))
 
 
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:

@@ -39,6 +39,7 @@ def as_fast_as(
     size: int,
     at_most: float,
     named: str = _REFERENCE,
+    in_place: bool = False,
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Ratio:
@@ -52,6 +53,7 @@ def as_fast_as(
         size: for `inputs`; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
         at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
         named: the other's name in messages.
+        in_place: whether what became of the arguments is compared as well, for a function that changes them.
         rtol: relative tolerance for the results, as for `same_values`.
         atol: absolute tolerance.
 
@@ -70,7 +72,7 @@ def as_fast_as(
     connection = connection_of(function)
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
     final = not connection.record.unconfirmed
-    measurement = Measurement(function, other, inputs, at_most, same_results, size, final)
+    measurement = Measurement(function, other, inputs, at_most, same_results, size, in_place, final)
     ratio = measurement.decide()
     limit = _limit(at_most, named)
     span = "between " + " and ".join(_times(each, at_most).partition(" time")[0] for each in (ratio.low, ratio.high))

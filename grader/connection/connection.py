@@ -409,7 +409,7 @@ class Connection:
             )
         place = place_of(value)
         if place.connection is not self:
-            text = "a call takes objects of the student's or of the reference's, and not of both"
+            text = "a call takes objects of the student's or of the reference's, and not of both: call it once for each"
             raise Unsupported(f"`{place.word}` belongs to another process: {text}")
         if place.life and place.life != self.lives:
             raise RuntimeError(f"`{place.word}` is gone: its worker has ended")

@@ -87,6 +87,7 @@ class Measurement:
         limit: the largest ratio of the times that passes.
         same_results: raises where two results of a sample differ.
         size: for the inputs; doubled where the other is too fast for the clock. A tenth of it is the warm-up.
+        in_place: whether the arguments are compared afterwards, too.
         final: whether what fails now has failed; else it is provisional, and all of this is done again later.
         calls: how many of each side make a sample in full size; None until that and the size are known.
         cpu_clock: whether CPU time could be read; without, nothing is decided.
@@ -100,6 +101,7 @@ class Measurement:
     limit: float
     same_results: Callable[[Any, Any], None]
     size: int
+    in_place: bool = False
     final: bool = True
     calls: Calls | None = None
     cpu_clock: bool = True
@@ -205,7 +207,8 @@ class PairedRun:
             args = [copies(*each) for each in args]
         # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
-        mine_in, other_in = (Inputs(*(args[place] for place in places)) for places in picked)
+        in_place = self._measurement.in_place
+        mine_in, other_in = (Inputs(*(args[place] for place in places), in_place=in_place) for places in picked)
         self._turn += 1
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
@@ -263,7 +266,8 @@ class PairedRun:
         # judged side is not sent on: it may be anything.
         for count in dict.fromkeys(calls):
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
-            idle_s.append(self._call_other(Inputs(*both), idle=True).cpu_s / count)
+            inputs = Inputs(*both, in_place=self._measurement.in_place)
+            idle_s.append(self._call_other(inputs, idle=True).cpu_s / count)
             self._other.add_late_work()
         return Sides(idle_s[0], idle_s[-1])
 

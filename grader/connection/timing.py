@@ -69,6 +69,7 @@ class Inputs:
 
     Args:
         calls: for each call its arguments: tensors, arrays and plain values.
+        in_place: whether the arguments are compared afterwards; they then come back beside the result.
 
     Attributes:
         weight: bytes of the message.
@@ -77,11 +78,11 @@ class Inputs:
         Unsupported: an argument cannot be sent.
     """
 
-    def __init__(self, *calls: Sequence[Any]) -> None:
+    def __init__(self, *calls: Sequence[Any], in_place: bool = False) -> None:
         self.tree, blocks = Encoder(Table(), _refuse).encode([tuple(args) for args in calls])
         self.starts = starts_of([len(block) for block in blocks])
         self.size = self.starts.pop()
-        self.blocks, self.count = blocks, len(calls)
+        self.blocks, self.in_place, self.count = blocks, in_place, len(calls)
         self.weight = self.size + len(repr(self.tree["rows"]))
 
 
@@ -136,7 +137,7 @@ class TimedWorker:
             pid, seconds = self.connection.live_worker().pid, self.connection.limits.call_s
             clock.reset_peak(pid)
             before = clock.memory(pid)
-            self._request(self._message(self._child, hold=True), self._numbers(inputs), seconds)
+            self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
             after = clock.memory(pid)
             (result,) = self._results(self._request({"do": "results"}, [], seconds), 1)
         return None if before is None or after is None else (before, after, result)
@@ -178,7 +179,7 @@ class TimedWorker:
 
     def _go(self, inputs: Inputs, seconds: float, *, idle: bool) -> Timing:
         late, worker, started = self._late(), self.connection.live_worker(), time.monotonic()
-        message = self._message(["name", "", "last"] if idle else self._child)
+        message = self._message(inputs, ["name", "", "last"] if idle else self._child)
         try:
             disturbed, before = clock.disturbances(worker.pid), self._look()
             frame = self._request(message, self._numbers(inputs), seconds)
@@ -197,8 +198,8 @@ class TimedWorker:
         self._last = Timing(cpu_s, asleep_s, self._results(frame, inputs.count), len(frame.data), since)
         return self._last
 
-    def _message(self, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
-        return {"do": "go", "function": child, "hold": hold}
+    def _message(self, inputs: Inputs, child: list[Any], *, hold: bool = False) -> dict[str, Any]:
+        return {"do": "go", "function": child, "in_place": inputs.in_place, "hold": hold}
 
     def _numbers(self, inputs: Inputs) -> list[Any]:
         """Write the numbers into the memory that the worker has mapped; without any, give them to go with a message."""

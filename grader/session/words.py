@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,7 @@ class Words:
 
     def __init__(self, texts: Sequence[str], names: Iterable[str] = (), limits: Limits | None = None) -> None:
         trees = [ast.parse(text) for text in texts]
+        constants = {name: value for tree in trees for name, value in _constants(tree)}
         nodes = [node for tree in trees for node in ast.walk(tree)]
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         self._literals = {value for value in values if isinstance(value, str)}
@@ -81,7 +82,7 @@ class Words:
         self._names = {*names, *(text for text in self._literals if text.isidentifier())}
         self._names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         self._names |= {node.id for node in nodes if isinstance(node, ast.Name)}
-        self._forms = [_form(node) for node in nodes if isinstance(node, ast.JoinedStr)]
+        self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
     def shown(self, text: str) -> str | None:
         """The text as a student may read it; None if a word of it is not known beforehand."""
@@ -115,13 +116,24 @@ class Words:
         return any(all(self._knows(field, depth + 1) for field in match.groups()) for match in fits)
 
 
-def _form(node: ast.JoinedStr) -> re.Pattern[str]:
+def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names in capitals that a module gives a plain value once, as an f-string writes it."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):
+                if name.isupper():
+                    yield name, str(value)
+
+
+def _form(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
     """The pattern of an f-string, with a group for each field."""
     parts = []
     for part in node.values:
         match part:
             case ast.Constant(value=str(text)):
                 parts.append(re.escape(text))
+            case ast.FormattedValue(value=ast.Name(id=name), format_spec=None) if name in constants:
+                parts.append(re.escape(constants[name]))
             case _:
                 parts.append(rf"(.{{0,{_LONGEST_FIELD}}}?)")
     return re.compile("".join(parts), re.DOTALL)

@@ -282,11 +282,16 @@ class Submission:
 
     def _go(self, frame: Frame, function: Any) -> Reply:
         """Make the calls that were prepared; their numbers are in shared memory by now, or come along."""
-        blocks = self._prepared.blocks
+        blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
             for block, start in zip(blocks, starts_of([block.nbytes for block in blocks]), strict=False):
                 block.data[:] = np.frombuffer(frame.data[start : start + block.nbytes], np.uint8)
-        calls = [functools.partial(function, *args) for args in self._calls]
+
+        def one(args: tuple[Any, ...]) -> Any:
+            result = function(*args)
+            return [result, list(args)] if in_place else result
+
+        calls = [functools.partial(one, args) for args in self._calls]
         if not frame.tree["hold"]:
             return self._replies(calls)
         self._held = Future()

@@ -40,6 +40,7 @@ def test_each_case_is_what_its_name_says() -> None:
 
 def test_cases_can_be_chosen() -> None:
     """A check takes the cases that the task allows, and a name that does not exist is an error."""
+    assert list(edge_cases(rng(), 2, 2, only=("NaN", "bool"))) == ["bool", "NaN"]
     assert "NaN" not in edge_cases(rng(), 2, 2, without=("NaN",))
     with pytest.raises(ValueError, match="out of float16"):
         edge_cases(rng(), 2, 2, without=("NaNs",))

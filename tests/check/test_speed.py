@@ -259,6 +259,15 @@ def test_a_result_that_is_not_computed(function: Function, text: str) -> None:
     assert "the result of a timed call" in failure(judge, function(text + "\n"), function).public
 
 
+def test_arguments_changed_in_place(function: Function) -> None:
+    """With `in_place`, what became of the arguments is compared."""
+    right = function("def double(x): x += x\n", "double")
+    assert judge(right, function, name="double", in_place=True).below is True
+    wrong = function("def double(x): x += 1\n", "double")
+    failed = failure(judge, wrong, function, name="double", in_place=True)
+    assert "the result of a timed call" in failed.public
+
+
 def test_a_call_that_does_not_end(function: Function) -> None:
     """It is stopped, and told as a lower bound."""
     endless = function("def total(x):\n    while True: pass\n", call_s=0.5)

@@ -288,6 +288,7 @@ def test_names_say_what_comes(rng: Rng) -> None:
     whole = rng.whole(-1, 1, 200, 2, dtype=torch.int16)
     assert (whole.dtype, whole.shape, whole.unique().tolist()) == (torch.int16, (200, 2), [-1, 0, 1])
     assert rng.permutation(5).sort().values.tolist() == [0, 1, 2, 3, 4]
+    assert rng.distinct(3, 4).unique().numel() == 12
     assert rng.whole(0, 1).shape == ()
 
 
@@ -308,7 +309,7 @@ def test_the_stream_gives_all_of_it() -> None:
     def draw() -> list[torch.Tensor]:
         rng = Rng()
         rng.manual_seed(5)
-        return [rng.normal(3), rng.bools(9), torch.tensor(rng.shuffled([1, 2, 3]))]
+        return [rng.normal(3), rng.bools(9), rng.distinct(4), torch.tensor(rng.shuffled([1, 2, 3]))]
 
     for one, other in zip(draw(), draw(), strict=True):
         torch.testing.assert_close(one, other)

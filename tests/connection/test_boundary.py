@@ -188,7 +188,7 @@ def test_a_layer_and_its_parameters(student: Student) -> None:
 def test_a_module_is_used_through_its_proxy(student: Student, reference: Student) -> None:
     """It learns beside student code, and takes the reference's weights."""
     net, other = student.Net(), reference.Net()
-    has_parameters(net, {"first.weight": (2, 3), "first.bias": (2,)})
+    has_parameters(net, {"first.weight": (2, 3), "first.bias": (2,)}, buffers={"calls": ()}, dtype=torch.float32)
     learns(net, torch.randn(5, 3))
     same_weights(net, other)
     x = torch.randn(4, 3)

@@ -26,9 +26,10 @@ def test_each_call_has_its_result(start: str, request: pytest.FixtureRequest) ->
     function: Function = request.getfixturevalue(start)
     total = function("def total(x, n):\n    x.add_(1)\n    return x.sum() * n")
     with closing(TimedWorker(total)) as timed:
-        inputs = Inputs(*[(x.clone(), 2) for x in CALLS])
+        inputs = Inputs(*[(x.clone(), 2) for x in CALLS], in_place=True)
         timing = timed.call(inputs)
-        assert [float(result) for result in timing.results] == [6.0, 12.0, 18.0, 24.0]
+        assert [float(result) for result, _ in timing.results] == [6.0, 12.0, 18.0, 24.0]
+        assert [args[0].tolist() for _, args in timing.results] == [[n + 1.0] * 3 for n in range(4)]
         assert timing.cpu_s >= 0
         assert timed.call(Inputs((CALLS[2], 5)), idle=True).results == [5]
         grown = timed.grow(Inputs((CALLS[1], 3)))

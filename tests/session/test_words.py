@@ -24,7 +24,7 @@ import torch
 
 from grader.check import (
     CannotJudge, CheckFailed, calling, check, count, facts, is_tensor, kind, on_device, require, same, same_dtype,
-    same_shape, same_values, stays_in_torch, uses_at_most,
+    same_shape, same_values, stays_in_torch, type_name, uses_at_most,
 )
 
 TRY = "double(torch.ones(2))"
@@ -70,7 +70,7 @@ def check_tells_input(student, rng):
 def check_tells_type(student, rng):
     """Puts the name of a class into its text"""
     yours = student.double(rng.normal(rng.integer(3, 9)))
-    raise CannotJudge(f"a {yours!r} is no tensor")
+    raise CannotJudge(f"a {type_name(yours)} is no tensor")
 
 
 @check("C1", try_this=TRY)
@@ -209,12 +209,13 @@ def test_what_a_check_should_not_say_is_for_staff(grade: Grade) -> None:
 
 
 FILE = '''
+LIMIT = 20
 UNITS = {"pixels": 1}
 
 
 def check_one(student, x, key, thing):
     """Looks at something"""
-    require(False, "one call runs more than 20 operations; a handful will do")
+    require(False, f"one call runs more than {LIMIT} operations; a handful will do")
     same_dtype(student.solve(x), what=f"the tensor under {key} for {x.dtype}")
     require(False, f"{thing} is on {key}", f"{x}")
     uses_at_most(student.solve, ops=1200)
@@ -241,7 +242,7 @@ def check_one(student, x, key, thing):
     ],
 )
 def test_words_of_a_file(text: str, known: bool) -> None:
-    """Literals, and holes that hold words of closed sets; no numbers, no others."""
+    """Literals, constants in capitals, and holes that hold words of closed sets; no numbers, no others."""
     assert (Words([FILE]).shown(text) is not None) == known
 
 
