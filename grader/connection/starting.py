@@ -51,6 +51,7 @@ class Starter:
     Attributes:
         make_room: ends a worker that is ready for later, and says whether there was one.
         students: the workers in which submissions run now.
+        started: how many workers it has started.
         was_tested: whether a worker of it was seen to work.
     """
 
@@ -59,6 +60,7 @@ class Starter:
         self._numbers = itertools.count()
         self.make_room: Callable[[], bool] = lambda: False
         self.students: set[WorkerProcess] = set()
+        self.started = 0
         self.was_tested = False
 
     def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
@@ -118,6 +120,7 @@ class ForkStarter(Starter):
             self.leaving[:] = [worker for worker in self.leaving if not worker.has_left(0)]
             started = self._start(limits, spared, simulates)
             if isinstance(started, _Forked):
+                self.started += 1
                 _first_words(started)  # that it is confined
                 started.enter_group()
                 return started
@@ -285,6 +288,7 @@ class SpawnStarter(Starter):
         # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
         worker = self._spare or self._spawn()
         self._spare = None
+        self.started += 1
         worker.limits, worker.channel.caps = limits, _caps_of(limits)
         _first_words(worker)  # that it is warm
         wanted = StartWorker(str(worker.folder), _worker_limits(limits, self._room_mb), spared)

@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.answers import Answer
@@ -54,17 +54,19 @@ class Trace:
         verdict: what became of it.
         story: a digest of what staff read of it, as far as that does not hang on how the code is written.
         has_value: whether a wrong number is in it.
+        same_for_all: whether its inputs are those of all authors, so that it ends like that with every seed.
     """
 
     verdict: Verdict
     story: str = ""
     has_value: bool = False
+    same_for_all: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
         """That of an outcome of a check of this category."""
         if outcome.verdict is Verdict.PASSED:
-            return cls(outcome.verdict)
+            return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         text = outcome.detail
         if _OWN_ERROR.search(text):  # its words are the student's own
             text = _ERROR.sub(r"\1", text)
@@ -78,7 +80,7 @@ class Trace:
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
         has_value = category != COSTS and bool(_NUMBER.search(text))
-        return cls(outcome.verdict, digest, has_value)
+        return cls(outcome.verdict, digest, has_value, outcome.same_for_all)
 
     @property
     def passed(self) -> bool:
@@ -175,7 +177,8 @@ def _names(source: bytes) -> Iterable[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 3
+_VERSION = 4
+_HALF = 16
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
 
@@ -184,8 +187,13 @@ Sealed = Mapping[str, str]
 
 
 def name_of(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Under which name the mistakes stand that do this with each of the seeds."""
-    return _digest("name", exercise, behaviour).hex()[:32]
+    """Under which name the mistakes stand that do this with each of the seeds. It begins with `beginning_of`."""
+    return beginning_of(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
+
+
+def beginning_of(exercise: str, first: Traces) -> str:
+    """How the names of all mistakes begin that do this with the first seed: who does not, need not run with another."""
+    return _digest("name", exercise, [first]).hex()[:_HALF]
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Iterable[str]]) -> str:

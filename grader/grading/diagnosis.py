@@ -3,12 +3,15 @@
 Only a submission that lost points is diagnosed, and each function by itself: the failing checks that call one function
 are explained together, independently of the others. What explains them is a wrong answer that does in each of them
 what the submission does, with several seeds of our own: the same verdicts, values, kinds, dtypes, errors and counts.
-Wherever else it fails, the submission must fail in the same way. Wrong answers are sorted out by the check that must
-catch them, so that few are run in full, and each once for all students. The seeds are the same for everybody, and so
-are the sentences.
+Wherever else it fails, the submission must fail in the same way. Wrong answers are sorted out by what their files say,
+then by the check that must catch them, so that few are run in full, and each once for all students. The seeds are the
+same for everybody, and so are the sentences. A check that draws no number ends alike with each of them: what the graded
+run showed counts, and it is not run again.
 
-What none explains gets a digest of what it does with the first of the seeds, by which `unexplained` groups those that
-behave alike. A copy without wrong answers has them sealed.
+What no wrong answer explains alone may be two mistakes at once in one function, each of which explains some of its
+failing checks. What none explains gets a digest of what it does with the first of the seeds, by which `unexplained`
+groups those that behave alike. A copy without wrong answers has them sealed. An exercise that has neither is compared
+with nothing, so nothing of it is run again.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import combinations
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.grading import behaviour
@@ -39,7 +43,10 @@ EITHER = " Or: "
 """Between the sentences of two mistakes that behave alike."""
 
 BOTH = " And: "
-"""Between the sentences of mistakes in several functions."""
+"""Between the sentences of mistakes that were made at once."""
+
+MOST_ON_OTHERS = 0.2
+"""Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WHERE = re.compile(r"^In `\w+`(?: and `\w+`)*: ")
 
@@ -78,11 +85,12 @@ class Known:
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
         self._begun.add((exercise.id, str(answer.path)))
-        traces: Traces = {}
-        # Costs hardly depend on the inputs: they are run with one seed, for all.
-        costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS and check.id in checks}
-        if costs and seed != SEEDS[0]:
-            traces = self.traces(lane, answer, exercise, SEEDS[0], costs)
+        traces: dict[str, Trace] = {}
+        # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
+        if seed != SEEDS[0]:
+            costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
+            first = self.traces(lane, answer, exercise, SEEDS[0], checks)
+            traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
         key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
         if key not in self._traces:
@@ -94,7 +102,7 @@ class Known:
             mine.update(new)
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
-        return {**traces, **{id: mine[id] for id in wanted}}
+        return traces | {id: mine[id] for id in wanted}
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> dict[str, Trace]:
@@ -108,7 +116,7 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> GradedExercise:
-    """The exercise, with a sentence if it behaves like a known wrong answer, or like two that behave alike.
+    """The exercise, with a sentence if it behaves like a known wrong answer, or like two: alike, or both at once.
 
     Without a sentence it gets its behaviour.
 
@@ -131,9 +139,14 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     try:
         if diagnosis := _joined(task.sentences()):
             return replace(graded, diagnosis=diagnosis)
-        return replace(graded, behaviour=behaviour.behaviour_of(task.run(SEEDS[0])))
+        return replace(graded, behaviour=task.behaviour())
     finally:
         lane.watch = watch
+
+
+def has_known_mistakes(exercise: Exercise) -> bool:
+    """Whether there is something that an answer to an exercise can be compared with."""
+    return bool(exercise.wrong) or exercise.mistakes is not None
 
 
 def can_diagnose(graded: GradedExercise) -> bool:
@@ -160,13 +173,21 @@ class _Task:
         causes = Causes.of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
-    def sentences(self) -> Iterator[tuple[str, list[str]]]:
-        """For each function where it is, and the sentences that explain its failing checks."""
+    def behaviour(self) -> str:
+        """The digest of what it does with the first of the seeds; "" if nobody knows, and nothing is to be run for it.
+
+        It makes groups of what no known mistake explains. Where no mistake is known, it is not worth a run.
+        """
+        known = self._failing if has_known_mistakes(self._exercise) else self._known_with(SEEDS[0])
+        return behaviour.behaviour_of(self.run(SEEDS[0])) if known.keys() == self._failing.keys() else ""
+
+    def sentences(self) -> Iterator[tuple[str, str, list[str]]]:
+        """For each function where it is, the sentences that explain its failing checks, and what joins these."""
         groups = sorted(failures_of(self._graded.checks), key=self._place)
         if self._exercise.wrong:
             yield from self._explained(groups)
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
-            yield from ((self._where(group), self._unsealed(sealed, group)) for group in groups)
+            yield from ((self._where(group), EITHER, self._unsealed(sealed, group)) for group in groups)
 
     def _where(self, group: _Ids) -> str:
         """The function that these checks call, unless it is the one whose failure is printed above the sentence."""
@@ -175,27 +196,33 @@ class _Task:
         names = {f"`{name.split('.')[0]}`" for id in group for name in self._rows[id].outcome.called}
         return f"In {' and '.join(sorted(names))}: " if names else ""
 
-    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, list[str]]]:
+    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, str, list[str]]]:
         """The sentences of wrong answers, in a copy that has them."""
         parts = self._parts(groups)
         done: set[Answer] = set()
         for group in groups:
-            answers = [answer for answer, part in parts.items() if group <= part]
+            alone = [answer for answer, part in parts.items() if group <= part and self._keeps_to([answer], group)]
             # Who explains other functions as well is the likelier one.
-            most = max((len(parts[answer]) for answer in answers), default=0)
-            answers = [answer for answer in answers if len(parts[answer]) == most]
-            if not done.intersection(answers):
-                yield self._where(group), sentences_of(answers)
-            done.update(answers)
+            most = max((len(parts[answer]) for answer in alone), default=0)
+            alone = [answer for answer in alone if len(parts[answer]) == most]
+            both = [] if alone else self._two_at_once(parts, group)
+            if not done.intersection(alone):
+                yield self._where(group), (BOTH if both else EITHER), sentences_of(alone or both)
+            done.update(alone)
 
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
         """The sentences that what it does opens, in a copy that has them sealed."""
-        done = [_only(self.run(seed), group) for seed in SEALED_SEEDS]
-        return behaviour.unsealed(self._exercise.id, done, mistakes, behaviour.names_in(self._files))
+        id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
+        beginning = behaviour.beginning_of(id, first)
+        if not any(name.startswith(beginning) for name in mistakes):
+            return []
+        done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
+        return behaviour.unsealed(id, done, mistakes, behaviour.names_in(self._files))
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
         """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
         answers = [answer for answer in told_answers(self._exercise) if any(answer.caught_by in g for g in groups)]
+        answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
         if not answers:
             return {}
         mine = self.run(SEEDS[0])
@@ -220,6 +247,31 @@ class _Task:
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
         return same if all(id in same or trace.passed for id, trace in theirs.items()) else frozenset()
 
+    def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
+        """Two wrong answers that do together what it does, that which explains what is printed in full first.
+
+        They explain all failing checks, each of the two some that the other does not. Where several pairs do, the
+        answers whose sentences all of these have.
+        """
+        mine = {answer: part & group for answer, part in parts.items() if answer.caught_by in group}
+        pairs = [pair for pair in combinations(mine, 2) if mine[pair[0]] | mine[pair[1]] == group]
+        pairs = [(a, b) for a, b in pairs if mine[a] - mine[b] and mine[b] - mine[a] and self._keeps_to([a, b], group)]
+        sentences = [{answer.sentence for answer in pair} for pair in pairs]
+        certain = [answer for pair in pairs[:1] for answer in pair if all(answer.sentence in row for row in sentences)]
+        return sorted(certain, key=lambda answer: self._place(mine[answer]))
+
+    def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
+        """Whether an answer may explain these checks by what its file says, alone or with another one."""
+        others = [other for other in answers if other.caught_by in group]
+        return answer.caught_by in group and any(self._keeps_to([answer, other], group) for other in others)
+
+    def _keeps_to(self, answers: Collection[Answer], group: _Ids) -> bool:
+        """Whether these checks lost little on rules that all of these wrong answers keep."""
+        rules = {self._rows[answer.caught_by].check.contract for answer in answers}
+        broken = rules.union(*(answer.breaks for answer in answers))
+        others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
+        return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
+
     def _place(self, ids: _Ids) -> int:
         """The place of the first of these checks, in the order in which a reader meets them."""
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
@@ -227,12 +279,17 @@ class _Task:
     def run(self, seed: int) -> Traces:
         """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
         if seed not in self._ran:
-            known = dict(self._failing) if seed == self._ran_with else {}
+            known = self._known_with(seed)
             if seed != SEEDS[0]:
                 known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()
             self._ran[seed] = known | traces_in(self._lane, self._exercise, self._files, seed, again)
         return self._ran[seed]
+
+
+    def _known_with(self, seed: int) -> dict[str, Trace]:
+        """What the graded run says of the failing checks with a seed: that of the run, or any where none was drawn."""
+        return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
 def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
@@ -250,12 +307,12 @@ def _only(traces: Traces, ids: Iterable[str]) -> Traces:
     return {id: traces[id] for id in ids}
 
 
-def _joined(rows: Iterable[tuple[str, list[str]]]) -> str:
+def _joined(rows: Iterable[tuple[str, str, list[str]]]) -> str:
     """The sentences of each function, as long as there are not too many of them."""
     texts, left = list[str](), MOST
-    for where, sentences in rows:
+    for where, word, sentences in rows:
         if sentences and len(sentences) <= left:
-            texts.append(where + EITHER.join(sentences))
+            texts.append(where + word.join(sentences))
             left -= len(sentences)
     return BOTH.join(texts)
 

@@ -41,7 +41,7 @@ _REASONS = {
     "mistakes": "known wrong answers were changed",
 }
 
-VERSION = 6
+VERSION = 7
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 2.0
 """How long a cache waits for another process that writes to it."""
@@ -55,6 +55,7 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS results_of ON results (author, exercise, files, seed);
 CREATE TABLE IF NOT EXISTS traces (
     key TEXT NOT NULL, check_id TEXT NOT NULL, verdict TEXT NOT NULL, story TEXT NOT NULL, has_value INTEGER NOT NULL,
+    same_for_all INTEGER NOT NULL,
     PRIMARY KEY (key, check_id)
 );
 """
@@ -278,13 +279,13 @@ class Store:
         rows = []
         with suppress(sqlite3.OperationalError):  # it can be found again
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
-        return {id: Trace(Verdict(verdict), story, bool(has_value)) for _, id, verdict, story, has_value in rows}
+        return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
 
     def save_traces(self, key: str, traces: Traces) -> None:
         """Save how a known wrong answer ended."""
         with suppress(sqlite3.Error):  # it can be found again
             rows = [(key, id, *astuple(trace)) for id, trace in traces.items()]
-            self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", rows)
+            self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def forget_oldest(self) -> None:
         """Keep a cache small."""

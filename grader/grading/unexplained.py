@@ -21,7 +21,7 @@ from importlib import util
 
 from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
-from grader.grading.diagnosis import can_diagnose
+from grader.grading.diagnosis import can_diagnose, has_known_mistakes
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.score import Causes
 
@@ -64,7 +64,9 @@ def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExe
     """Add an exercise for which `is_unexplained` holds to the group that it belongs to, by digests of what they do."""
     key, why_not = graded.behaviour, ""
     if not key:
-        key, why_not = _endings(graded), _MISSED if can_diagnose(graded) else _NOTHING_SEEN
+        # Where no mistake is known yet, a draft may be made of any answer whose checks say something about its code.
+        unseen = _MISSED if has_known_mistakes(graded.exercise) else ""
+        key, why_not = _endings(graded), unseen if can_diagnose(graded) else _NOTHING_SEEN
     digest = hashlib.sha256(f"{graded.exercise.id}\0{key}".encode()).hexdigest()
     groups.setdefault(digest, Group(graded.exercise, digest, why_not, {})).members[author] = number
 

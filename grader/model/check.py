@@ -154,6 +154,8 @@ class Outcome:
         moments: what took virtual time, if `grade trace` runs.
         line: for authors: of the check file, at which it ended without passing, or 0.
         called: the student's functions and classes that the check called, by name.
+        same_for_all: whether the check drew no number, so that its inputs are those of all authors. Where a check
+            passes in the first run, this is not examined.
     """
 
     check: str
@@ -169,3 +171,4 @@ class Outcome:
     moments: tuple[Moment, ...] = ()
     line: int = 0
     called: tuple[str, ...] = ()
+    same_for_all: bool = False

@@ -187,10 +187,12 @@ class Done:
     Attributes:
         output: what the student printed while shown checks ran.
         waited_s: seconds for which workers were ready to run and had no core; None where the system does not tell.
+        workers: how many were started for it: for the student's code, and for references that no job before had met.
     """
 
     output: str
     waited_s: float | None = None
+    workers: int = 0
 
 
 Message = Plan | Collected | Job | Spawned | Outcome | Done

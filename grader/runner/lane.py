@@ -56,10 +56,11 @@ def _warn_of(finding: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one job: an outcome for each check, and what the student printed."""
+    """What came of one job: an outcome for each check, what the student printed, and how many workers it took."""
 
     outcomes: Sequence[Outcome]
     output: str
+    workers: int = 0
 
 
 Watch = Callable[[str, float], None]
@@ -276,7 +277,7 @@ class Lane:
     def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, hear: Hear) -> Run:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
-        output, detail = "", "it did not run"
+        output, workers, detail = "", 0, "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
         late = pending = False
         while True:
@@ -300,7 +301,7 @@ class Lane:
                 self._end_process()
                 break
             if isinstance(message, Done):
-                output = message.output
+                output, workers = message.output, message.workers
                 if late:
                     self._note_late(exercise, message.waited_s)
                 if part.stops:
@@ -314,7 +315,7 @@ class Lane:
             if check.id not in outcomes:
                 lost = _lost(check.id, detail, pending=pending)
                 outcomes[check.id] = _too_late(check.id, exercise) if late else lost
-        return Run([outcomes[check.id] for check in checks], output)
+        return Run([outcomes[check.id] for check in checks], output, workers)
 
     def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
         """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.

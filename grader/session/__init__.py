@@ -3,6 +3,7 @@
 __main__, start  the entry; what is done with a run plan; a proof that workers work, before anything is graded
 host             the channel to the host
 plugin           the pytest plugin: collects and runs checks, and gives them their fixtures
+own_time         the time that a check's own code may take, by the hooks of pytest-timeout
 checks           checks as they were collected, and what each run gets anew: values of their files, a stream of inputs
 connections      the connections to the student and to the references, by accelerator; what the student printed
 judge            what a check raised -> its outcome, with verdict, messages and picture; a second run if need be

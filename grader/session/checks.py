@@ -159,6 +159,12 @@ class InputStream:
         np.random.seed(np.frombuffer(self._digest(b"numpy"), "<u4").astype(np.uint32))
         random.seed(self._digest(b"python"))
 
+    def are_others_untouched(self) -> bool:
+        """Whether nothing was drawn from these since `begin_others`; they begin anew."""
+        states = _states_of_others()
+        self.begin_others()
+        return states == _states_of_others()
+
     def _twister(self, name: bytes) -> torch.Tensor:
         return twister_state(hashlib.shake_256(self._key + name).digest(4 * _WORDS))
 
@@ -168,6 +174,11 @@ class InputStream:
     def workers_seed(self) -> int:
         """The seed of student code's own generators, which reveals nothing of what the check draws."""
         return int.from_bytes(self._digest(b"worker")[:6], "big")
+
+
+def _states_of_others() -> tuple[object, ...]:
+    numpys = np.random.get_state(legacy=False)["state"]
+    return bytes(torch.get_rng_state().numpy()), bytes(numpys["key"]), numpys["pos"], random.getstate()
 
 
 def twister_state(raw: bytes) -> torch.Tensor:

@@ -105,6 +105,11 @@ class Connections:
         self._most = max(1, len(self._references))
         return True
 
+    @property
+    def started(self) -> int:
+        """How many workers were started so far, for students and references."""
+        return self._starter.started
+
     def end_output(self) -> None:
         """Read what the student printed: from here on a hidden input may be known, and would be printed into a report.
 

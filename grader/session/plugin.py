@@ -6,12 +6,9 @@ The host says which exercises there are, then sends one job for each exercise of
 from __future__ import annotations
 
 import gc
-import math
-import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,15 +24,14 @@ from grader.connection.record import Record, waiting
 from grader.connection.student import Probe, Student
 from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
-from grader.model.endings import CheckTimeout
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
 from grader.session.checks import CheckFile, CollectedCheck, InputStream
 from grader.session.connections import Connections
 from grader.session.host import Host
 from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
+from grader.session.own_time import own_time_limited
 from grader.session.reproduce import Tries, traced
 
-_SHORTEST_S = 0.001
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 
 
@@ -129,7 +125,7 @@ class CheckSession:
         planned = self._exercise = self._planned[job.exercise]
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
-        waiting.no_core_s = None
+        waiting.no_core_s, before = None, self._connections.started
         try:
             for number, row in enumerate(rows):
                 check = row.check
@@ -153,7 +149,7 @@ class CheckSession:
             self._tries.close()
             printed = self._connections.part(planned.limits.shown_output_kb * 1024)
             record.begin(Record())
-        self._host.tell(Done(printed, waiting.no_core_s))
+        self._host.tell(Done(printed, waiting.no_core_s, self._connections.started - before))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
@@ -165,7 +161,10 @@ class CheckSession:
             return traced(check, student, part.traced[check.id], attempt)
         started = time.monotonic()
         outcome = Judge(row, student, attempt, self._connections, self._verdicts, job.seed).judge()
-        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4))
+        # Only a diagnosis asks whether something was drawn.
+        examined = outcome.verdict is not Verdict.PASSED or part.again
+        same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
+        outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
         return self._tries.explained(outcome, check, student) if part.with_tries else outcome
 
     def _attempt(
@@ -206,10 +205,21 @@ class CheckSession:
         state = item.session._setupstate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with _own_time_limited(self._exercise.limits.check_s):
-                error = _raised_by(lambda: state.setup(item)) or _raised_by(item.runtest)
-            torn_down = _raised_by(lambda: state.teardown_exact(following))
+            error = self._raised_by(item, lambda: state.setup(item), item.runtest)
+            torn_down = self._raised_by(item, lambda: state.teardown_exact(following))
         return error or torn_down
+
+    def _raised_by(self, item: pytest.Function, *steps: Callable[[], object]) -> BaseException | None:
+        """What steps of a check raise, the first that raises anything; or that they take too long."""
+        try:
+            with own_time_limited(item, self._exercise.limits.check_s):
+                for step in steps:
+                    step()
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException as error:
+            return error
+        return None
 
     def _note_comparison(self, op: str, left: object, right: object) -> str:
         """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it gives."""
@@ -270,46 +280,3 @@ def _check_files(exercise: PlannedExercise) -> list[Path]:
     return [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
 
 
-def _raised_by(step: Callable[[], object]) -> BaseException | None:
-    try:
-        step()
-    except (KeyboardInterrupt, pytest.exit.Exception):
-        raise
-    except BaseException as error:
-        return error
-    return None
-
-
-@contextmanager
-def _own_time_limited(seconds: float) -> Iterator[None]:
-    """Meanwhile a check's own code may take so many seconds. With 0, or without SIGALRM, the host's deadline decides.
-
-    The signal comes at the earliest moment at which the time can be over. If the check waited for a worker meanwhile,
-    it is set again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
-    """
-    if not seconds or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    until = _own_time() + seconds
-
-    def look(*_: object) -> None:
-        left = until - _own_time()
-        if left > 0 or waiting.is_on:
-            if left < math.inf:
-                signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_S))
-            return
-        # A BaseException, so that an `except Exception` in the check cannot go on as if nothing had happened.
-        raise CheckTimeout(f"the check's own code took longer than {seconds:g} seconds")
-
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        until = math.inf
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _own_time() -> float:
-    """A clock that stands still while the check waits for a worker."""
-    return time.monotonic() - waiting.seconds()

@@ -29,6 +29,7 @@ from grader.sandbox.process import sweep
 from grader.sandbox.slow_imports import leave_slow_imports_out
 from grader.session.connections import Connections
 from grader.session.host import Host
+from grader.session.own_time import OwnTime
 from grader.session.plugin import CheckSession
 
 _INI = Path(__file__).with_name("pytest.ini")
@@ -55,7 +56,8 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Group | None 
     name_the_device()
     # Nothing that happens to be installed or set on this machine may change a verdict.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.pop("PYTEST_ADDOPTS", None)
+    for name in ("PYTEST_ADDOPTS", "PYTEST_TIMEOUT"):
+        os.environ.pop(name, None)
     on_cuda = plan.accelerator is Device.CUDA
     accelerator = Accelerator(Device.CUDA, torch.cuda.device_count()) if on_cuda else Accelerator()
     starter: Starter
@@ -107,7 +109,7 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
     # One check file that cannot be read must not keep the others from being graded. pytest lists no folder above the
     # last one, and this process may not.
     options += ["--continue-on-collection-errors", f"--rootdir={top}", f"--confcutdir={top}"]
-    pytest.main([*options, *paths], plugins=[session])
+    pytest.main([*options, "-p", "pytest_timeout", *paths], plugins=[session, OwnTime()])
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:

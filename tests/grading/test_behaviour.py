@@ -156,7 +156,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: b"[]",
         lambda data: data[:-9],
         lambda data: data + b" ",
-        lambda data: data.replace(b'"version": 3', b'"version": 4'),
+        lambda data: data.replace(b'"version": 4', b'"version": 5'),
         lambda data: data.replace(b"{", b'{"says": "You tripled it.",'),
         lambda data: as_file({"triples": "AAAA"}),
         lambda data: as_file({"0" * 32: "You tripled it."}),

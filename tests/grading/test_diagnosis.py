@@ -157,12 +157,20 @@ def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane,
 
 FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
 CALLS_FLOAT = f'"""You call `float`.\n\ncaught by: dtype\n"""\n\n{FLOATS}{IN_PLACE}'
+BOTH_IN_ONE = FLOATS.replace("2", "5") + IN_PLACE
 
 
-def test_what_no_wrong_answer_explains_alone_is_not_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
-    """Of two mistakes in one function, each explains a part of its failing checks only."""
-    exercise = with_wrong(double, tmp_path, TWO[0], CALLS_FLOAT)
-    assert diagnosed(fork_lane, exercise, FLOATS.replace("2", "5") + IN_PLACE) is None
+def test_two_mistakes_in_one_function_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """If together they explain each of its failing checks, and each some that the other does not."""
+    exercise = with_wrong(double, tmp_path, CALLS_FLOAT, TWO[0])
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE) == "Fives. And: You call `float`."
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")) is None
+
+
+def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """One of two that behave alike may not be it; the one beside it is."""
+    exercise = with_wrong(double, tmp_path, TWO[0], CALLS_FLOAT, CALLS_FLOAT.replace("You call", "To call"))
+    assert diagnosed(fork_lane, exercise, BOTH_IN_ONE) == "Fives."
 
 
 @pytest.mark.parametrize(
@@ -187,6 +195,15 @@ def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: 
     exercise = with_wrong(double, tmp_path, "", f'"""Good.\n\ncaught by: small\n"""\n\n{TRIPLES}')
     exercise.wrong[0].unlink()
     assert diagnosed(fork_lane, exercise, TRIPLES) == "Good."
+
+
+def test_what_is_lost_on_other_rules_is_another_mistake(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+    """A wrong answer that keeps a rule is not run for who loses much on it: its file says so."""
+    lane = Counted(fork_lane)
+    text = BOTH_IN_ONE.replace("7", "2")
+    exercise = with_wrong(double, tmp_path, f'"""Wrong.\n\ncaught by: dtype\n"""\n\n{text}')
+    assert diagnosed(lane, exercise, text) is None
+    assert lane.ran == []
 
 
 def test_a_wrong_answer_runs_once_for_all(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def test_rules(double: Exercise) -> None:
     [
         ("def double(x:\n", "it is not Python"),
         ("from mine import double\n", "it imports mine, a file of its own"),
+        ("from . import mine\n\n\ndef double(x):\n    return mine\n", "it imports ., a file of its own"),
         ("x = 1\n", "it defines no function and no class"),
         ("(" * 10_000, "it is not Python"),
     ],
