@@ -6,6 +6,7 @@ import importlib
 import shutil
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,10 @@ def root(home: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     return home
 
 
-def ran(root: Path, *arguments: str) -> Seen:
+def ran(root: Path, *arguments: str, options: Sequence[str] = ()) -> Seen:
     """Run pytest, as somebody does who has the plugin."""
     seen = Seen()
-    options = ["-c", str(root.parent / "pytest.ini"), f"--rootdir={root}", "-p", "no:cacheprovider"]
+    options = [*options, "-c", str(root.parent / "pytest.ini"), f"--rootdir={root}", "-p", "no:cacheprovider"]
     files = [str(root / item) for item in arguments]
     pytest.main([*options, "--import-mode=importlib", *files], plugins=[seen, pytest_plugin])
     return seen
@@ -129,6 +130,37 @@ def test_a_course_that_cannot_be_read_is_told(root: Path) -> None:
     (root / "course.yaml").write_text("title: 1\n")
     (told,) = ran(root, DOUBLE).not_read
     assert told.startswith("course.yaml: ")
+
+
+HANGS = """
+import time
+
+from grader.check import check
+
+
+@check("C1")
+def check_hangs(student):
+    '''Hangs by itself'''
+    time.sleep(100)
+
+
+@check("C1")
+def check_waits(student):
+    '''Waits for what it called'''
+    student.double(1)
+"""
+
+
+def test_a_timeout_is_for_the_own_code_of_a_check(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--timeout` ends a check that hangs, as a fault that costs nothing; it counts no call and no start of a lane."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (home.parent / "pytest.ini").write_text("[pytest]\n")
+    (home / DOUBLE).write_text(HANGS)
+    (home / "exercises/01_basics/double/double.py").write_text(f"import time\ntime.sleep(0.6)\n{HALF}")
+    ended = ran(home, DOUBLE, options=("-p", "pytest_timeout", "--timeout=0.5")).ended
+    kind, told = ended[f"{DOUBLE}::check_hangs"]
+    assert (kind, told.partition(";")[0]) == ("failed in setup", "this check is broken")
+    assert ended[f"{DOUBLE}::check_waits"] == ("passed", "")
 
 
 def test_pytest_finds_it() -> None:

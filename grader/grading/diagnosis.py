@@ -286,7 +286,6 @@ class _Task:
             self._ran[seed] = known | traces_in(self._lane, self._exercise, self._files, seed, again)
         return self._ran[seed]
 
-
     def _known_with(self, seed: int) -> dict[str, Trace]:
         """What the graded run says of the failing checks with a seed: that of the run, or any where none was drawn."""
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}

@@ -278,5 +278,3 @@ class CheckSession:
 
 def _check_files(exercise: PlannedExercise) -> list[Path]:
     return [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
-
-

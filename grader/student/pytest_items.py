@@ -6,8 +6,10 @@ This is the user's own pytest, so neither a check file nor student code is impor
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -49,9 +51,13 @@ class Bench:
 
     Args:
         course: the course.
+
+    Attributes:
+        check_s: seconds that a check's own code may take, if that is less than its exercise allows.
     """
 
     def __init__(self, course: Course) -> None:
+        self.check_s = math.inf
         self._course = course
         self._opened = ExitStack()
         self._graded: dict[str, GradedExercise] = {}
@@ -78,7 +84,12 @@ class Bench:
 
     @cached_property
     def _lanes(self) -> Lanes:
-        return self._opened.enter_context(open_lanes(self._course.exercises, setup_of()))
+        return self._opened.enter_context(open_lanes([*map(self._limited, self._course.exercises)], setup_of()))
+
+    def _limited(self, exercise: Exercise) -> Exercise:
+        """An exercise as a lane guards it; 0 seconds are no limit."""
+        seconds = min(exercise.limits.check_s or math.inf, self.check_s)
+        return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
 
     def close(self) -> None:
         """End its processes."""
@@ -122,6 +133,11 @@ class CheckItem(pytest.Item):
         super().__init__(**rest)
         self.check = self.name.removeprefix("check_")
         self.line = line
+
+    def limit_own_time(self, seconds: float) -> bool:
+        """Let this and later checks of the course take so many seconds, without what their calls take."""
+        self.parent.bench.check_s = seconds
+        return True
 
     def setup(self) -> None:
         """Grade the exercise with all of its checks that are to run, once; a fault of ours is an error."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,3 +26,22 @@ def pytest_collect_file(
 
     ours = collector_of(file_path, parent)
     return [ours] if ours is not None else others
+
+
+# -- pytest-timeout ----------------------------------------------------------------------------------------------------
+# A lane runs all checks of an exercise while its first item is set up. A timer of pytest-timeout would end the wait for
+# it, and count the start of the lane and each call of a student's function. So the time that somebody chose is the
+# lane's to guard: it is what a check's own code may take.
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    """Give the time of a check of ours to its lane; any other item gets its timer from pytest-timeout."""
+    limit = getattr(item, "limit_own_time", None)
+    return limit(settings.timeout) if limit is not None else None
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
+    """A check of ours has no timer here."""
+    return True if hasattr(item, "limit_own_time") else None

@@ -67,7 +67,9 @@ def test_what_hangs_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     yaml.write_text(yaml.read_text() + "  check_s: 1\n  exercise_s: 60\n")
     course = load_course(root)
     with open_lane(course.exercises, FORK) as lane:
-        graded = grader_of(course, lane, tmp_path)(f"import time\n{RIGHT.replace('return 2', 'time.sleep(0.4); return 2')}")
+        graded = grader_of(course, lane, tmp_path)(
+            f"import time\n{RIGHT.replace('return 2', 'time.sleep(0.4); return 2')}"
+        )
     assert verdicts(graded) == {
         "torn_down": "broken",
         "marked": "broken",
