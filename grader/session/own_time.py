@@ -1,9 +1,9 @@
 """The time that a check's own code may take, by the hooks of pytest-timeout. What a call waits for is not counted.
 
-The timers of pytest-timeout count every second, and end whatever runs: a submission's slow call would look like a slow
-check, and a reply that is just being read would be lost. Its hooks let other timers take their place. Ours come at the
-earliest moment at which the time can be over. If the check waited for a worker meanwhile, they are set again for what
-is left: a slow submission has deadlines of its own, and uses up none of this time.
+The timers of pytest-timeout count every second, and end a check wherever it is: the slow call of a submission would
+look like a slow check, and a reply that is just being read would be lost. Its hooks let other timers take their place.
+Ours come at the earliest moment at which the time can be over. If the check waited for a worker meanwhile, they are set
+again for what is left: a slow submission has deadlines of its own, and uses up none of this time.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Bench:
         return self._opened.enter_context(open_lanes([*map(self._limited, self._course.exercises)], setup_of()))
 
     def _limited(self, exercise: Exercise) -> Exercise:
-        """An exercise as a lane guards it; 0 seconds are no limit."""
+        """An exercise as a lane guards it; with 0 seconds there is no limit."""
         seconds = min(exercise.limits.check_s or math.inf, self.check_s)
         return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
 
