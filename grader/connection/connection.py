@@ -303,7 +303,7 @@ class Connection:
         """
         if called is None:
             self.note_call(called := target, args, kwargs)
-        if self.student is not None or self.record.copying:
+        if self.student is not None or self.record.copying or self.record.rewrite is not None:
             args, kwargs = self.prepared(args, kwargs)
         return self.ask("call", [target, kwargs or None, *args], what_of(called), word_of(called))
 
@@ -316,11 +316,15 @@ class Connection:
 
     def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they are sent: the reference, and student code that may not change them, get copies."""
+        values = (*args, *kwargs.values())
+        if self.record.rewrite is not None:
+            values = self.record.rewrite(*values)
         if self.record.copying:
             self.record.withheld += args, kwargs
-        original = self.record if self.student is None else self.student.record
-        with original.arguments_as_they_were():
-            values = copies(*args, *kwargs.values())
+        if self.record.copying or self.student is not None:
+            original = self.record if self.student is None else self.student.record
+            with original.arguments_as_they_were():
+                values = copies(*values)
         return values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
 
     def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:

@@ -85,6 +85,7 @@ class Record:
         renew: of a student's check: called before a worker learns of inputs; it renews the stream that they are drawn
             from, so that what the worker sees says nothing of later ones.
         copying: whether student code gets copies, so that nothing it does to its arguments reaches the check.
+        rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
         recording: whether calls are kept, for the lines that reproduce them.
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
         calls: the calls, while they are recorded.
@@ -101,6 +102,7 @@ class Record:
     seed: int = 0
     renew: Callable[[], None] | None = None
     copying: bool = False
+    rewrite: Callable[..., tuple[Any, ...]] | None = None
     recording: bool = False
     unconfirmed: bool = False
     calls: list[Call] = field(default_factory=list)

@@ -35,6 +35,8 @@ Value = TypeVar("Value")
 _BYTES = "data:;base64"
 """The only key of an object that stands for bytes. No file and no exercise can have this name."""
 
+_MOST_PROBLEMS = 50
+
 
 def to_json(value: object, indent: int | None = None) -> bytes:
     """A value as ASCII JSON. Lone surrogates, which names of files can contain, stay what they are."""
@@ -59,9 +61,10 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
         value: Value = adapter(cast("Any", kind)).validate_python(json.loads(text, object_hook=_with_bytes))
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
-        places = (".".join(map(str, item["loc"])) or "all of it" for item in problems)
-        texts = (f"{name}: {place}: {item['msg']}" for place, item in zip(places, problems, strict=True))
-        raise FormatError(*texts) from None
+        shown = ((".".join(map(str, item["loc"])) or "all of it", item["msg"]) for item in problems[:_MOST_PROBLEMS])
+        more = len(problems) - _MOST_PROBLEMS
+        texts = [f"{name}: {place}: {text}" for place, text in shown]
+        raise FormatError(*texts, *([f"{name}: and {more:,} more problems"] if more > 0 else [])) from None
     except (ValueError, RecursionError):
         raise FormatError(f"{name}: it is not JSON") from None
     return value

@@ -309,7 +309,7 @@ class Run(NamedTuple):
 Attempt = Callable[..., Run]
 """Runs the check once with a connection as the student's.
 
-With `copying` its code gets copies of all arguments.
+With `copying` its code gets copies of all arguments, with `rewrite` what that makes of them.
 """
 
 Verdicts = dict[tuple[object, ...], Verdict]

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from _pytest.assertion import util
@@ -165,18 +166,12 @@ class CheckSession:
         examined = outcome.verdict is not Verdict.PASSED or part.again
         same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
-        return self._tries.explained(outcome, check, student) if part.with_tries else outcome
+        return self._tries.explained(outcome, check, student, attempt) if part.with_tries else outcome
 
     def _attempt(
-        self,
-        row: CollectedCheck,
-        following: pytest.Item | None,
-        job: Job,
-        student: Connection,
-        *,
-        copying: bool = False,
+        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection, **how: Any
     ) -> Run:
-        """Run a check once with this connection as the student's, whose code gets copies of the arguments or not."""
+        """Run a check once with this connection as the student's; `how` its arguments are sent, see `Record`."""
         self._student = student
         self._connections.add_reference(self._exercise, student)
         self._inputs = InputStream(job.seed, row.check)
@@ -184,7 +179,7 @@ class CheckSession:
         seed, limits = self._inputs.workers_seed(), self._exercise.limits
         limits = replace(limits, call_s=row.call_s) if row.call_s else limits
         shown, unconfirmed = row.check.shown, not job.part.again
-        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, copying=copying)
+        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
         student.begin_check(mine, limits)
         record.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.

@@ -4,9 +4,10 @@ Arguments keep their memory: a slice of a thousand zeros is written as that, and
 it. Arguments that cannot be written like this, such as large ones, have no lines.
 
 What a student is to try has been tried: lines that would show nothing wrong are not printed. Those of a shown check are
-run for the student and for the reference, and must print something else. A copy without the reference prints them where
-the check looks at what its calls return, and not at what becomes of their arguments. For a hidden check the author's
-example is run, in a worker that knows no hidden input, and for the reference as well.
+run for the student and for the reference, and must print something else. In a copy without the reference, the check is
+run again with arguments made anew from their text, as the student will make them, and must fail as it did; it must look
+at what its calls return, and not at what becomes of their arguments. For a hidden check the author's example is run, in
+a worker that knows no hidden input, and for the reference as well.
 
 For `grade trace` a check is run, or lines of the student's, to see what takes virtual time on a simulated accelerator.
 That is what the worker says, and it decides nothing: it is drawn for the student whose code ran there.
@@ -26,13 +27,15 @@ import torch
 
 from grader.check.costs import moments_of
 from grader.check.show import WHOLE, as_source
-from grader.connection.connection import Connection, named
+from grader.connection.connection import Connection, is_proxy, named
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Call, Record
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
+from grader.session.judge import AS_THEY_WERE, Attempt
+from grader.wire.decode import copies
 from grader.wire.memory import parts, place_of
 
 _MOST_CALLS = 3
@@ -43,6 +46,7 @@ _ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a pro
 _IMPORTS = {"np": "import numpy as np", "torch": "import torch"}
 _RAISED, _LOST = "raised: ", "lost: "
 _CALL_S = 1.0
+_MOST_KNOWN = 500
 _LONGEST = 4000
 _SHORT = 60
 _VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
@@ -77,6 +81,19 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
         return _window_source(tensor, name) if name else ""
 
     return setup, [as_source(value, window) for value in values]
+
+
+def remade(*values: Any) -> tuple[Any, ...]:
+    """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
+    try:
+        setup, texts = written([value for value in values if not is_proxy(value)])
+    except ValueError:
+        return copies(*values)
+    names: dict[str, Any] = {"torch": torch, "np": np}
+    # Text of a check's values, none of a worker's.
+    exec("\n".join(setup), names)  # noqa: S102
+    made = (eval(each, names) for each in texts)  # noqa: S307
+    return tuple(value if is_proxy(value) else next(made) for value in values)
 
 
 def _has_its_strides(leaf: Any) -> bool:
@@ -147,11 +164,18 @@ class Tries:
     """Tries what a student may try, in a worker of its own. Open it for one session, close it after each job."""
 
     def __init__(self) -> None:
-        self._references: dict[tuple[str, str], str] = {}
+        self._references: dict[tuple[str, str, Device, str], str] = {}
         self._fresh: dict[int, Connection] = {}
 
-    def explained(self, outcome: Outcome, check: Check, student: Connection) -> Outcome:
-        """The outcome of a check with lines or an example to try, if they show what is wrong."""
+    def explained(self, outcome: Outcome, check: Check, student: Connection, attempt: Attempt) -> Outcome:
+        """The outcome with lines or an example to try, if they show what is wrong.
+
+        Args:
+            outcome: of the check.
+            check: the check.
+            student: whose code it was run with.
+            attempt: runs it again.
+        """
         if not check.shown:
             shows = bool(check.try_this) and self._example_shows(check, outcome, student)
             return _with_text(outcome, _example(check.try_this)) if shows else outcome
@@ -164,8 +188,37 @@ class Tries:
             # No line of plain Python makes a call on several ranks: it needs a process for each.
             return _with_text(outcome, _ON_RANKS.format(ranks))
         lines = reproduce(student.module, calls, student.folder, student.device)
-        shows = lines is not None and _lines_show(lines.calls, outcome, student)
+        shows = lines is not None and self._lines_show(lines.calls, outcome, student, attempt)
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
+
+    def _lines_show(self, lines: str, outcome: Outcome, student: Connection, attempt: Attempt) -> bool:
+        """Whether lines suit the reference and print something else for the student.
+
+        Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the
+        lines must suit the student, and what they print is all that the check looks at.
+        """
+        # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
+        with closing(student.fresh()) as own:
+            got = _tried(own, lines)
+            if student.reference is None:
+                return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
+        expected = self._of_reference(student.reference, outcome.check, lines)
+        return _suits(expected, outcome) and expected != got
+
+    def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
+        """What comes of lines for the reference: known from an earlier submission, or tried in the job's worker."""
+        key = reference.module, check, reference.device, lines
+        if key not in self._references:
+            if len(self._references) >= _MOST_KNOWN:
+                self._references.clear()
+            self._references[key] = _tried(self._fresh_of(reference), lines)
+        return self._references[key]
+
+    def _fresh_of(self, connection: Connection) -> Connection:
+        """A connection whose worker has met no input of a check; one for all that is tried in a job."""
+        if id(connection) not in self._fresh:
+            self._fresh[id(connection)] = connection.fresh()
+        return self._fresh[id(connection)]
 
     def _example_shows(self, check: Check, outcome: Outcome, student: Connection) -> bool:
         """Whether an example of a hidden check that did not pass gives something else than for the reference."""
@@ -174,14 +227,9 @@ class Tries:
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
         if lost or student.reference is None or not _is_python(check.try_this):
             return True  # nothing can be tried
-        key, text = (check.exercise, check.id), _as_lines(check.try_this)
-        if key not in self._references:
-            with closing(student.reference.fresh()) as fresh:
-                self._references[key] = _tried(fresh, text)
+        text = _as_lines(check.try_this)
         # In a worker that has met no hidden input, so that what comes of it says nothing of one.
-        if id(student) not in self._fresh:
-            self._fresh[id(student)] = student.fresh()
-        return _tried(self._fresh[id(student)], text) != self._references[key]
+        return _tried(self._fresh_of(student), text) != self._of_reference(student.reference, check.id, text)
 
     def close(self) -> None:
         """End the workers."""
@@ -190,24 +238,14 @@ class Tries:
         self._fresh.clear()
 
 
+def _fails_alike(fresh: Connection, outcome: Outcome, attempt: Attempt) -> bool:
+    """Whether with arguments that are made anew a check fails as it did."""
+    again = attempt(fresh, rewrite=remade).outcome
+    return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
+
+
 def _with_text(outcome: Outcome, text: str) -> Outcome:
     return replace(outcome, message=f"{outcome.message}\n{text}")
-
-
-def _lines_show(lines: str, outcome: Outcome, student: Connection) -> bool:
-    """Whether lines suit the reference and print something else for the student.
-
-    Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the lines
-    must suit the student, and what they print is all that the check looks at.
-    """
-    # Workers that ran nothing else, as the lines will be run.
-    with closing(student.fresh()) as own:
-        got = _tried(own, lines)
-    if student.reference is None:
-        return not student.record.watched and _suits(got, outcome)
-    with closing(student.reference.fresh()) as right:
-        expected = _tried(right, lines)
-    return _suits(expected, outcome) and expected != got
 
 
 def _example(text: str) -> str:

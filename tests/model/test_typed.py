@@ -48,6 +48,10 @@ def test_all_problems_are_listed_with_their_places() -> None:
         from_json(Check, json.dumps(plain), "row 3")
     places = [problem.split(": ")[:2] for problem in caught.value.problems]
     assert places == [["row 3", "title"], ["row 3", "share"], ["row 3", "shown"]]
+    with pytest.raises(FormatError) as caught:
+        from_json(Submission, json.dumps({"author": "a", "exercises": {f"e{n}": 1 for n in range(1000)}}), "it")
+    assert len(caught.value.problems) == 51
+    assert caught.value.problems[-1] == "it: and 950 more problems"
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[" * 100_000, "1" * 5_000])

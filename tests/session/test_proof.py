@@ -117,6 +117,30 @@ def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path)
     assert "print(double(torch.tensor(" in message(found, "plain")
 
 
+CONJUGATED = '''
+import torch
+
+from grader.check import check, same_values
+
+
+@check("C1")
+def check_conjugated(student):
+    """Doubles a conjugate view"""
+    x = torch.full((2,), 1 + 1j).conj()
+    same_values(student.double(x), torch.full((2,), 2 - 2j))
+'''
+
+
+def test_arguments_that_text_does_not_make_again_are_not_told(tmp_path: Path) -> None:
+    """Lines are told in a students' copy if the check fails with their arguments as well."""
+    with graded(without_solutions(course_with(tmp_path, CONJUGATED)), tmp_path) as grade:
+        found = grade("import torch\n\n\ndef double(x):\n    return torch.from_numpy(2 * x.numpy())\n")
+        again = grade("import torch\n\n\ndef double(x):\n    return 3 * x\n")
+    assert "conjugate bit" in message(found, "conjugated")
+    assert "To see it" not in message(found, "conjugated")
+    assert "print(double(torch.tensor(" in message(again, "conjugated")
+
+
 RIGHT_IN_PLACE = "\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 
