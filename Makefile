@@ -1,12 +1,14 @@
-# `make demo` and `make test` do all of the set-up themselves. PIP_ARGS goes to pip, to name another index for example.
-# PIP installs in its place: for PyTorch without CUDA on any Linux,  make test PIP="uv pip install --torch-backend cpu"
+# `make demo` and `make test` do all of the set-up themselves, with PyTorch without CUDA from TORCH_INDEX; an empty one
+# takes it from the usual index, on Linux with CUDA. PIP_ARGS goes to pip, to name another index for example. PIP
+# installs in its place:  make test PIP="uv pip install --torch-backend cpu" TORCH_INDEX=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP ?= python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick attacks compiled lint install install-dev clean
+.PHONY: demo test lines quick attacks compiled lint install install-dev clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
@@ -17,6 +19,10 @@ demo: install
 test: install-dev lint compiled
 	$(BIN)/python tests/second_try.py -n auto --maxprocesses 4 --durations 20 --ignore tests/test_attacks.py
 	$(BIN)/python tests/second_try.py tests/test_attacks.py
+
+# Every installation line that we print, each in an empty Python. It takes some minutes, and the internet.
+lines: install-dev
+	$(BIN)/python -m pytest -n 2 -m installs tests/release/test_installing.py
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
 quick: install-dev compiled
@@ -47,8 +53,8 @@ $(VENV)/python-here:
 	@touch $@
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/python-here
-	@echo "Downloading PyTorch, NumPy, pytest and a few small packages into $(VENV):"
-	@echo "about 200 MB for a CPU build of PyTorch, up to 3 GB where pip finds one with CUDA."
+	@echo "Downloading PyTorch, NumPy, pytest and a few small packages into $(VENV): about 250 MB"
+	$(if $(TORCH_INDEX),. $(BIN)/activate && $(PIP) -c constraints.txt --index-url $(TORCH_INDEX) torch)
 	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e .
 	@touch $@
 

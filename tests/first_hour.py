@@ -165,7 +165,9 @@ def _environment(folder: Path) -> None:
 
 
 def _play(hour: Hour) -> None:
-    hour.says("## Installing\n\nIn a checkout of the project, in a new virtual environment:")
+    hour.says(
+        "## Installing\n\nIn a new virtual environment in which PyTorch is already, beside a checkout of the project:"
+    )
     hour.type("pip install --quiet ./tensorgrade", "grade start tensors", "cd tensors", "grade next")
     hour.says("## The first exercise\n\nBefore anything is changed:")
     hour.type("grade", "grade from_python_and_bak")

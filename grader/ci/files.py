@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
+from packaging.requirements import InvalidRequirement, Requirement
+
+from grader.course.install import require_install
 from grader.course.layout import pinned_versions, refuse_given, whole_course
 from grader.grading.secret import new_secret
 from grader.model import Course, HandIn
@@ -84,10 +89,14 @@ class Wishes:
 
     Attributes:
         package: how the grader is installed: a requirement, a git address, or a wheel, which is put beside the files.
+        index: the index that has such a requirement, in place of the one that the job uses; "" for that one.
         confinement: the least level of confinement; "" for that of `grade ci` or `grade batch`.
         handin: whose exercises count; None for all.
         fail_below: as `grade ci` has it; "" for its default.
         hidden: when Gradescope shows hidden checks; "" for the default of `grade ci`.
+
+    Raises:
+        CourseError: nothing can be installed from such a package.
     """
 
     package: str
@@ -95,26 +104,68 @@ class Wishes:
     handin: HandIn | None = None
     fail_below: str = ""
     hidden: str = ""
+    index: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a package that no installer would find."""
+        if self.wheel is not None or self.package.startswith("git+"):
+            return
+        try:
+            Requirement(self.package)
+        except InvalidRequirement:
+            raise CourseError(
+                f"--package: {self.package!r} is neither a git address (git+https://...) nor a wheel (FILE.whl) nor a "
+                "requirement (tensorgrade @ https://.../tensorgrade-0.1.0-py3-none-any.whl)"
+            ) from None
 
     @property
     def wheel(self) -> Path | None:
         """The file of the package, if it is one."""
         return Path(self.package) if self.package.endswith(".whl") and "://" not in self.package else None
 
+    @property
+    def requirements(self) -> bytes:
+        """What a job installs, as a requirements.txt."""
+        index = f"--index-url {self.index}\n" if self.index else ""
+        return f"{index}{f'./{self.wheel.name}' if self.wheel else self.package}\n".encode()
 
-def package_here() -> str:
-    """This version of the grader, as the index has it that it was installed from.
+
+def package_of(course: Course | None) -> tuple[str, str]:
+    """Return what jobs install as the grader if nothing else was said, and from which index, as `Wishes` have it.
+
+    It is what course.yaml says, else the same that is installed here.
 
     Raises:
-        CourseError: it was installed from elsewhere, such as a folder of this machine.
+        CourseError: neither says what a job could install.
+    """
+    if course is None or course.install is None:
+        return package_here(), ""
+    install = require_install(course)
+    if install.wheel:
+        return str(course.root / install.wheel), ""
+    return (install.requirement, install.index) if install.index else (f"tensorgrade @ {install.address}", "")
+
+
+def package_here() -> str:
+    """Return how this grader itself was installed, so that a job installs the same.
+
+    Raises:
+        CourseError: it was installed from a place that no job has, or from an index, which no installer records.
     """
     # In a checkout there may be a second description of the package, which does not say where it came from.
-    if any(installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade")):
-        raise CourseError(
-            "this grader was not installed from an index. Say what a job installs: --package "
-            "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
-        )
-    return f"tensorgrade=={metadata.version('tensorgrade')}"
+    texts = (installed.read_text("direct_url.json") for installed in metadata.distributions(name="tensorgrade"))
+    origin = json.loads(next(filter(None, texts), "{}"))
+    url = origin.get("url", "")
+    is_public = urlsplit(url).scheme in ("https", "ssh")
+    if is_public and (vcs := origin.get("vcs_info")):
+        return f"tensorgrade @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+    if url.endswith(".whl"):
+        return url2pathname(urlsplit(url).path) if url.startswith("file:") else f"tensorgrade @ {url}"
+    why = "from a place that no job has" if url else "by its name, and no installer records from which index"
+    raise CourseError(
+        f"this grader was installed {why}. Say what a job installs, as install in course.yaml, or: --package "
+        "git+https://HOST/OWNER/NAME, or a wheel: pip wheel --no-deps FOLDER, then --package FILE.whl"
+    )
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
@@ -136,8 +187,7 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     templates = _TEMPLATES / platform
     paths = [path for path in sorted(templates.rglob("*")) if path.is_file()]
     files = {path.relative_to(templates).as_posix(): _filled(path, values) for path in paths}
-    requirement = f"./{wheel.name}" if wheel is not None else wishes.package
-    files[f"{kind.install}/requirements.txt"] = f"{requirement}\n".encode()
+    files[f"{kind.install}/requirements.txt"] = wishes.requirements
     files[f"{kind.install}/constraints.txt"] = pinned_versions()
     if wheel is not None:
         with failing_as(f"--package: {wheel} cannot be read"):

@@ -379,18 +379,22 @@ def init_ci_command(
     fail_below: str | None,
 ) -> None:
     """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
-    from grader.ci.files import Wishes, lay_out, package_here, platform_files
+    from grader.ci.files import Wishes, lay_out, package_of, platform_files
+    from grader.course.layout import is_course
 
     kind = PLATFORMS[platform]
     for name in ("handin", "confinement", "hidden", "fail_below"):
         if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
             raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
-    course = options.course_here() if platform == "prairielearn" or handin is not None else None
+    needs_course = platform == "prairielearn" or handin is not None
+    is_here = requirement is None and any(is_course(each) for each in (Path.cwd(), *Path.cwd().parents))
+    course = options.course_here() if needs_course or is_here else None
     if confinement is None and platform in ("gradescope", "prairielearn"):
         confinement = "reduced"  # their containers give no namespaces
     chosen = options.handin_of(course, handin) if course else None
-    wishes = Wishes(requirement or package_here(), confinement or "", chosen, fail_below or "", hidden)
+    package, index = (requirement, "") if requirement else package_of(course)
+    wishes = Wishes(package, confinement or "", chosen, fail_below or "", hidden, index)
     files = platform_files(platform, wishes, course)
     lay_out(files, folder)
     Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
@@ -414,11 +418,12 @@ def package_command(
     hidden: Visibility,
 ) -> None:
     """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
-    from grader.ci.files import PROGRAMS, Wishes, package, package_here
+    from grader.ci.files import PROGRAMS, Wishes, package, package_of
 
     course = options.course_here(course_folder, whole=True)
     chosen = options.handin_of(course, handin)
-    files = package(course, Wishes(requirement or package_here(), confinement, chosen, hidden=hidden))
+    wanted, index = (requirement, "") if requirement else package_of(course)
+    files = package(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
     points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
     Say()(

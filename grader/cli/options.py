@@ -78,7 +78,8 @@ package = click.option(
     "--package",
     "requirement",
     metavar="SPEC",
-    help="What jobs install as the grader: a requirement, git+https://..., or a wheel; by default this version.",
+    help="What jobs install as the grader: git+https://..., a wheel, or a requirement; by default what install in "
+    "course.yaml says, else the same as here.",
 )
 
 

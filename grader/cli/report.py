@@ -153,7 +153,7 @@ def _group_of(groups: Sequence[Group], name: str) -> Group:
 def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     """List pairs of submissions that have much code in common, in OUT/similar.html, to read side by side.
 
-    It gives no verdict. It needs copydetect: pip install 'tensorgrade[similarity]'
+    It gives no verdict. It needs copydetect: pip install "copydetect>=0.5,<0.6"
     """
     say = Say()
     say.meanwhile(what := f"Comparing the submissions of {out}")

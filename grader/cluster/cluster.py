@@ -158,7 +158,7 @@ class Cluster:
         except (ImportError, AttributeError) as error:
             raise CourseError(
                 f"--cluster: the scheduler of {self._address} cannot import this version of tensorgrade ({error}); "
-                "install tensorgrade[cluster] where it runs"
+                "install the version that is here where it runs, and distributed and cryptography"
             ) from None
         client.subscribe_topic(self._name, self._heard)
         problem, setup = "it did not answer", self._plan.setup

@@ -1,6 +1,7 @@
 """A course folder → Course.
 
 layout    where things lie: the one module that knows a course's paths, and which files a course has
+install   where the grader of a course is installed from
 files     what may stand in course.yaml and exercise.yaml
 load      both files → Course, with every problem found; the exercises that a name means
 answers   known answers: wrong ones, right variants, and the starter as it was given out

@@ -10,8 +10,10 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import yaml
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -38,6 +40,8 @@ DataName = Annotated[str, Field(pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)*$")]
 RuleName = Annotated[str, Field(pattern=r"^C[0-9]+$")]
 CheckName = Annotated[str, Field(pattern=r"^\w+(\[.+\])?$")]
 Count = Annotated[int, Field(gt=0)]
+_IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
+"""The rest of an address: what a shell and a requirement take as it is between quotation marks."""
 
 
 def moment_of(value: object) -> object:
@@ -62,6 +66,14 @@ AuthorName = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 Percent = Annotated[float, Field(ge=0, le=100, multiple_of=0.01)]
 Points = Annotated[float, Field(ge=0, multiple_of=0.01)]
 Natural = Annotated[int, Field(ge=0)]
+
+
+def is_wheel(name: str) -> bool:
+    """Return whether a file's name is that of a wheel of the grader."""
+    try:
+        return parse_wheel_filename(name)[0] == "tensorgrade"
+    except InvalidWheelFilename:
+        return False
 
 
 class Strict(BaseModel):
@@ -198,11 +210,34 @@ class PolicyEntry(Strict):
     drop: Natural = 0
 
 
+class InstallEntry(Strict):
+    """Where the grader is installed from in course.yaml: exactly one of its keys."""
+
+    address: Annotated[str, Field(pattern=rf"^(git\+ssh://(\w+@)?|(git\+)?https://){_IN_URL}$")] = ""
+    wheel: Annotated[str, Field(pattern=r"^[\w-][\w.+-]*(/[\w-][\w.+-]*)*$")] = ""
+    index: Annotated[str, Field(pattern=rf"^https://{_IN_URL}$")] = ""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> InstallEntry:
+        given = [name for name in InstallEntry.model_fields if getattr(self, name)]
+        if len(given) != 1:
+            raise ValueError(f"write exactly one of address, wheel and index; there is {' and '.join(given) or 'none'}")
+        # What is neither a repository nor a wheel no installer could take for the grader.
+        name = (self.wheel or urlsplit(self.address).path).rpartition("/")[2]
+        if not self.index and not self.address.startswith("git+") and not is_wheel(unquote(name)):
+            raise ValueError(
+                f"{name!r} is not the name of a wheel of the grader, such as tensorgrade-0.1.0-py3-none-any.whl; the "
+                "address of a repository begins with git+https://"
+            )
+        return self
+
+
 class CourseFile(Strict):
     """course.yaml."""
 
     title: Annotated[str, Field(min_length=1)]
     requires: str | None = None
+    install: InstallEntry | None = None
     modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
     timezone: str | None = None

@@ -17,7 +17,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
 from grader.course.layout import COURSE_FILE, SHARED, Places
-from grader.model import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
+from grader.model import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, Withheld
 from grader.model.errors import CourseError
 from grader.model.picture import NamedShape, Picture, Shapes, Window
 
@@ -68,7 +68,8 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     percents = round(late.percent_a_day * 100), round(late.cap_percent * 100)
     policy = Policy(*percents, late.slack_minutes, late.grace_days, late.drop)
     timezone = file.timezone or ""
-    return Course(file.title, root, tuple(modules), handins, tuple(broken), file.attempts, policy, timezone)
+    install = Install(**file.install.model_dump(), requirement=file.requires or "tensorgrade") if file.install else None
+    return Course(file.title, root, tuple(modules), handins, tuple(broken), file.attempts, policy, timezone, install)
 
 
 def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[str, str]) -> Exercise:

@@ -10,10 +10,20 @@ errors    faults of ours and of the course, as exceptions
 """
 
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
-from grader.model.course import Broken, Course, Exercise, HandIn, Limits, Module, Policy, Withheld
+from grader.model.course import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, Withheld
 from grader.model.picture import Picture
 from grader.model.report import Environment, FinalScore, GradedCheck, GradedExercise, Place, Report, Score, Submission
 
 __all__ = ["BROKEN_MESSAGE", "CATEGORIES", "CAUSES", "WITHHELD", "Broken", "Check", "Course", "Device", "Environment"]
-__all__ += ["Exercise", "FinalScore", "GradedCheck", "GradedExercise", "HandIn", "Limits", "Module", "Outcome"]
+__all__ += [
+    "Exercise",
+    "FinalScore",
+    "GradedCheck",
+    "GradedExercise",
+    "HandIn",
+    "Install",
+    "Limits",
+    "Module",
+    "Outcome",
+]
 __all__ += ["Picture", "Place", "Policy", "Report", "Score", "Speed", "Submission", "Verdict", "Withheld"]

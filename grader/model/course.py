@@ -220,6 +220,23 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class Install:
+    """Where the grader of a course is installed from: one of the first three, the others are "".
+
+    Attributes:
+        address: of git's, such as git+https://HOST/OWNER/NAME@TAG, or the https address of a wheel.
+        wheel: the path of a wheel from the course's folder, with slashes.
+        index: an index that has the grader and all that it needs.
+        requirement: which version of the grader, such as tensorgrade>=0.1.
+    """
+
+    address: str = ""
+    wheel: str = ""
+    index: str = ""
+    requirement: str = "tensorgrade"
+
+
+@dataclass(frozen=True)
 class Broken:
     """An exercise that course.yaml names and that cannot be used.
 
@@ -247,6 +264,7 @@ class Course:
         attempts: which of several files of one exercise counts: "latest" or "best".
         policy: what late work costs.
         timezone: of times that name none; "" if course.yaml has no such time.
+        install: where students and jobs install the grader from; None if course.yaml does not say it.
     """
 
     title: str
@@ -257,6 +275,7 @@ class Course:
     attempts: str = "latest"
     policy: Policy = Policy()
     timezone: str = ""
+    install: Install | None = None
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:

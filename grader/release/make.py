@@ -8,10 +8,12 @@ answers do in the shown checks. A file that is not listed here is not copied.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,6 +26,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grader.course import layout
 from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
+from grader.course.install import pip_words, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
 from grader.course.topics import given_text
@@ -31,12 +34,12 @@ from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, as_fil
 from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
 from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import graded_from
-from grader.model import Course, Exercise, HandIn, Module, Outcome, Verdict, Withheld
+from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import Part, Setup
 from grader.model.score import divide, in_points, points_text
-from grader.release.proof import prove, prove_sentences, secrets_of
+from grader.release.proof import Kind, LeakError, prove, prove_sentences, secrets_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _WIDTH = 110
@@ -90,7 +93,10 @@ def release(
     part = chosen(course, handin)
     if not any(exercise.reference or exercise.hidden_checks for exercise in part.exercises):
         raise CourseError(f"{part.root} has no solutions and no hidden checks: it is a copy; go to the course")
+    install = require_install(course)
     files = copied_files(part)
+    if install.wheel:
+        files[install.wheel] = _proved_wheel(course, install)
     say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(secrets_of(course))
@@ -105,7 +111,7 @@ def release(
                 prove_sentences(path, sentences, secrets)
                 files[path] = as_file(sealed)
     files |= yaml_files(part, facts)
-    files |= page_files(part, facts, notebooks=notebooks)
+    files |= page_files(part, facts, install, notebooks=notebooks)
     prove(files, secrets)
     _put(place, files, zipped=zipped)
     withheld = [fact.withheld for fact in facts.values()]
@@ -126,6 +132,30 @@ def _refuse(course: Course, place: Path, *, zipped: bool) -> None:
         raise CourseError(f"{place} exists; a copy needs a new or an empty folder elsewhere, or a new file")
     if not where.parent.is_dir() or not os.access(where.parent, os.W_OK):
         raise CourseError(f"{place}: there is no folder {where.parent} to write into; make it first")
+
+
+def _proved_wheel(course: Course, install: Install) -> bytes:
+    """Read the wheel that goes along with a copy. It carries the course of the checkout that it was built of.
+
+    Raises:
+        LeakError: that is this course.
+        CourseError: it cannot be read.
+    """
+    data = wheel_bytes(course, install)
+    secret = {path.read_bytes(): path for path in layout.staff_files(course) if not layout.is_probe(path)}
+    canaries = [each.text.encode() for each in secrets_of(course) if each.kind is Kind.CANARY]
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as wheel:
+            for name in wheel.namelist():
+                member = wheel.read(name)
+                if member.strip() and (member in secret or any(canary in member for canary in canaries)):
+                    raise LeakError(
+                        f"{install.wheel}: {name} in it is a file of staff's of this course; build the wheel of a "
+                        f"checkout that has another course, or write an address in {layout.COURSE_FILE}: install"
+                    )
+    except zipfile.BadZipFile:
+        raise CourseError(f"{install.wheel} is not a wheel;  pip wheel --no-deps FOLDER  makes one") from None
+    return data
 
 
 def _put(place: Path, files: Files, *, zipped: bool) -> None:
@@ -345,12 +375,12 @@ def _course_file(part: Course) -> dict[Any, Any]:
     return data
 
 
-def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> Files:
+def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, notebooks: bool) -> Files:
     """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
-    requires = read_yaml(part.root / layout.COURSE_FILE, layout.COURSE_FILE).get("requires") or "tensorgrade"
     words = {
         "part": part,
-        "requires": requires,
+        "pip_words": pip_words(install),
+        "has_git": install.address.startswith("git+"),
         "hidden": any(fact.withheld.checks for fact in facts.values()),
         "notebooks": notebooks,
         "facts": facts,
@@ -364,20 +394,20 @@ def page_files(part: Course, facts: Mapping[str, Facts], *, notebooks: bool) -> 
     )
     pages = [layout.STUDENTS_PAGE.as_posix(), layout.ASSISTANTS_PAGE.as_posix()]
     files = {name: templates.get_template(name).render(words).encode() for name in pages}
-    return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, requires) if notebooks else {})}
+    return {**files, ".gitignore": _IGNORED.encode(), **(notebooks_of(part, install) if notebooks else {})}
 
 
 def _dumped(data: Mapping[Any, Any]) -> bytes:
     return yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH).encode()
 
 
-def notebooks_of(part: Course, requires: str) -> dict[str, bytes]:
+def notebooks_of(part: Course, install: Install) -> dict[str, bytes]:
     """The notebooks of a course, by their paths."""
-    return {notebook_of(module.id).as_posix(): _notebook(part, module, requires) for module in part.modules}
+    return {notebook_of(module.id).as_posix(): _notebook(part, module, install) for module in part.modules}
 
 
-def _notebook(part: Course, module: Module, requires: str) -> bytes:
-    cells = [*_beginning(part, module, requires), *(cell for item in module.exercises for cell in _exercise(item))]
+def _notebook(part: Course, module: Module, install: Install) -> bytes:
+    cells = [*_beginning(part, module, install), *(cell for item in module.exercises for cell in _exercise(item))]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -386,7 +416,7 @@ def _notebook(part: Course, module: Module, requires: str) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _beginning(part: Course, module: Module, requires: str) -> Iterator[Cell]:
+def _beginning(part: Course, module: Module, install: Install) -> Iterator[Cell]:
     page = page_of(module.id)
     about = ""
     if (part.root / page).is_file():
@@ -400,12 +430,13 @@ def _beginning(part: Course, module: Module, requires: str) -> Iterator[Cell]:
         "you are free to try things. If a program helps you to write code, let it read "
         f"`{ASSISTANTS_PAGE.name}` first.",
     )
-    yield _code(
-        "setup",
-        f"# Where the grader is not installed yet, as on Colab, run this line without its #:\n"
-        f'# %pip install "{requires}"\n'
+    up = "../" * len(notebook_of(module.id).parent.parts)
+    lines = [
+        "# Where the grader is not installed yet, as on Colab, run these two lines without their #:",
+        *(f"# %pip install {words}" for words in pip_words(install, up)),
         "from grader.notebook import check",
-    )
+    ]
+    yield _code("setup", "\n".join(lines))
 
 
 def _exercise(exercise: Exercise) -> Iterator[Cell]:

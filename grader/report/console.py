@@ -163,8 +163,26 @@ def needing(package: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        how = f"install it with  pip install 'tensorgrade[{extra}]'"
-        raise CourseError(f"this needs {package} ({error}); {how}") from None
+        raise CourseError(
+            f"this needs {package} ({error}); install it with  pip install {extra_words(extra)}"
+        ) from None
+
+
+def extra_words(extra: str) -> str:
+    """Return what is typed after `pip install` for an extra of the grader: other packages, each by its own name.
+
+    The grader's own name is left out, as no index need have it.
+    """
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
+    needed = (Requirement(text) for text in metadata.requires("tensorgrade") or ())
+    marked = ((each, each.marker) for each in needed if each.marker)
+    of_extra = (
+        each for each, marker in marked if marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""})
+    )
+    return " ".join(f'"{each.name}{each.specifier}"' for each in of_extra)
 
 
 def print_json(data: Any) -> None:

@@ -13,7 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ci.test_gather import report
 from click.testing import CliRunner
 from support import COURSES, RIGHT, written
 
-from grader.ci.files import PLATFORMS, Wishes, lay_out, package, platform_files
+from grader.ci.files import PLATFORMS, Wishes, lay_out, package, package_here, platform_files
 from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
@@ -268,17 +268,20 @@ def test_the_zip(tmp_path: Path) -> None:
 def test_words_that_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A student's folder is no course; options that a platform has no use for, and packages that nobody finds."""
     monkeypatch.chdir(tmp_path)
-    written(tmp_path, {".grade-given.json": "{}", "course.yaml": (COURSES / "tiny" / "course.yaml").read_text()})
+    text = (COURSES / "tiny" / "course.yaml").read_text()
+    text = text.replace("install:\n  address: git+https://git.example.org/course/tensorgrade@v1\n", "")
+    written(tmp_path, {".grade-given.json": "{}", "course.yaml": text})
     assert CliRunner().invoke(main, ["package", "gradescope"]).exit_code == 2
     for words, told in (
         (["--package", "a.whl"], "a.whl cannot be read (No such file"),
+        (["--package", "https://a.invalid/b"], "is neither a git address"),
         (
             ["--package", "a", "--confinement", "none"],
             "--confinement has no effect on github, which uses --package, --handin",
         ),
         (["--package", "a", "--hidden", "visible"], "--hidden has no effect on github, which uses --package, --handin"),
         (["--package", "a", "--fail-below", "101"], "neither a percentage from 0 to 100 nor never"),
-        ([], "this grader was not installed from an index"),
+        ([], "this grader was installed from a place that no job has"),
     ):
         ran = CliRunner().invoke(main, ["init-ci", "github", "x", *words])
         assert ran.exit_code == 2, ran.output
@@ -301,6 +304,72 @@ def test_a_job_installs_what_was_named(tiny: Course, tmp_path: Path) -> None:
             assert files[f"{folder}/requirements.txt"].decode() == f"{line}\n"
             assert b"\ntorch==" in files[f"{folder}/constraints.txt"]
             assert files.get(f"{folder}/{wheel.name}") == (b"a zip" if wanted == str(wheel) else None)
+
+
+@pytest.mark.parametrize(
+    ("install", "lines"),
+    [
+        ("address: git+https://host.invalid/a/b@v1", "tensorgrade @ git+https://host.invalid/a/b@v1"),
+        ("wheel: wheels/tensorgrade-0.1.0-py3-none-any.whl", "./tensorgrade-0.1.0-py3-none-any.whl"),
+        ("index: https://host.invalid/simple", "--index-url https://host.invalid/simple\ntensorgrade>=0.1"),
+    ],
+)
+def test_a_job_installs_what_the_course_says(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str, lines: str
+) -> None:
+    """Without --package, also in a folder of the course; an autograder of Gradescope installs the same."""
+    address = "address: git+https://git.example.org/course/tensorgrade@v1"
+    text = (home / "course.yaml").read_text().replace(address, install)
+    written(home, {"course.yaml": text, "wheels/tensorgrade-0.1.0-py3-none-any.whl": "a zip"})
+    monkeypatch.chdir(home / "exercises")
+    for words, requirements in (
+        (["init-ci", "github", str(tmp_path / "made")], ".github/grade/requirements.txt"),
+        (["package", "gradescope", "--out", str(tmp_path / "made" / "a.zip")], "install/requirements.txt"),
+    ):
+        ran = CliRunner().invoke(main, words)
+        assert ran.exit_code == 0, ran.output
+        if words[0] == "package":
+            zipfile.ZipFile(tmp_path / "made" / "a.zip").extractall(tmp_path / "made")
+        made = tmp_path / "made" / requirements
+        assert made.read_text() == f"{lines}\n"
+        assert (made.parent / "tensorgrade-0.1.0-py3-none-any.whl").exists() == ("wheel" in install)
+
+
+@pytest.mark.parametrize(
+    ("origin", "package"),
+    [
+        (
+            {"url": "https://h.invalid/a/b", "vcs_info": {"vcs": "git", "commit_id": "c1"}},
+            "git+https://h.invalid/a/b@c1",
+        ),
+        (
+            {"url": "https://h.invalid/tensorgrade-1-py3-none-any.whl"},
+            "https://h.invalid/tensorgrade-1-py3-none-any.whl",
+        ),
+        ({"url": "file:///a%20b/tensorgrade-1-py3-none-any.whl"}, "/a b/tensorgrade-1-py3-none-any.whl"),
+        (
+            {"url": "file:///home/me/grader", "vcs_info": {"vcs": "git", "commit_id": "c1"}},
+            "from a place that no job has",
+        ),
+        ({"url": "file:///home/me/grader", "dir_info": {"editable": True}}, "from a place that no job has"),
+        (None, "by its name, and no installer records from which index"),
+    ],
+)
+def test_a_job_installs_what_is_installed_here(
+    monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any] | None, package: str
+) -> None:
+    """What pip and uv write down of an installation says it; what no job could install is refused."""
+
+    class Installed:
+        def read_text(self, name: str) -> str | None:
+            return json.dumps(origin) if name == "direct_url.json" and origin else None
+
+    monkeypatch.setattr(metadata, "distributions", lambda **names: [Installed()])
+    try:
+        told = package_here()
+    except CourseError as error:
+        told = str(error)
+    assert package in told
 
 
 def test_a_job_grades_as_was_wished(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support import COURSES, WarmGrade, written
 
-from grader.model import Course
+from grader.model import Course, Install
 from grader.release.make import notebooks_of
 
 SOLVED = (COURSES / "tiny" / "solutions" / "01_basics" / "double" / "double.py").read_text()
@@ -20,7 +20,7 @@ PLACE = Path("exercises", "01_basics", "double", "double.py")
 def released(course: Course, folder: Path) -> Path:
     """A student's copy of the course, with notebooks and without solutions."""
     shutil.copytree(course.root, folder, ignore=shutil.ignore_patterns("solutions"))
-    return written(folder, notebooks_of(course, "tensorgrade"))
+    return written(folder, notebooks_of(course, Install()))
 
 
 def solved_notebook(course: Course, folder: Path) -> None:

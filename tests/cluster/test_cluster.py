@@ -221,7 +221,7 @@ def test_a_batch_as_it_is_typed(tiny: Course, tmp_path: Path) -> None:
         (["--cluster", "no/such/scheduler.json"], "there is no file no/such/scheduler.json"),
         (["--cluster", "tls://lab:1", "-j", "3"], "-j says nothing of a cluster"),
         (["--cluster", "local:2", "--confinement", "none"], "--cluster needs a sandbox"),
-        (["--cluster", "local:1"], "install it with  pip install 'tensorgrade[cluster]'"),
+        (["--cluster", "local:1"], 'install it with  pip install "cryptography>=43" "distributed>=2026.8"'),
     ],
 )
 def test_what_is_refused_at_once(

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support import COURSES, WarmGrade, read, written
 
+from grader.model.files import zip_bytes
+
 CANARY = "9c41be07-77"
 
 
@@ -126,6 +128,59 @@ def test_leak_leaves_nothing(type_grade: WarmGrade, released: Path, tmp_path: Pa
     told = "grade: exercises/01_basics/README.md:3: has the canary of solutions/01_basics/double/double.py:"
     assert told in ran.stderr
     assert os.listdir(tmp_path) == ["course"]
+
+
+def with_install(root: Path, install: str) -> None:
+    """Let a course say where the grader comes from."""
+    path, address = root / "course.yaml", "install:\n  address: git+https://git.example.org/course/tensorgrade@v1\n"
+    path.write_text(path.read_text().replace(address, install))
+
+
+def test_a_copy_says_where_the_grader_comes_from(type_grade: WarmGrade, home: Path, tmp_path: Path) -> None:
+    """A course that does not say it is not released; a wheel goes along; no line leaves its name to an index."""
+    with_install(home, "")
+    ran = type_grade("release", str(tmp_path / "copy"), cwd=home)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "course.yaml: install: is missing, so nobody could install the grader" in ran.stderr
+    assert "install: {address: git+https://HOST/OWNER/NAME@TAG}" in ran.stderr
+    name = "tensorgrade-0.1.0-py3-none-any.whl"
+    (home / "course.yaml").write_text(f"{(home / 'course.yaml').read_text()}install: {{wheel: {name}}}\n")
+    assert f"install.wheel: there is no file {name}" in type_grade("release", "../copy", cwd=home).stderr
+    (home / name).write_bytes(b"none")
+    assert f"{name} is not a wheel" in type_grade("release", "../copy", cwd=home).stderr
+    solution = (home / "solutions/01_basics/double/double.py").read_bytes()
+    for member, content in (("grader/bundled/a.py", solution), ("grader/a.py", b"x = 1\n")):
+        (home / name).write_bytes(zip_bytes({member: content}))
+        ran = type_grade("release", "../copy", "--notebooks", cwd=home)
+        is_leak = content == solution
+        assert (ran.returncode, f"{member} in it is a file of staff's" in ran.stderr) == (2 * is_leak, is_leak)
+    copy = read(tmp_path / "copy")
+    assert copy[name] == (home / name).read_bytes()
+    assert f'$ pip install "./{name}"\n'.encode() in copy["README.md"]
+    assert f'# %pip install \\"../{name}\\"'.encode() in copy["notebooks/01_basics.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("install", "told"),
+    [
+        ("{}", "install: write exactly one of address, wheel and index; there is none"),
+        (
+            "{wheel: a.whl, index: https://a.invalid}",
+            "exactly one of address, wheel and index; there is wheel and index",
+        ),
+        ("{address: https://a.invalid/b}", "'b' is not the name of a wheel of the grader"),
+        ("{wheel: torch-2.13.0-py3-none-any.whl}", "'torch-2.13.0-py3-none-any.whl' is not the name of a wheel of the"),
+        ("{address: 'git+https://a.invalid/$(b)'}", "install.address: string should match pattern"),
+        ("{wheel: ../tensorgrade-0.1.0-py3-none-any.whl}", "install.wheel: string should match pattern"),
+        ("{index: http://a.invalid}", "install.index: string should match pattern"),
+        ("{place: here}", "install.place: unknown key"),
+    ],
+)
+def test_a_wrong_install_is_refused(type_grade: WarmGrade, home: Path, install: str, told: str) -> None:
+    """What no installer could take for the grader, and what could be more than an address where it is printed."""
+    with_install(home, f"install: {install}\n")
+    ran = type_grade("release", "../copy", cwd=home)
+    assert (ran.returncode, told in ran.stderr) == (2, True), ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,27 @@ import nbformat
 import pytest
 from support import COURSES
 
-from grader.model import Course, Exercise, Module
+from grader.model import Course, Exercise, Install, Module
 from grader.release.make import notebooks_of
 from grader.release.proof import LeakError, prove, secrets_of
 
 PATH = "notebooks/01_basics.ipynb"
+ADDRESS = Install(address="git+https://git.example.org/course/tensorgrade@v1")
 
 
 def test_a_notebook_has_what_a_student_needs(tiny: Course) -> None:
     """The tasks, the starters as cells that are marked, a check for each; valid, and the same each time."""
-    (made,) = notebooks_of(tiny, "tensorgrade>=0.1").values()
-    assert {PATH: made} == notebooks_of(tiny, "tensorgrade>=0.1")
+    (made,) = notebooks_of(tiny, ADDRESS).values()
+    assert {PATH: made} == notebooks_of(tiny, ADDRESS)
     notebook = nbformat.reads(made.decode(), 4)
     nbformat.validate(notebook)
     cells = {cell.id: cell.source for cell in notebook.cells}
     parts = "double-task double-code double-check total-task total-code total-check"
     assert list(cells) == ["start", "setup", *parts.split()]
-    assert '%pip install "tensorgrade>=0.1"' in cells["setup"]
+    assert cells["setup"].splitlines()[1:3] == [
+        '# %pip install "torch>=2.10" --index-url https://download.pytorch.org/whl/cpu',
+        '# %pip install "tensorgrade @ git+https://git.example.org/course/tensorgrade@v1"',
+    ]
     assert cells["setup"].endswith("\nfrom grader.notebook import check")
     task = "## 01-1 Double it\n\n10 points\n\n- **C1** `double(x)` returns a new tensor"
     assert cells["double-task"].startswith(task)
@@ -41,7 +45,7 @@ def task(folder: Path, exercise: Exercise, text: str) -> str:
     starter.write_text(text)
     course = Course("A *starred* course", folder, (), ())
     module = Module("01_basics", "Basics", (replace(exercise, starter=starter),))
-    (made,) = notebooks_of(replace(course, modules=(module,)), "tensorgrade").values()
+    (made,) = notebooks_of(replace(course, modules=(module,)), ADDRESS).values()
     return "".join("".join(cell["source"]) for cell in json.loads(made)["cells"][2:4])
 
 
@@ -57,7 +61,7 @@ def test_a_task_is_markdown(tiny: Course, tmp_path: Path) -> None:
 
 def test_a_leak_is_found_in_a_notebook(tiny: Course) -> None:
     """Signs that JSON escapes hide nothing: a solution's text and a hidden input are found in a cell."""
-    (made,) = notebooks_of(tiny, "tensorgrade").values()
+    (made,) = notebooks_of(tiny, ADDRESS).values()
     secrets = tuple(secrets_of(tiny))
     prove({PATH: made}, secrets)
     hidden = (COURSES / "tiny/solutions/01_basics/double/check_double.py").read_text()

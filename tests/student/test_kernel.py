@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from grader.course.load import load_course
+from grader.model import Install
 from grader.notebook import check
 from grader.release.make import notebooks_of
 
@@ -32,7 +33,7 @@ def test_a_notebook_is_solved(home: Path) -> None:
     The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
     the kernel's memory.
     """
-    ((path, data),) = notebooks_of(load_course(home), "tensorgrade").items()
+    ((path, data),) = notebooks_of(load_course(home), Install()).items()
     notebook = nbformat.reads(data.decode(), 4)
     new: Any = nbformat.v4.new_code_cell
     notebook.cells += [

@@ -1,0 +1,77 @@
+"""Where the grader of a course is installed from, and the lines that install it.
+
+The name `tensorgrade` belongs to nobody on the public index, so that no line may leave it to an index to know it.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from packaging.requirements import Requirement
+
+from grader.course.layout import COURSE_FILE
+from grader.model import Course, Install
+from grader.model.errors import CourseError
+from grader.model.files import failing_as
+
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+"""PyTorch's own index of builds without CUDA. It has what PyTorch needs, and nothing else."""
+
+_MISSING = (
+    f"{COURSE_FILE}: install: is missing, so nobody could install the grader: no public index has the name "
+    "tensorgrade. Write one of these three:",
+    "install: {address: git+https://HOST/OWNER/NAME@TAG}, or the https address of a wheel",
+    "install: {wheel: tensorgrade-VERSION-py3-none-any.whl}, a file beside course.yaml, which goes along with the "
+    "copy;  pip wheel --no-deps FOLDER  makes it of a checkout",
+    "install: {index: https://HOST/simple}, an index of your school that has the grader and all that it needs",
+)
+
+
+def require_install(course: Course) -> Install:
+    """Return where the grader of a course is installed from.
+
+    Raises:
+        CourseError: course.yaml does not say it; the error says what to write. Or there is no such wheel.
+    """
+    if course.install is None:
+        raise CourseError(*_MISSING)
+    if course.install.wheel:
+        wheel_bytes(course, course.install)
+    return course.install
+
+
+def wheel_bytes(course: Course, install: Install) -> bytes:
+    """Read the wheel of a course.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    path = course.root / install.wheel
+    if path.is_symlink() or not path.is_file():
+        raise CourseError(
+            f"{COURSE_FILE}: install.wheel: there is no file {install.wheel}; put it there (pip wheel --no-deps FOLDER "
+            "makes it of a checkout), or fix the name"
+        )
+    with failing_as(f"{COURSE_FILE}: install.wheel: {install.wheel} cannot be read"):
+        return path.read_bytes()
+
+
+def pip_words(install: Install, up: str = "") -> list[str]:
+    """Return what is typed after `pip install`: first PyTorch without CUDA, then the grader.
+
+    Args:
+        install: where the grader comes from.
+        up: the path from where it is typed to the course's folder, such as "../"; "" in the folder itself.
+    """
+    # Two lines: an index of CPU builds lacks all other packages, so it cannot replace the usual one; and beside the
+    # usual one it decides nothing, as pip takes the highest version of both. What is there already satisfies pip.
+    torch = f'"torch{_torch_versions()}" --index-url {CPU_INDEX}'
+    if install.index:
+        return [torch, f'"{install.requirement}" --index-url {install.index}']
+    return [torch, f'"{up or "./"}{install.wheel}"' if install.wheel else f'"tensorgrade @ {install.address}"']
+
+
+def _torch_versions() -> str:
+    """Return the versions of PyTorch that the grader requires, such as ">=2.10"."""
+    needed = (Requirement(text) for text in metadata.requires("tensorgrade") or ())
+    return next(str(requirement.specifier) for requirement in needed if requirement.name == "torch")
