@@ -100,7 +100,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 _NEEDED = {
-    *("click", "jinja2", "markupsafe", "numpy", "packaging", "py-landlock", "pydantic", "pydantic_core", "pytest"),
+    *("click", "jinja2", "markupsafe", "numpy", "packaging", "pydantic", "pydantic_core", "pytest"),
     *("annotated-types", "typing-inspection", "typing_extensions", "iniconfig", "pluggy", "pygments", "pyyaml"),
     *("pytest-timeout", "watchfiles", "anyio", "idna", "sniffio"),
 }
