@@ -121,20 +121,35 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
         yield from (line.removeprefix("    ") for line in lines.split("\n")[1:] if line.startswith("    "))
         return
     _, heading, lines = message.rpartition(f"\n{EXAMPLE_TO_TRY}")
-    text = lines.strip().replace(", and ", ", ")
-    try:
-        tree = ast.parse(text) if heading and "(" in text else ast.Module([], [])
-    except SyntaxError:  # advice in words
+    text = lines.strip()
+    tree = _python(text) or _python(text := text.replace(", and ", ", "))
+    nodes = list(ast.walk(tree)) if heading and tree is not None else []
+    if not any(isinstance(node, ast.Call) for node in nodes):  # advice in words
         return
-    if tree.body:
-        yield from (f"import {name}" for name in ("math", "torch") if f"{name}." in text)
-        yield from ("import numpy as np",) if "np." in text else ()
-        yield from _SIM if row.check.device is Device.SIM else ()
-        yield f"from {module} import *"
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    yield from (f"import {name}" for name in ("math", "torch") if name in names)
+    yield from ("import numpy as np",) if "np" in names else ()
+    yield from _SIM if row.check.device is Device.SIM else ()
+    yield f"from {module} import *"
     # What a prompt would show of an expression, a program must print.
-    for node in tree.body:
-        source = ast.unparse(node) if len(tree.body) > 1 else text
-        yield f"print({source})" if isinstance(node, ast.Expr) else source
+    for node in tree.body if tree is not None else ():
+        source = ast.get_source_segment(text, node) or ast.unparse(node)
+        yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
+
+
+def _python(text: str) -> ast.Module | None:
+    """The syntax tree of an example; None for advice in words."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _prints(node: ast.Expr) -> bool:
+    match node.value:
+        case ast.Call(func=ast.Name(id="print")):
+            return True
+    return False
 
 
 # -- a hand-in

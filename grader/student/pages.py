@@ -5,9 +5,9 @@ A row is an exercise with the student's state in it. Lines have 40 to 80 columns
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,9 @@ _PARAGRAPH = re.compile(
     re.MULTILINE,
 )
 _CONFINED = ("reduced", "full")
-_EFFECTS = {
-    r"(torch|np|numpy)\.save\w*\(|\.(write_text|write_bytes|to_csv)\(|\bopen\(.*, (mode=)?['\"][^'\"]*[wax+]": (
-        "writes a file. The sandbox of grade discards it."
-    ),
-    r"\b(os\.(system|popen|spawn\w*|exec\w*)|subprocess\.\w+)\(": (
-        "starts a program. The sandbox of grade does not allow that."
-    ),
-}
+_WRITES = ("torch.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt")
+_WRITING_METHODS = ("write_text", "write_bytes", "to_csv")
+_STARTS = ("os.system", "os.popen", "os.spawn", "os.exec", "os.posix_spawn", "subprocess.")
 _TRIES = 2
 _FEW_TOPICS = 6
 _NAME = 9
@@ -314,11 +309,52 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
 
 
 def side_effects(exercise: Exercise) -> Iterator[str]:
-    """What the sandbox does with files that the student's code writes, and with programs that it starts."""
-    text = exercise.starter.read_text(encoding="utf-8", errors="replace") if exercise.starter.is_file() else ""
-    for pattern, what in _EFFECTS.items():
-        if match := re.search(rf"^[^#\n]*?({pattern})", text, re.MULTILINE):
-            yield f"Line {text.count(chr(10), 0, match.end()) + 1} of {exercise.file_name} {what}"
+    """Say what the sandbox does with files that the student's code writes, and with programs that it starts."""
+    try:
+        tree = ast.parse(exercise.starter.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # `grade` says what is wrong with it
+        return
+    calls = sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: node.lineno)
+    imported = _imported(tree)
+    names = [(node, _dotted(node.func, imported)) for node in calls]
+    writes = (node.lineno for node, name in names if name in _WRITES or _writes(node, name))
+    starts = (node.lineno for node, name in names if name.startswith(_STARTS))
+    if line := next(writes, None):
+        yield f"Line {line} of {exercise.file_name} writes a file. The sandbox of grade discards it."
+    if line := next(starts, None):
+        yield f"Line {line} of {exercise.file_name} starts a program. The sandbox of grade does not allow that."
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """The names that a file imports, each with its dotted name: `np` is numpy."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names |= {one.asname: f"{prefix}{one.name}" for one in node.names if one.asname}
+            names |= {one.name: f"{prefix}{one.name}" for one in node.names if prefix and not one.asname}
+    return names
+
+
+def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
+    """The dotted name of what is called; of a method of some value, a dot and its name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    parts.append(imported.get(node.id, node.id) if isinstance(node, ast.Name) else "")
+    return ".".join(reversed(parts))
+
+
+def _writes(call: ast.Call, name: str) -> bool:
+    """Whether a call is one of a method that writes a file, or opens one to write it."""
+    _, dot, method = name.rpartition(".")
+    if method != "open":
+        return bool(dot) and method in _WRITING_METHODS
+    modes = [part.value for part in call.keywords if part.arg == "mode"]
+    modes += call.args[(0 if dot and name != "io.open" else 1) :][:1]
+    texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+    return any(set(text) & set("wax+") and set(text) <= set("rwaxbt+") for text in texts)
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
@@ -355,10 +391,13 @@ def _after_full_marks(exercise: Exercise) -> Iterator[str]:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     source = exercise.starter.read_bytes()
+    try:
+        functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    except (SyntaxError, ValueError):  # it has changed since it was graded
+        return
     if exercise.par is not None:
-        with suppress(SyntaxError, ValueError):  # it has changed since it was graded
-            yield _golf_line(operations(source), exercise.par)
-    if b"def " in source:  # faults are planted in functions
+        yield _golf_line(operations(source), exercise.par)
+    if functions:  # faults are planted in those
         yield f"Play: find the fault that this plants in your code:  grade break {exercise.id}"
 
 

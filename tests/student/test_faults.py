@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+
 import pytest
 
-from grader.student.games.breaking import faults_of
+from grader.student.games.faults import Fault, faults_of, shuffled
 
 TEXT = '''"""Töne."""
 import torch
@@ -37,6 +40,7 @@ def planted(told: str) -> list[str]:
         ("the operands of a matrix product are swapped", "torch.where(mask, x, y) @ z", "z @ torch.where(mask, x, y)"),
         ("a comparison is reversed", "x > 1", "x <= 1"),
         ("`+=` stands where you had `*=`", "z *= max", "z += max"),
+        ("`min` stands where you had `max`", "max(len(x)", "min(len(x)"),
         ("it returns a copy", "[x > 1]", "[x > 1].clone()"),
     ],
 )
@@ -61,3 +65,46 @@ def test_every_fault_is_python_and_is_one() -> None:
         line = fault.line - 1
         assert fault.source.split("\n")[line] != TEXT.split("\n")[line]
         assert fault.source.split("\n")[:line] == TEXT.split("\n")[:line]
+
+
+LOOKALIKES = """
+def f(x, y):
+    if x.dim() > 1:
+        raise ValueError(f"dim=0 keepdim=True {x.sum(0)} < y")  # a - b, x.T
+    text = "torch.float64 ~mask x.clone() a + b"
+    return (  # x * y
+        (x)  # a + comment
+        - y
+    )
+"""
+
+
+def test_what_only_looks_like_code_is_left_alone() -> None:
+    """Comments, messages and f-strings are no place for a fault; a sign is found behind a comment."""
+    found = {fault.what: fault.source for fault in faults_of(LOOKALIKES)}
+    assert set(found) == {"it returns a copy", "a comparison is reversed", "`+` stands where you had `-`"}
+    assert found["`+` stands where you had `-`"] == LOOKALIKES.replace("- y", "+ y")
+
+
+def test_line_ends_of_another_system() -> None:
+    """A file from Windows, or from a very old Mac, has the same faults."""
+    for end in ("\r\n", "\r"):
+        assert [fault.what for fault in faults_of(TEXT.replace("\n", end))] == [fault.what for fault in faults_of(TEXT)]
+
+
+def test_kinds_alternate() -> None:
+    """However many faults of one kind there are, each kind comes as often first, and none twice before all others."""
+    faults = [Fault("often", line, str(line)) for line in range(20)] + [Fault(what, 1, what) for what in ("rare", "x")]
+    first = Counter(shuffled(faults, random.Random(seed))[0].what for seed in range(300))
+    assert min(first[what] for what in ("often", "rare", "x")) > 70
+    order = [fault.what for fault in shuffled(faults, random.Random(0))]
+    assert (set(order[:3]), len(order)) == ({"often", "rare", "x"}, 22)
+
+
+def test_operands_stay_in_parentheses() -> None:
+    """Where a call, a transpose or a `~` goes, what it was of stays one operand."""
+    text = "def f(x):\n    return 2 * (x + 1).clone() & ~(x | 3) & (x - 1).T\n"
+    found = {fault.what: fault.source for fault in faults_of(text)}
+    assert found["`.clone(...)` is missing"] == text.replace(".clone()", "")
+    assert found["a mask is inverted"] == text.replace("~", "")
+    assert found["a transpose is missing"] == text.replace(".T", "")

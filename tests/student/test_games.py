@@ -16,8 +16,9 @@ from grader.model import Course, Exercise
 from grader.model.errors import CourseError
 from grader.runner.lane import Lane
 from grader.student.folder import Progress, Standing, write_progress
-from grader.student.games.breaking import Fault, choose, plant, planted_in, restore
+from grader.student.games.breaking import choose, plant, planted_in, restore
 from grader.student.games.catching import caught_lines
+from grader.student.games.faults import Fault
 from grader.student.own import OwnExercise
 
 MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef double_(x):\n    return x.mul_(2)\n"

@@ -30,6 +30,9 @@ def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, cap
         ("it is wrong\nTry this:\n    x = f(1); x + 1", ["from m import *", "x = f(1)", "print(x + 1)"]),
         ("it is wrong\nTry this: another value, (any) one", []),
         ("it is wrong", []),
+        ("no\nTry this: x = f('torch. np.'); print(x)", ["from m import *", "x = f('torch. np.')", "print(x)"]),
+        ("no\nTry this: f(1), and f(', and ')", ["from m import *", "print(f(1), f(', '))"]),
+        ("no\nTry this: f(', and ')", ["from m import *", "print(f(', and '))"]),
         ("no\n\nTo see it in plain Python:\n    from m import f\n    print(f(1))", ["from m import f", "print(f(1))"]),
     ],
 )

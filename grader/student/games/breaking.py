@@ -1,16 +1,13 @@
 """`grade break`: one fault is planted in a student's own solution, for them to find. Their file is saved beside it.
 
-A view becomes a copy, dims are swapped, `dtype=`, `device=` or `keepdim=` is dropped, a mask is inverted. Faults are
-looked for in the text, by patterns; the rest of the text stays as it is. Before one is planted, it is graded like a
-submission: the checks must see it, and it must make sense for the value at hand.
+Before a fault is planted, it is graded like a submission: the checks must see it, and it must make sense for the value
+at hand.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,102 +18,13 @@ from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
 from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
+from grader.student.games.faults import Fault, faults_of, shuffled
 from grader.student.own import OwnExercise, Running, own_exercise, own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
 _SENSELESS = ("AttributeError", "NameError", "NotImplementedError", "TypeError", "SyntaxError")
 """What Python raises where a fault does not suit the value: a tuple has no `.clone()`."""
-
-_KEYWORDS = "dtype|device|keepdims?|correction|memory_format|copy|dim|requires_grad"
-_CALLS = (
-    "clone|contiguous|detach|double|float|long|int|bool|to|type|t|flip|unsqueeze|squeeze|transpose|permute|abs|sqrt"
-)
-_ORDERED = "empty|zeros|ones|randn?|permute|reshape|view|expand|movedim|new_empty|new_zeros|new_ones"
-_ALONG = "sum|mean|amax|amin|argmax|argmin|max|min|cumsum|softmax|unsqueeze|squeeze|flatten|all|any|prod|norm|unbind"
-_VALUE = r"(?:[^,()\n]|\([^()\n]*\))+"
-_SIGNS = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
-_REVERSED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-
-_FAULTS = [
-    (r"\breturn (.*[\w)\]])$", r"return \1.clone()", "it returns a copy"),
-    (rf",\s*({_KEYWORDS})={_VALUE}", "", r"`\1=` is missing"),
-    (rf"(?<!torch)(?<!np)(?<!\bF)\.({_CALLS})\({_VALUE}?\)", "", r"`.\1(...)` is missing"),
-    (r"\.(\w*[a-z])_\(", r".\1(", r"`\1` is not in place; you had `\1_`"),
-    (r"torch\.(float32|double)\b", "torch.float64", "it uses another dtype"),
-    (r"torch\.float64\b", "torch.float32", "it uses another dtype"),
-    (r"torch\.(int64|long)\b", "torch.int32", "it uses another dtype"),
-    (r"torch\.bool\b", "torch.uint8", "it uses another dtype"),
-    (
-        rf"\b(tensor|arange|full)\((?![^\n]*dtype)({_VALUE}(?:,{_VALUE})*)\)",
-        r"\1(\2, dtype=torch.float64)",
-        "it uses another dtype",
-    ),
-    (r"\b(dim|axis)=0", r"\1=-1", "it works along another dim"),
-    (r"\b(dim|axis)=-?[12]", r"\1=0", "it works along another dim"),
-    (rf"\.({_ALONG})\(0\b", r".\1(-1", "it works along another dim"),
-    (rf"\.({_ALONG})\(-?[12]\b", r".\1(0", "it works along another dim"),
-    (rf"\b({_ORDERED})\(({_VALUE}), ({_VALUE})", r"\1(\3, \2", "two dims are swapped"),
-    (
-        rf"([\w.]+(?:\({_VALUE}(?:,{_VALUE})*\))?) @ ([\w.]+)",
-        r"\2 @ \1",
-        "the operands of a matrix product are swapped",
-    ),
-    (r"\.m?T\b", "", "a transpose is missing"),
-    (r"~", "", "a mask is inverted"),
-    (rf"\b(masked_fill_?|masked_select)\(({_VALUE})", r"\1(~(\2)", "a mask is inverted"),
-    (rf"\bwhere\(({_VALUE}), ({_VALUE}), ({_VALUE})\)", r"where(\1, \3, \2)", "a mask is inverted"),
-    *((rf" {re.escape(sign)} ", f" {other} ", "a comparison is reversed") for sign, other in _REVERSED.items()),
-    *(
-        (rf" {re.escape(sign)}(=?) ", rf" {other}\1 ", rf"`{other}\1` stands where you had `{sign}\1`")
-        for sign, other in _SIGNS.items()
-    ),
-]
-"""What is looked for, what stands there instead, and what is wrong then, in a clause."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One fault.
-
-    Attributes:
-        what: what is wrong, in a clause.
-        line: the number of the line.
-        source: the whole text with the fault.
-    """
-
-    what: str
-    line: int
-    source: str
-
-
-def faults_of(source: str) -> list[Fault]:
-    """All faults that can be planted in the functions of a text, each of them once."""
-    tree = ast.parse(source)
-    lines, faults = set(_code_lines(tree)), dict[str, Fault]()
-    for pattern, new, what in _FAULTS:
-        for match in re.finditer(pattern, source, re.MULTILINE):
-            line = source.count("\n", 0, match.start()) + 1
-            changed = source[: match.start()] + match.expand(new) + source[match.end() :]
-            if line in lines and _is_another_program(changed, tree):
-                faults.setdefault(changed, Fault(match.expand(what), line, changed))
-    return list(faults.values())
-
-
-def _code_lines(tree: ast.Module) -> Iterator[int]:
-    """The numbers of the lines of all functions, without their docstrings."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            for statement in node.body[ast.get_docstring(node) is not None :]:
-                yield from range(statement.lineno, (statement.end_lineno or 0) + 1)
-
-
-def _is_another_program(source: str, tree: ast.Module) -> bool:
-    """Whether a text is Python, and differs from a tree in more than comments and blanks."""
-    try:
-        return ast.dump(ast.parse(source)) != ast.dump(tree)
-    except (SyntaxError, ValueError):
-        return False
 
 
 @dataclass(frozen=True)
@@ -207,7 +115,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
     except (ValueError, SyntaxError):  # it passes, so that Python can read it: by a cookie or a mark at its beginning
         raise CourseError(f"{exercise.file_name} is not in plain UTF-8; save it as UTF-8") from None
     raises: Fault | None = None
-    for fault in chance.sample(possible, min(len(possible), _MOST_TRIED)):
+    for fault in shuffled(possible, chance)[:_MOST_TRIED]:
         broken = handed_in.with_files(exercise, {**files, exercise.file_name: fault.source.encode()})
         seen = _seen(own.graded(broken, stops=True).exercises[0])
         if seen is Verdict.FAILED:

@@ -1,0 +1,233 @@
+"""Tensor faults that can be planted in a text, one at a time; the rest of the text stays as it is.
+
+A view becomes a copy, dims are swapped, `dtype=`, `device=` or `keepdim=` is dropped, a mask is inverted. Where a fault
+can be planted, the syntax tree says: a comment or a message that looks like code is left alone. The checks decide
+whether a fault matters, and whether it makes sense for the value at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import random
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+
+_DROPPED_KEYWORDS = (
+    *("dtype", "device", "keepdim", "keepdims", "correction", "memory_format", "copy", "dim", "requires_grad"),
+)
+_DROPPED_CALLS = (
+    *("clone", "contiguous", "detach", "double", "float", "long", "int", "bool", "to", "type", "t", "flip"),
+    *("unsqueeze", "squeeze", "transpose", "permute", "abs", "sqrt"),
+)
+_DIM_FIRST = (
+    *("sum", "mean", "amax", "amin", "argmax", "argmin", "max", "min", "cumsum", "softmax", "unsqueeze", "squeeze"),
+    *("select", "size", "flatten", "all", "any", "prod", "norm", "sort", "topk", "unbind", "stack", "cat"),
+)
+_MAKERS = ("empty", "zeros", "ones", "rand", "randn")
+_DTYPE_OF_DATA = ("tensor", "as_tensor", "arange", "full")
+_ORDERED = (*_MAKERS, "permute", "reshape", "view", "expand", "movedim", "new_empty", "new_zeros", "new_ones")
+_DTYPES = {"float64": "float32", "float32": "float64", "int64": "int32", "bool": "uint8"}
+_DTYPES |= {"double": "float", "long": "int"}
+_ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
+_OTHER_SIGN = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", **_ARITHMETIC}
+_OTHER_SIGN |= {f"{sign}=": f"{other}=" for sign, other in _ARITHMETIC.items()}
+_OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
+_OTHER_DIM = {0: "-1", 1: "0", 2: "1", -1: "0", -2: "-1"}
+_OTHER_ELEMENT = {0: "-1", -1: "0", 1: "0"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault.
+
+    Attributes:
+        what: what is wrong, in a clause; faults of one kind have the same.
+        line: the number of the line.
+        source: the whole text with the fault.
+    """
+
+    what: str
+    line: int
+    source: str
+
+
+def faults_of(source: str) -> list[Fault]:
+    """Return all faults that can be planted in the functions of a text, each of them once.
+
+    Raises:
+        SyntaxError, ValueError: it is not valid Python.
+    """
+    text = _Text(source)
+    functions = (node for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef))
+    faults: dict[str, Fault] = {}
+    for statement in (statement for function in functions for statement in function.body):
+        for fault in (fault for node in _nodes_of(statement) for fault in _faults(node, text)):
+            faults.setdefault(fault.source, fault)
+    return [fault for changed, fault in faults.items() if changed != source and _is_python(changed)]
+
+
+def shuffled(faults: list[Fault], chance: random.Random) -> list[Fault]:
+    """Put faults into a random order in which kinds alternate, so that a frequent kind is not likelier."""
+    kinds: dict[str, list[Fault]] = {}
+    for fault in chance.sample(faults, len(faults)):
+        kinds.setdefault(fault.what, []).append(fault)
+    turns = zip_longest(*chance.sample(list(kinds.values()), len(kinds)))
+    return [fault for turn in turns for fault in turn if fault is not None]
+
+
+def _nodes_of(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement, but not what is within an f-string: Python 3.11 does not know where it stands."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop(0)
+        yield node
+        if not isinstance(node, ast.JoinedStr):
+            todo += ast.iter_child_nodes(node)
+
+
+class _Text:
+    """A text with its tree and its signs, and where they stand in it."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tree = ast.parse(source)
+        self._lines = list(io.StringIO(source, newline=""))
+        self._starts = [0, *accumulate(map(len, self._lines))]
+        tokens = tokenize.generate_tokens(iter(self._lines).__next__)
+        signs = (token for token in tokens if token.type == tokenize.OP and token.string in _OTHER_SIGN)
+        self._signs = [(self._starts[token.start[0] - 1] + token.start[1], token.string) for token in signs]
+
+    def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
+        """From where to where a node stands, in characters; the tree has lines, and columns of bytes."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
+        start, end = (self._starts[row - 1] + len(self._lines[row - 1].encode()[:at].decode()) for row, at in places)
+        return start, end
+
+    def of(self, node: ast.expr | ast.keyword) -> str:
+        """What stands there."""
+        start, end = self.span(node)
+        return self.source[start:end]
+
+    def operand(self, node: ast.expr) -> str:
+        """The same, in parentheses where it is not an operand by itself."""
+        return self.of(node) if _is_operand(node) else f"({self.of(node)})"
+
+    def sign_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
+        """The sign between two operands, and where it stands; None if no fault has another in its place."""
+        start, end = self.span(left)[1], self.span(right)[0]
+        return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
+
+    def with_(self, start: int, end: int, new: str, what: str) -> Fault:
+        """The text with something else in one place."""
+        line = self.source.count("\n", 0, start) + 1
+        return Fault(what, line, self.source[:start] + new + self.source[end:])
+
+
+def _is_operand(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+
+
+def _faults(node: ast.AST, text: _Text) -> Iterator[Fault]:
+    match node:
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant | ast.Tuple | ast.List):
+            yield text.with_(*text.span(value), f"{text.operand(value)}.clone()", "it returns a copy")
+        case ast.Call(func=ast.Name(id=name) as function) if (other := _OTHER_FUNCTION.get(name)) is not None:
+            yield text.with_(*text.span(function), other, f"`{other}` stands where you had `{name}`")
+        case ast.Call():
+            yield from _calls(node, text)
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
+            yield text.with_(*text.span(node), f"torch.{_DTYPES[name]}", "it uses another dtype")
+        case ast.Attribute(value=value, attr="T" | "mT"):
+            yield text.with_(*text.span(node), text.operand(value), "a transpose is missing")
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            yield text.with_(*text.span(node), text.operand(operand), "a mask is inverted")
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right) if _is_operand(left) and _is_operand(right):
+            yield from _swapped(left, right, text, "the operands of a matrix product are swapped")
+        case (
+            ast.BinOp(left=left, right=right)
+            | ast.AugAssign(target=left, value=right)
+            | ast.Compare(left=left, comparators=[right])
+        ):
+            if (found := text.sign_between(left, right)) is not None:
+                place, sign = found
+                is_changed = f"`{_OTHER_SIGN[sign]}` stands where you had `{sign}`"
+                what = "a comparison is reversed" if isinstance(node, ast.Compare) else is_changed
+                yield text.with_(place, place + len(sign), _OTHER_SIGN[sign], what)
+        case ast.Subscript(slice=ast.expr() as index) if (element := _OTHER_ELEMENT.get(_number(index))) is not None:
+            yield text.with_(*text.span(index), element, "it takes another element")
+
+
+def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
+    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    parts.sort(key=text.span)
+    for place, part in enumerate(parts):
+        if isinstance(part, ast.keyword) and part.arg in _DROPPED_KEYWORDS:
+            yield _without(parts, place, text)
+        if isinstance(part, ast.keyword) and part.arg in ("dim", "axis"):
+            yield from _other_dim(part.value, text)
+    if not isinstance(node.func, ast.Attribute):
+        return
+    owner, name = node.func.value, node.func.attr
+    of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "F")
+    if name in _DROPPED_CALLS and not of_torch:
+        yield text.with_(*text.span(node), text.operand(owner), f"`.{name}(...)` is missing")
+    if name.endswith("_") and not name.startswith("_") and not of_torch:
+        _, end = text.span(node.func)
+        yield text.with_(end - 1, end, "", f"`{name[:-1]}` is not in place; you had `{name}`")
+    args = node.args
+    if of_torch and name in _DTYPE_OF_DATA and args and not any(part.arg == "dtype" for part in node.keywords):
+        end = text.span(parts[-1])[1]
+        yield text.with_(end, end, ", dtype=torch.float64", "it uses another dtype")
+    if name in _DIM_FIRST and len(args) > of_torch:
+        yield from _other_dim(args[int(of_torch)], text)
+    if name in _ORDERED and len(args) >= 2 and (not of_torch or name in _MAKERS):
+        yield from _swapped(args[0], args[1], text, "two dims are swapped")
+    if name == "where" and len(args) == 3:
+        yield from _swapped(args[1], args[2], text, "a mask is inverted")
+    if name in ("masked_fill", "masked_fill_", "masked_select") and len(args) > of_torch:
+        mask = args[int(of_torch)]
+        yield text.with_(*text.span(mask), f"~({text.of(mask)})", "a mask is inverted")
+
+
+def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
+    """A call without one of its arguments, and without the comma that parts it from the others."""
+    start, end = text.span(parts[place])
+    if place > 0:
+        start = text.span(parts[place - 1])[1]
+    elif len(parts) > 1:
+        end = text.span(parts[1])[0]
+    name = getattr(parts[place], "arg", "")
+    return text.with_(start, end, "", f"`{name}=` is missing")
+
+
+def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
+    if (other := _OTHER_DIM.get(_number(value))) is not None:
+        yield text.with_(*text.span(value), other, "it works along another dim")
+
+
+def _number(value: ast.expr) -> object:
+    """The number that a literal is, with its sign; None for what is not one."""
+    try:
+        number = ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    return number if type(number) is int else None
+
+
+def _swapped(one: ast.expr, other: ast.expr, text: _Text, what: str) -> Iterator[Fault]:
+    (start, middle), (again, end) = text.span(one), text.span(other)
+    if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
+        yield text.with_(start, end, f"{text.of(other)}{text.source[middle:again]}{text.of(one)}", what)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        compile(source, "fault", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
