@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from grader.course.files import suggestion
-from grader.course.layout import CLONED, ZIP
+from grader.course.layout import CLONED, ZIP, is_course
 from grader.intake.collect import unpacked
 from grader.intake.contents import ALL_OF_IT, METADATA, Handed, Part, Unmatched, archive_suffix, is_junk, is_packed
 from grader.intake.match import CODE, named, without_downloads
@@ -383,6 +383,11 @@ def taken_in(
             if _recognized(inner[1]) is not PLAIN or _is_class(inner[1], exercises):
                 (root, items), source, left = inner, items[0], rows
         layout = _recognized(items) if name is None else known[name]
+        if name is None and layout is PLAIN and _is_one_authors(root, items, exercises):
+            raise SubmissionError(
+                f"{source} has the files of one author, and not a folder or a zip for each author. To grade them:  "
+                f"grade --submission {source}  . If these are authors, repeat the command with  --layout plain"
+            )
         try:
             handed, unmatched = layout.read(items, exercises)
         except OSError as error:
@@ -457,6 +462,18 @@ def _is_class(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
                 return True
             seen |= own
     return zips > 1
+
+
+def _is_one_authors(root: Path, items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
+    """Whether a folder is what one author has: a course, or nothing but files and folders that exercises have."""
+    if is_course(root):
+        return True
+    folders = [item for item in items if item.is_dir()]
+    code = [item for item in items if not item.is_dir() and item.suffix.lower() in CODE]
+    files = [item for item in code if (name := named(item.name, exercises)) and not name.owner]
+    if len(files) < len(code) or not (files or folders) or any(is_packed(item.name) for item in items):
+        return False
+    return {folder.name for folder in folders} <= {name for item in exercises for name in (item.id, item.module)}
 
 
 def _items(folder: Path, out: Path | None) -> list[Path]:

@@ -230,3 +230,22 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
         "c 1": ("", True),
         "c 3": ("", False),
     }
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"double.py": "x = 1", "notes.txt": ""},
+        {"double/double.py": "x = 1", "total/total.py": "x = 1"},
+        {"01_basics/double/double.py": "x = 1"},
+        {"course.yaml": "", "exercises/01_basics/double/double.py": "x = 1"},
+    ],
+)
+def test_one_authors_folder_is_no_class(tiny: Course, tmp_path: Path, files: dict[str, str]) -> None:
+    """It says how one author is graded, and how the folder is taken for a class all the same."""
+    folder = written(tmp_path, files)
+    with pytest.raises(SubmissionError, match="the files of one author.*grade --submission .*--layout plain"):
+        taken_in(folder, tiny.exercises).__enter__()
+    if "double/double.py" in files:
+        with taken_in(folder, tiny.exercises, "plain") as intake:
+            assert [one.key for one in intake.handed] == ["double", "total"]
