@@ -90,6 +90,35 @@ def test_one_check_can_be_chosen(root: Path) -> None:
     assert set(ran(root, "solutions/01_basics/double/check_double.py").ended.values()) == {("passed", "")}
 
 
+def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check with parameters is one item; its message begins with the cases that fail."""
+    grade = Bench.graded
+
+    def with_cases(bench: Bench, exercise: Any, checks: Any) -> GradedExercise:
+        graded = grade(bench, exercise, checks)
+        verdicts = {"1": Verdict.FAILED, "2": Verdict.PASSED, "x-3": Verdict.FAILED}
+        rows = [
+            replace(
+                row, check=replace(row.check, id=f"small[{case}]"), outcome=Outcome(f"small[{case}]", verdict, "no")
+            )
+            for row in graded.checks[:1]
+            for case, verdict in verdicts.items()
+        ]
+        return replace(graded, checks=tuple(rows))
+
+    monkeypatch.setattr(Bench, "graded", with_cases)
+    kind, told = ran(root, f"{DOUBLE}::check_small").ended[f"{DOUBLE}::check_small"]
+    assert (kind, told.splitlines()[:2]) == ("failed", ["2 of 3 cases fail: [1] [x-3]. The first:", "no"])
+
+
+def test_a_function_that_is_no_check_says_so(root: Path) -> None:
+    """Its name begins like a check's, and no lane has it."""
+    path = root / DOUBLE
+    path.write_text(f"{path.read_text()}\n\n@torch.no_grad()\ndef check_data():\n    return 1\n")
+    kind, told = ran(root, f"{DOUBLE}::check_data").ended[f"{DOUBLE}::check_data"]
+    assert (kind, "check_data is not a check; write @check(...) above it" in told) == ("failed in setup", True)
+
+
 def test_a_cause_fails_and_its_consequences_are_skipped(root: Path) -> None:
     """Of a file that does not load, one check fails and the others are skipped: never is all of it skipped."""
     (root / "exercises/01_basics/double/double.py").write_text("import nothing_of_that_name\n")

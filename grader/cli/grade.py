@@ -68,12 +68,14 @@ def run_command(
     """Grade exercises, print what to fix, and say what to do next."""
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
+    from grader.model.messages import Start
     from grader.report.schema import differences, read_like, report_json
 
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
         earlier, same = read_like(Path(like))
-        setup = replace(setup, seed=same)
+        is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
+        setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
     plan, handed_in = _plan(names, submission, setup, earlier, seeded=seed is not None or like is not None)
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)

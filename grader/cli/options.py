@@ -5,7 +5,7 @@ Other packages are imported when a command runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -169,16 +169,23 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
         rows |= {item.id: f"{item.number} {item.title}" for item in exercises}
         rows |= {item.number: item.title for item in exercises}
         rows |= {module.id: module.title for module in course.modules}
+    return _completions(rows, incomplete)
+
+
+def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name, help=text) for name, text in rows.items() if name.startswith(incomplete)]
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The same; before the first name commands, too."""
+    """The same; before the first name commands, too, and after one the rules of that exercise."""
     from grader.cli import COMMANDS
 
-    commands = [] if ctx.params.get("names") else [name for name in COMMANDS if name != "run"]
-    items = [CompletionItem(name) for name in commands if name.startswith(incomplete)]
-    return complete_exercises(ctx, param, incomplete) + items
+    items, names = complete_exercises(ctx, param, incomplete), ctx.params.get("names") or ()
+    if not names:
+        return items + [CompletionItem(name) for name in COMMANDS if name != "run" and name.startswith(incomplete)]
+    with suppress(CourseError, OSError):  # as above
+        items += _completions(course_and_exercises(names[:1], prints=False)[1][0].contract, incomplete)
+    return items
 
 
 exercise = click.argument("name", metavar="EXERCISE", shell_complete=complete_exercises)

@@ -2,49 +2,51 @@
 
 from __future__ import annotations
 
+import ast
 import os
-import random
-import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli import options
 from grader.model import Picture
 from grader.model.errors import CourseError
+from grader.model.files import write_named
 from grader.model.picture import NamedShape, Shapes, Window
 from grader.report.console import Say, print_json, terminal_width
 from grader.report.pictures import lines_of
 from grader.report.safe import for_terminal
 
-if TYPE_CHECKING:
-    pass
-
 NOT_PACKED = 1
-_SHAPE = re.compile(r"\(([0-9]{1,12}(, ?[0-9]{1,12}){0,5},?)?\)|[0-9]{1,12}(, ?[0-9]{1,12}){0,5}")
+_MOST_DIMS, _MOST_SIZE = 6, 1 << 40
 
 
 @click.command("start")
-@click.argument("folder", metavar="DIR", type=options.PATH)
-def start_command(folder: Path) -> None:
+@click.argument("words", metavar="DIR", nargs=-1, required=True)
+def start_command(words: tuple[str, ...]) -> None:
     """Copy the course into DIR, a new or empty folder."""
+    if len(words) > 1:
+        meant = shlex.quote(" ".join(words))
+        raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
     from grader.student.folder import start
 
-    say = Say()
+    folder, say = Path(words[0]), Say()
     course = start(bundled_course(), folder)
     here = folder.resolve() == Path.cwd()
     shown = for_terminal(str(folder), one_line=True)
     place = "this folder" if here else shown
     say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
     # Run by its path, out of an environment that is not active: the shell would not know the next command.
-    if not shutil.which("grade") and os.name != "nt":
-        say(f'  export PATH="{Path(sys.argv[0]).absolute().parent}:$PATH"')
+    if not shutil.which("grade"):
+        own = Path(sys.argv[0]).absolute()
+        commands = (own if own.stem == "grade" else Path(sys.executable)).parent
+        windows = f"  (grade is in {commands}: put that on your PATH first)"
+        say(windows if os.name == "nt" else f'  export PATH="{commands}:$PATH"')
     say(*(["  grade next", "  grade"] if here else [f"  cd {shlex.quote(shown)}", "  grade next"]))
 
 
@@ -88,9 +90,11 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 
 @click.command("next")
 @click.argument("start", metavar="[EXERCISE|MODULE]", required=False, shell_complete=options.complete_exercises)
+@click.option("-q", "--quiet", is_flag=True, help="Print only the path of its file.")
 @options.json
-def next_command(start: str | None, as_json: bool) -> None:
+def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
+    from grader.student.folder import typed
     from grader.student.pages import list_data, next_lines, next_row
 
     course, say = options.course_here(), Say(quiet=as_json)
@@ -98,7 +102,9 @@ def next_command(start: str | None, as_json: bool) -> None:
     if as_json:
         print_json(list_data(course, [row] if row else []))
     elif row is None:
-        say("You have solved all exercises, or the last one of their module:  grade list")
+        say("" if quiet else "You have solved all exercises, or the last one of their module:  grade list")
+    elif quiet:
+        say(typed(row.exercise.starter))
     else:
         say(*next_lines(row, terminal_width()))
 
@@ -139,13 +145,17 @@ def open_command(name: str | None) -> None:
             f"to open {typed(exercise.starter)}, first set EDITOR or VISUAL to the command of your editor, as in",
             f"  {setting}",
         )
-    click.edit(filename=str(exercise.starter))
+    try:
+        click.edit(filename=str(exercise.starter))
+    except click.ClickException as error:
+        raise CourseError(f"the editor did not start or failed ({error.message}); correct VISUAL or EDITOR") from None
 
 
 @click.command("try")
 @options.next_exercise
+@options.seed
 @options.workers()
-def try_command(name: str | None, workers: options.Workers) -> None:
+def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
     from grader.report.terminal import story_lines
@@ -153,7 +163,7 @@ def try_command(name: str | None, workers: options.Workers) -> None:
     from grader.student.own import try_of
 
     course, exercise = options.exercise_here(name)
-    row, lines = try_of(course, exercise, workers.setup(), say.running)
+    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
@@ -163,13 +173,14 @@ def try_command(name: str | None, workers: options.Workers) -> None:
 
 @click.command("hint")
 @options.next_exercise
+@click.option("--again", is_flag=True, help="Show the hints that you have seen.")
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
-def hint_command(name: str | None, everything: bool) -> None:
+def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
     from grader.student.pages import hints
 
     course, exercise = options.exercise_here(name)
-    Say()(*hints(course, exercise, terminal_width(), everything=everything))
+    Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
 
 
 @click.command("reset")
@@ -184,9 +195,10 @@ def reset_command(name: str) -> None:
 @click.command("watch")
 @options.next_exercise
 @click.option("--poll", is_flag=True, help="Look for changed files again and again, for network drives.")
+@options.seed
 @options.plain
 @options.workers("none")
-def watch_command(name: str | None, poll: bool, plain: bool, workers: options.Workers) -> None:
+def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, workers: options.Workers) -> None:
     """Grade an exercise each time you save its file. Without a name: the next exercise."""
     say = Say()
     say.meanwhile("Watching ...")
@@ -194,7 +206,7 @@ def watch_command(name: str | None, poll: bool, plain: bool, workers: options.Wo
 
     course, exercise = options.exercise_here(name)
     say("Watching; Ctrl-C ends.")
-    Watch(course, exercise, workers.setup(), say, plain=plain).run(poll=poll)
+    Watch(course, exercise, workers.setup(seed or 0), say, plain=plain).run(poll=poll)
 
 
 @click.command("pack")
@@ -213,39 +225,46 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
     receipt = pack(course, chosen, workers.setup(), out, details.running)
     details()  # erases the line that showed what was running
+    say(*receipt.problems)
     if receipt.problems and not force:
         given = [*(["--handin", handin] if handin else []), *(["--out", str(out)] if out != Path() else [])]
-        say(*receipt.problems, "", "Nothing was packed. Fix this, or pack the files as they are:")
+        say("", "Nothing was packed. Fix this, or pack the files as they are:")
         say(f"  {shlex.join(['grade', 'pack', *given, '--force'])}")
         sys.exit(NOT_PACKED)
     path = receipt.write(out)
-    details(receipt.text(), f"The receipt is in {path}")
+    details(*receipt.lines(), f"The receipt is in {path}")
     say(str(out / receipt.name) if quiet else f"Hand in  {out / receipt.name}")
 
 
 @click.command("drill")
 @click.argument("module", required=False)
 @click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
-def drill_command(module: str | None, count: int) -> None:
+@click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number gives the same ones.")
+def drill_command(module: str | None, count: int, seed: int | None) -> None:
     """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
     say = Say()
-    from grader.student.games.drilling import answer, read_drill
+    from grader.student.games.drilling import answer, play, read_drill
 
-    file, right = read_drill(options.course_here(), module), 0
-    say.prose(f"{file.title}: each question starts with these lines.")
-    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
-    numbers = random.sample(range(len(file.rounds)), min(count, len(file.rounds)))
-    for number in numbers:
+    file = read_drill(options.course_here(), module)
+
+    def ask(number: int) -> bool:
         changes, after = answer(file, number)
         say(*(f">>> {line}" for line in file.rounds[number].lines))
         typed = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
         is_right = (typed.lower() == "y") == changes
-        right += is_right
-        say.prose(f"{'Right' if is_right else 'No'}: {file.rounds[number].why}")
+        right = "yes" if changes else "no"
+        say.prose(f"{'Right' if is_right else 'Wrong'}: {right}. {file.rounds[number].why}")
         if not is_right:
             say(f">>> {file.watch}", after)
         say("")
-    say.prose(f"{right} of {len(numbers)} right.")
+        return is_right
+
+    say.prose(f"{file.title}: each question starts with these lines.")
+    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
+    tally = play(file, count, seed, ask)
+    say.prose(
+        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}."
+    )
 
 
 @click.command("break")
@@ -287,10 +306,11 @@ def catch_command(name: str, workers: options.Workers) -> None:
 
 @click.command("trace")
 @options.exercise
+@click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
 @click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
 @options.plain
 @options.start
-def trace_command(name: str, out: Path | None, plain: bool, start: str | None) -> None:
+def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
     """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
     say = Say()
     from grader.grading.lanes import setup_of
@@ -298,7 +318,7 @@ def trace_command(name: str, out: Path | None, plain: bool, start: str | None) -
 
     course, exercise = options.exercise_here(name)
     path = out or Path(f"{exercise.id}.trace.json")
-    runs, problems = traces(course, exercise, setup_of(start))
+    runs, problems = traces(course, exercise, setup_of(start), code)
     say(*traced_lines(runs, terminal_width(), plain=plain))
     say.prose(*(line for problem in problems for line in problem.split("\n")))
     write_runs(runs, path)
@@ -309,18 +329,28 @@ def trace_command(name: str, out: Path | None, plain: bool, start: str | None) -
 @click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
 @click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
+@click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
+@click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
 @options.plain
-def draw_command(shapes: tuple[str, ...], strides: str | None, offset: int, plain: bool) -> None:
+def draw_command(
+    shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
+) -> None:
     """Draw how shapes broadcast, or how strides read a storage.
 
     \b
     grade draw "(3, 1)" "(3,)"
     grade draw "(2, 3)" --strides "(1, 2)" --offset 1
     """  # noqa: D301  the backslash is click's mark for lines that stay as they are
-    Say()(*lines_of(_picture(shapes, strides, offset), terminal_width(), plain=plain))
+    say, picture = Say(), _picture(shapes, strides, offset, storage)
+    say(*lines_of(picture, terminal_width(), plain=plain))
+    if svg is not None:
+        from grader.report.html import svg_of
+
+        write_named(svg, svg_of(picture), "--svg")
+        say(f"The picture is in {svg}")
 
 
-def _picture(shapes: tuple[str, ...], strides: str | None, offset: int) -> Picture:
+def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
     read = [_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:
@@ -331,11 +361,19 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int) -> Pictu
     if others or len(steps) != len(shape):
         raise CourseError("--strides is for one shape, and has a number from 0 for each of its dims")
     last = offset + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
-    return Picture(windows=(Window("the tensor", shape, steps, offset, last + 1 if all(shape) else offset),))
+    needed = last + 1 if all(shape) else offset
+    if storage is not None and storage < needed:
+        raise CourseError(f"index {tuple(size - 1 for size in shape)} reads element {last}; --storage has {storage}")
+    return Picture(windows=(Window("the tensor", shape, steps, offset, needed if storage is None else storage),))
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    """A shape as Python writes it; "3, 1" and "3" will do."""
-    if not _SHAPE.fullmatch(text.strip()):
+    """A shape, or strides, as Python writes it; "3, 1" and "3" will do."""
+    try:
+        value = ast.literal_eval(text.strip() or "()")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = None
+    sizes = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else None
+    if sizes is None or len(sizes) > _MOST_DIMS or not all(type(it) is int and 0 <= it <= _MOST_SIZE for it in sizes):
         raise CourseError(f'{text!r} is not a shape; write one as Python does, in quotes: "(3, 1)"')
-    return tuple(map(int, re.findall("[0-9]+", text)))
+    return sizes

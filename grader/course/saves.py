@@ -39,5 +39,5 @@ def saves(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)
             poll_delay_ms=_LOOK_MS,
         ):
             yield {Path(path) for _, path in changes if path.endswith(kinds)}
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # the latter from Rust
         raise CourseError(f"{folder} cannot be watched ({error}); try again with --poll") from None

@@ -20,6 +20,7 @@ from typing import Annotated
 from pydantic import Field, FiniteFloat, NonNegativeInt
 
 from grader.course import layout
+from grader.course.answers import starter_digest
 from grader.course.load import load_course
 from grader.course.topics import given_text
 from grader.intake.collect import read_submission
@@ -32,6 +33,7 @@ from grader.report.safe import for_terminal
 CHANGED = "You have changed {name}. To restore it:  grade update"
 """What to do about a check file that is not as it was given out."""
 
+_BESIDE = "The new version is beside it:"
 _OLD = ".old"
 _NOTE = "These files came from grade start. grade update compares with them, so leave this file where it is."
 _VERSION = 1
@@ -65,18 +67,21 @@ def _refuse_used(folder: Path) -> None:
     if layout.is_given(folder):
         where = f"{folder.resolve()} has the course already"
         raise CourseError(f"{where}: there,  grade next  continues, and  grade update  brings corrections")
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise CourseError(f"{folder} is a file; choose a new name, such as {folder}-course")
     with failing_as(f"{folder} cannot be read", "choose another folder"):
-        there = os.listdir(folder) if os.path.lexists(folder) else []
-    if any(not name.startswith(".") for name in there):
+        there = sorted(os.listdir(folder)) if folder.exists() else []
+    if seen := [name for name in there if not name.startswith(".")]:
+        what = f"{folder} is not empty (it has {seen[0]}{', ...' if seen[1:] else ''})"
         where = f"choose a new folder, such as {folder / 'tensors'}"
-        raise CourseError(f"{folder} is not empty, and grade start overwrites nothing; {where}")
+        raise CourseError(f"{what}, and grade start overwrites nothing; {where}")
 
 
 def update(source: Path, folder: Path) -> list[str]:
     """Bring the corrections of a course to a folder that `start` made; what was done, in sentences.
 
     What the student changed stays, but for check files: these are as the course has them again, with the student's
-    beside them.
+    beside them. A file that the course no longer has is removed, unless the student changed it.
 
     Raises:
         CourseError: the folder was not made by `start`, or cannot be written to.
@@ -84,31 +89,49 @@ def update(source: Path, folder: Path) -> list[str]:
     if not layout.is_given(folder):
         what = "has a course of its own" if layout.is_course(folder) else "has no course"
         raise CourseError(f"{folder} {what}, and was not made by  grade start; there is nothing to update")
-    texts, given, done = _texts(load_course(source)), given_digests(folder), list[str]()
+    texts, given = _texts(load_course(source)), given_digests(folder)
     remedy = "your files are unchanged; fix this, then run  grade update  again"
     with failing_as(f"{folder} cannot be written to", remedy):
-        for path, text in texts.items():
-            place, here, wanted = folder / path, _digest_of(folder / path), _digest(text)
-            if here == wanted:
-                continue
-            if here in ("", given.get(path)):
-                done.append(f"{path.as_posix()} is {'corrected' if here else 'new'}")
-            elif layout.is_ours(path.name):
-                old = free_name(place)
-                os.replace(place, old)
-                done.append(f"{path.as_posix()} is restored; your version is beside it, as {old.name}")
-            elif wanted != given.get(path):
-                place = place.with_name(f"{path.name}.new")  # it is never graded
-                done.append(
-                    f"You and the course both changed {path.as_posix()}. The new version is beside it: {place.name}"
-                )
-            else:
-                continue
-            _put(place, text)
+        paths = dict.fromkeys((*texts, *given))
+        done = [said for path in paths if (said := _updated(folder, path, texts.get(path), given.get(path)))]
         # Last: the next update finds what this one did not reach.
         _note(folder, {path: _digest(text) for path, text in texts.items()})
-    none = "The course has no corrections for you. For a newer course, install a newer tensorgrade first."
-    return [*done, "Your own files are unchanged." if done else none]
+    if not done:
+        return ["The course has no corrections for you. For a newer course, install a newer tensorgrade first."]
+    copied = " Copy what you want from the .new files, then delete them." if _BESIDE in "".join(done) else ""
+    return [*done, f"Your own files are unchanged.{copied}"]
+
+
+def _updated(folder: Path, path: Path, text: bytes | None, given: str | None) -> str:
+    """Bring one file up to date; what was done, or "".
+
+    Args:
+        folder: the student's.
+        path: of the file, in it.
+        text: what the course has there now; None for nothing.
+        given: the digest of what was given out there.
+    """
+    place, name, here = folder / path, path.as_posix(), _digest_of(folder / path)
+    if text is None:
+        if here == given:
+            place.unlink()
+            return f"{name} is removed: the course no longer has it"
+        return f"{name} stays: the course no longer has it, but you changed it" if here else ""
+    if here == _digest(text):
+        return ""
+    if here in ("", given):
+        said = f"{name} is {'corrected' if here else 'new'}"
+    elif layout.is_ours(path.name):
+        old = free_name(place)
+        os.replace(place, old)
+        said = f"{name} is restored; your version is beside it, as {old.name}"
+    elif _digest(text) == given:
+        return ""
+    else:
+        place = place.with_name(f"{path.name}.new")  # it is never graded
+        said = f"You and the course both changed {name}. {_BESIDE} {place.name}"
+    _put(place, text)
+    return said
 
 
 def is_behind(root: Path) -> bool:
@@ -131,9 +154,11 @@ def given_digests(folder: Path) -> dict[Path, str]:
     """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
-        return {Path(name): str(digest) for name, digest in files.items()}
+        digests = {Path(name): str(digest) for name, digest in files.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
+    # Files that the course no longer has are removed: none outside of the folder.
+    return {path: digest for path, digest in digests.items() if not path.is_absolute() and ".." not in path.parts}
 
 
 def _texts(course: Course) -> dict[Path, bytes]:
@@ -178,7 +203,7 @@ def save_starters(course: Course) -> None:
 
 
 def reset(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Restore a starter, and say so; the file that was there stays beside it.
+    """Restore a starter, and say so; the file that was there stays beside it, and tries are counted from zero.
 
     Raises:
         CourseError: the file is the starter already, there is no copy of the starter, or nothing can be written.
@@ -198,12 +223,19 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
     yield f"{typed(path)} is restored"
     if there:
         yield f"Your version is beside it, as {old.name}; it is not graded"
+    progress = read_progress(course)
+    if progress.of(exercise.id).tries:
+        write_progress(course, progress.with_(exercise.id, replace(progress.of(exercise.id), tries=0)))
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
     """The starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
-    return path.read_bytes() if path.is_file() else None
+    if not path.is_file():
+        return None
+    text, is_bundled = path.read_bytes(), layout.staff_root(course.root) != course.root
+    # A copy in the student's folder that somebody changed is not the starter.
+    return text if is_bundled or exercise.starter_digest in ("", starter_digest(text)) else None
 
 
 def free_name(path: Path) -> Path:
@@ -249,11 +281,13 @@ class Progress:
         exercises: by exercise id; there may be none.
         last: the exercise that was graded last by itself, or "".
         problem: why the file could not be read, or "".
+        is_locked: whether the file is there and may not be read: it is not replaced.
     """
 
     exercises: Mapping[str, Standing] = field(default_factory=dict)
     last: str = ""
     problem: str = ""
+    is_locked: bool = False
 
     def of(self, id: str) -> Standing:
         """The state in one exercise."""
@@ -289,17 +323,26 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
 def read_progress(course: Course) -> Progress:
     """The saved progress; an empty one if it cannot be read."""
     path = layout.kept_progress(course)
+    where = path.relative_to(course.root).as_posix()
     try:
         return from_json(Progress, path.read_bytes())
     except FileNotFoundError:
         return Progress()
-    except (OSError, FormatError):
+    except OSError as error:
+        is_locked = os.path.lexists(path)
+        remedy = "; make that file readable" if is_locked else ""
+        return Progress(
+            problem=f"your progress cannot be read: {error.strerror} ({where}){remedy}", is_locked=is_locked
+        )
+    except FormatError:
         where = path.relative_to(course.root).as_posix()
-        return Progress(problem=f"{where} cannot be read, so your progress starts from zero")
+        return Progress(problem=f"{where} was damaged, so your progress starts from zero")
 
 
 def write_progress(course: Course, progress: Progress) -> str:
     """Save it, in one step; a sentence if that is not possible, else ""."""
+    if progress.is_locked:
+        return f"{progress.problem}. Until then nothing is saved"
     path = layout.kept_progress(course)
     saved = {"version": _VERSION, "last": progress.last, "exercises": progress.exercises}
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -174,18 +175,29 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """The receipt, as it is printed and saved."""
-        lines = [for_terminal(self.report.course, one_line=True), f"packed {self.report.graded_at}", *self.problems, ""]
+        """The receipt as a file; `sha256sum --check` reads its lines with digests."""
+        lines = [
+            f"# {for_terminal(self.report.course, one_line=True)}",
+            f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
+            *(f"# {graded.exercise.number} {_points(graded)}" for graded in self.report.exercises),
+            *(f"# {problem.splitlines()[0]}" for problem in self.problems),
+            f"{_digest(self.archive)}  {self.name}",
+            *(f"# {_digest(data)}  {for_terminal(path, one_line=True)}" for path, data in sorted(self.files.items())),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def lines(self) -> Iterator[str]:
+        """What is printed: digests of files are cut, as the receipt has them in full."""
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
-            lines += [f"{exercise.number} {for_terminal(exercise.title, one_line=True)}", f"      {_points(graded)}"]
+            yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
+            yield f"      {_points(graded)}"
             for path, data in sorted(self.files.items()):
                 if path.startswith(folder):
                     name = for_terminal(path.removeprefix(folder), one_line=True)
-                    lines.append(f"      {_digest(data)[:_SHORT]}  {name}")
+                    yield f"      {_digest(data)[:_SHORT]}  {name}"
         digest = _digest(self.archive)
-        lines += ["", f"{self.name}, {len(self.archive):,} bytes, sha256", f"  {digest[:32]}", f"  {digest[32:]}"]
-        return "\n".join(lines) + "\n"
+        yield from ("", f"{self.name}, {len(self.archive):,} bytes, sha256", f"  {digest[:32]}", f"  {digest[32:]}")
 
     def write(self, out: Path) -> Path:
         """Write the zip and its receipt into a folder; the path of the receipt.
@@ -229,6 +241,8 @@ def pack(
     """
     if not out.is_dir():
         raise CourseError(f"--out: there is no folder {out}; make it first")
+    if not os.access(out, os.W_OK):  # said before anything is graded
+        raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
     submission = own_files(course, exercises)
     files = packed_files(submission, exercises)

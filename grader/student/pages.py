@@ -261,8 +261,24 @@ def show_lines(exercise: Exercise, width: int, *, plain: bool = False) -> Iterat
         yield from lines_of(exercise.example, width, plain=plain)
     if exercise.shown_checks is not None:
         yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
+        for _, rule, title in declared_checks(exercise.shown_checks):
+            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
+
+
+def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Read the id, the rule and the title of each check that a file declares: nothing is imported."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
+        return
+    for function in (node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")):
+        for mark in function.decorator_list:
+            match mark:
+                case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(rule)), *_]):
+                    title = (ast.get_docstring(function) or function.name).split("\n")[0]
+                    yield function.name.removeprefix("check_"), rule, title
 
 
 def _head(exercise: Exercise, width: int) -> Iterator[str]:
@@ -301,7 +317,7 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
         texts += (folder.CHANGED.format(name=path.name) for path in changed)
         if report.environment.confinement in _CONFINED:
             texts += side_effects(graded.exercise)
-    texts += (*advice(course, report, after), *filter(None, [problem or before.problem]))
+    texts += (*advice(course, report, after, saved=not problem), *filter(None, [problem or before.problem]))
     if folder.is_behind(course.root):
         texts.append("The course has corrections. To get them and keep your work:  grade update")
     for text in texts:
@@ -327,7 +343,7 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
 
 def _imported(tree: ast.Module) -> dict[str, str]:
     """The names that a file imports, each with its dotted name: `np` is numpy."""
-    names = {}
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
@@ -365,8 +381,15 @@ def unchanged_lines(count: int, width: int) -> Iterator[str]:
         yield from prose(text, width, "", "  ")
 
 
-def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
-    """Advice after a run, in sentences; `progress` is that after it."""
+def advice(course: Course, report: Report, progress: Progress, *, saved: bool = True) -> Iterator[str]:
+    """Give advice after a run, in sentences.
+
+    Args:
+        course: the course.
+        report: of the run.
+        progress: after it.
+        saved: whether later commands know the progress: they show the reference to those who have solved the exercise.
+    """
     lost = [item for item in report.exercises if item.state == "started" and item.score.earned < item.score.possible]
     if lost:
         # The exercise that the report says to fix next.
@@ -375,7 +398,7 @@ def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
         if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
     elif len(report.exercises) == 1 and report.exercises[0].state == "done":
-        yield from _after_full_marks(report.exercises[0].exercise)
+        yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
         following = next_row(course, progress=progress)
         if following is None:
             yield from ending(course, rows_of(course, progress))
@@ -386,8 +409,8 @@ def advice(course: Course, report: Report, progress: Progress) -> Iterator[str]:
         yield "To have it graded each time you save it:  grade watch"
 
 
-def _after_full_marks(exercise: Exercise) -> Iterator[str]:
-    if exercise.reference is not None:
+def _after_full_marks(exercise: Exercise, *, saved: bool) -> Iterator[str]:
+    if exercise.reference is not None and saved:
         others = f" and {counted(len(exercise.right), 'other right solution')}" if exercise.right else ""
         yield f"Compare your code with the reference{others}:  grade show {exercise.id} --reference"
     source = exercise.starter.read_bytes()
@@ -421,18 +444,39 @@ def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
         yield f"Your code shows that you know: {'; '.join(learned[-_FEW_TOPICS:])}{more}."
     if known:
         yield f"You skipped {counted(known, 'exercise')} of modules that you know:  grade list --state known"
-    yield "Find faults in your own code, and test your own checks:  grade break EXERCISE  and  grade catch EXERCISE"
+    if done:
+        hardest = max(done, key=lambda row: row.exercise.difficulty).exercise
+        yield f"Can you still debug the hardest one? Find the fault in your own code:  grade break {hardest.id}"
+        if hardest.reference is not None and hardest.wrong:
+            mistakes = counted(len(hardest.wrong), "known mistake")
+            yield f"Can you test it? Write a check that catches {mistakes}:  grade catch {hardest.id}"
     yield "Then write an exercise of your own:  grade new --course DIR"
 
 
-def hints(course: Course, exercise: Exercise, width: int, *, everything: bool = False) -> Iterator[str]:
-    """The lines of the next hint of an exercise, or of all; progress saves which were seen."""
+def hints(
+    course: Course, exercise: Exercise, width: int, *, again: bool = False, everything: bool = False
+) -> Iterator[str]:
+    """Give the lines of the next hint of an exercise; progress saves which were seen.
+
+    Args:
+        course: the course.
+        exercise: the exercise.
+        width: columns of the terminal.
+        again: those that were seen, instead.
+        everything: all of them, instead.
+
+    Raises:
+        CourseError: the student has seen no hint yet.
+    """
     progress = folder.read_progress(course)
     total, standing = len(exercise.hints), progress.of(exercise.id)
     seen = min(standing.hints, total)
-    numbers = range(1, total + 1) if everything else range(seen + 1, min(seen + 1, total) + 1)
+    if again and not seen:
+        raise CourseError(f"you have seen no hint of {exercise.id} yet; the first one:  grade hint {exercise.id}")
+    first, last = (1, total) if everything else (1, seen) if again else (seen + 1, min(seen + 1, total))
+    numbers = range(first, last + 1)
     if not numbers:
-        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --all"
+        yield f"You have seen all {total} hints. To read them again:  grade hint {exercise.id} --again"
         return
     for number in numbers:
         yield click.style(f"Hint {number} of {total} for {exercise.id}", bold=True)

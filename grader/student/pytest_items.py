@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -142,7 +142,7 @@ class CheckItem(pytest.Item):
     def setup(self) -> None:
         """Grade the exercise with all of its checks that are to run, once; a fault of ours is an error."""
         try:
-            row, _ = self._graded()
+            row, _, _ = self._graded()
         except GraderError as error:
             pytest.fail(str(error), pytrace=False)
         if row.outcome.verdict is Verdict.BROKEN:
@@ -150,7 +150,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Pass, be skipped with a reason, or fail with the message."""
-        row, graded = self._graded()
+        row, cases, graded = self._graded()
         verdict, message = row.outcome.verdict, row.outcome.message
         if verdict is Verdict.PASSED:
             if graded.state == "not_started":  # what a starter does of itself earns nothing
@@ -162,26 +162,33 @@ class CheckItem(pytest.Item):
             _skip(message or verdict.value.replace("_", " "))
         if graded.output:  # of all checks that ran; it is unknown which of them printed it
             self.add_report_section("call", "stdout", for_terminal(graded.output))
-        _fail(row)
+        _fail(row, cases)
 
-    def _graded(self) -> tuple[GradedCheck, GradedExercise]:
-        """This check as it was graded, with its worst parameters, and its exercise with those that ran with it."""
+    def _graded(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
+        """This check as it was graded, with the parameters to look at first; with all; and its exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.bench.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
         # Where the file cannot be read by a lane, there is one row, which says so.
         rows = [row for row in graded.checks if row.check.id.split("[")[0] == self.check] or graded.checks
+        if not rows:
+            raise CourseError(f"{self.name} is not a check; write @check(...) above it, or give it another name")
         causes = Causes.of(rows)
-        return causes.cause or (causes.open or rows)[0], graded
+        return causes.cause or (causes.open or rows)[0], rows, graded
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands, for editors, and what it is called."""
         return self.path, self.line, self.name
 
 
-def _fail(row: GradedCheck) -> NoReturn:
-    """Fail with the message for the student, and no traceback of ours."""
-    pytest.fail("\n".join(message_lines(row, terminal_width())), pytrace=False)
+def _fail(row: GradedCheck, cases: Sequence[GradedCheck] = ()) -> NoReturn:
+    """Fail with the message for the student, and no traceback of ours; of several cases it names those that fail."""
+    lines = list(message_lines(row, terminal_width()))
+    lost = [case for case in cases if case.outcome.verdict.decided and case.outcome.verdict is not Verdict.PASSED]
+    if len(cases) > 1:
+        names = " ".join(f"[{case.check.id.partition('[')[2]}" for case in lost)
+        lines.insert(0, for_terminal(f"{len(lost)} of {len(cases)} cases fail: {names}. The first:", one_line=True))
+    pytest.fail("\n".join(lines), pytrace=False)
 
 
 def _skip(message: str) -> NoReturn:

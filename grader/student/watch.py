@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,10 @@ from grader.student.pages import after_run, ending, hints, list_lines, rows_of, 
 _BAR = 26
 
 
+class _Leave(Exception):
+    """The student has typed `q` while something ran."""
+
+
 class Watch:
     """One student at work. `run` goes on until they leave.
 
@@ -61,6 +65,8 @@ class Watch:
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
         self._confirms = False
+        self._typed: Callable[[], str] = str
+        self._keys = ""  # typed while something ran
 
     def run(self, *, poll: bool = False) -> None:
         """Grade the exercise, then again each time a file is saved.
@@ -69,20 +75,29 @@ class Watch:
             GraderError: no process of ours can be had, or the folder cannot be watched.
         """
         with (
-            keyboard() as typed,
+            suppress(_Leave),
+            keyboard() as self._typed,
             open_store(kept_results(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
-            open_lanes(self._course.exercises, self._setup, watch=self._say.running) as self._lanes,
+            open_lanes(self._course.exercises, self._setup, watch=self._running) as self._lanes,
         ):
             self._known = Known(self._setup, store)
             saved = saves(self._course.root, poll=poll)
             next(saved)  # from here on, no save is missed
             self._on({self._exercise.starter})
             for paths in saved:
-                for event in (paths, *typed()):
+                keys, self._keys = self._keys + self._typed(), ""
+                for event in (paths, *keys):
                     if event == "q":
                         return
                     self._on(event)
+
+    def _running(self, what: str, seconds: float) -> None:
+        """Show what goes on; a student who wants to leave does not wait for their endless loop."""
+        self._keys += self._typed()
+        if "q" in self._keys:
+            raise _Leave
+        self._say.running(what, seconds)
 
     # -- what comes in
 

@@ -30,8 +30,8 @@ def test_packed_zip_is_graded_by_a_batch(type_grade: WarmGrade, home: Path, tmp_
     digest = hashlib.sha256(data).hexdigest()
     assert f"  {digest[:32]}\n  {digest[32:]}\n" in ran.stdout
     receipt = (home / "week1.receipt.txt").read_text()
-    assert receipt in ran.stdout
-    assert f"      {hashlib.sha256(RIGHT.encode()).hexdigest()[:12]}  double.py\n" in receipt
+    assert f"\n{digest}  week1.zip\n" in receipt
+    assert f"# {hashlib.sha256(RIGHT.encode()).hexdigest()}  {PLACE}/double.py\n" in receipt
     other = written(tmp_path / "elsewhere", {"notes.txt": ""})
     again = type_grade("pack", "--handin", "week1", "--out", str(other), "--quiet", cwd=home / PLACE)
     assert again.stdout == f"{other / 'week1.zip'}\n"
@@ -77,7 +77,9 @@ def test_what_had_better_not_be_handed_in(type_grade: WarmGrade, home: Path, tex
     if text == "starter":
         forced = type_grade("pack", "--force", cwd=home)
         assert forced.returncode == 0, forced.stdout + forced.stderr
-        assert told in (home / "week1.receipt.txt").read_text()
+        assert f"# {told}" in (home / "week1.receipt.txt").read_text()
+        quiet = type_grade("pack", "--force", "-q", cwd=home).stdout.splitlines()
+        assert (told in quiet[0], quiet[-1]) == (True, "week1.zip")
 
 
 def test_wrong_commands_are_told_before_anything_runs(type_grade: WarmGrade, home: Path) -> None:

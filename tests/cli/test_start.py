@@ -80,6 +80,8 @@ def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_pat
     again = type_grade("start", ".", cwd=tmp_path)
     assert again.returncode == 2
     assert "has the course already" in again.stderr
+    blank = type_grade("start", "my", "stuff", cwd=tmp_path)
+    assert (blank.returncode, "grade start 'my stuff'" in blank.stderr) == (2, True)
     # What needs solutions, or would make some, says where it belongs.
     for words in (("verify", "01-1"), ("new", "01_making/mine")):
         ran = type_grade(*words, cwd=tmp_path)

@@ -111,6 +111,7 @@ def test_stop_at_the_first_that_loses_points(type_grade: WarmGrade, home: Path) 
         (["C1"], "C1 is a rule of some exercise; say of which one: grade EXERCISE C1"),
         (["show", "01"], "01 is a module; name one of its exercises: double, total"),
         (["show", "dubble"], "did you mean double?"),
+        (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),
         (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'done', 'known'"),
         (["list", "--topic", "T9"], "this course has no topic 'T9'"),
         (["reset", "total", "more"], "unexpected extra argument"),
@@ -125,10 +126,13 @@ def test_wrong_words_are_one_sentence(type_grade: WarmGrade, home: Path, argumen
 
 
 def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None:
-    """Each call shows the next; --all all of them; without a name it is the next exercise's."""
+    """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
     outs = [type_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]
     assert [out.split("\n")[0] for out in outs[:3]] == [f"Hint {number} of 3 for double" for number in (1, 2, 3)]
-    assert outs[3] == "You have seen all 3 hints. To read them again:  grade hint double --all\n"
+    assert outs[3] == "You have seen all 3 hints. To read them again:  grade hint double --again\n"
+    assert type_grade("hint", "double", "--again", cwd=home).stdout.count("Hint") == 3
+    type_grade("hint", "total", cwd=home)
+    assert type_grade("hint", "total", "--again", cwd=home).stdout.count("Hint") == 1
     assert type_grade("hint", "total", "--all", cwd=home).stdout.count("Hint") == 3
 
 
@@ -139,6 +143,7 @@ def test_a_folder_that_cannot_be_written_to(type_grade: WarmGrade, home: Path) -
     ran = type_grade("double", cwd=home)
     assert ran.returncode == 0
     assert "Next: 01-2 Sum without a loop:  grade next\nyour progress is not saved: File exists" in ran.stdout
+    assert "reference" not in ran.stdout
     hint = type_grade("hint", "double", cwd=home).stdout
     assert "Hint 1 of 3" in hint
     assert "grade hint --all shows all of them" in hint.replace("\n", " ")
@@ -153,10 +158,11 @@ def test_of_another_folder_nothing_is_kept(type_grade: WarmGrade, home: Path, tm
 
 
 def test_quiet_prints_the_table_alone(type_grade: WarmGrade, home: Path) -> None:
-    """-q leaves out what is told of each exercise, and advice."""
+    """-q leaves out what is told of each exercise, and advice; next -q is a path for other commands."""
     double(home).write_text(WRONG)
     lines = type_grade("double", "-q", cwd=home).stdout.split("\n")
     assert (lines[0], len(lines)) == ("-" * 80, 6)
+    assert type_grade("next", "-q", cwd=home / "exercises").stdout == "01_basics/double/double.py\n"
 
 
 def test_quiet_batch(type_grade: WarmGrade, home: Path) -> None:
@@ -184,7 +190,7 @@ def test_completion(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(home)
     for words, offered, not_offered in (
         ("grade d", {"double", "doctor"}, {"total"}),
-        ("grade double ", {"total"}, {"list"}),
+        ("grade double ", {"C1", "C2", "C3", "total"}, {"list"}),
         ("grade show ", {"double", "01-2", "01_basics"}, {"C1", "list"}),
         ("grade list --state ", {"not-started", "known"}, {"double"}),
     ):

@@ -244,7 +244,7 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
 def test_one_authors_folder_is_no_class(tiny: Course, tmp_path: Path, files: dict[str, str]) -> None:
     """It says how one author is graded, and how the folder is taken for a class all the same."""
     folder = written(tmp_path, files)
-    with pytest.raises(SubmissionError, match="the files of one author.*grade --submission .*--layout plain"):
+    with pytest.raises(SubmissionError, match=r"the files of one author.*grade --submission .*--layout plain"):
         taken_in(folder, tiny.exercises).__enter__()
     if "double/double.py" in files:
         with taken_in(folder, tiny.exercises, "plain") as intake:

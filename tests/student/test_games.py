@@ -116,24 +116,24 @@ def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     write_progress(course, Progress({"double": Standing("done", 10, solved=True)}))
     assert "is a check for you to write" in run("catch", "double").output
     own = course.root / "my_checks/check_double.py"
-    assert "Your own check: Double it" in own.read_text()
+    assert "Call the answer: student.double(...), student.double_(...)\n" in own.read_text()
     own.write_text(OWN)
     tried = run("catch", "double")
     assert tried.exit_code == 1
     assert "All 2 right answers pass your check.\nYour check catches 1 of 2 known wrong answers.\n" in tried.output
-    assert "missed: 1 that the course's check_" in tried.output
+    assert "missed: 1 that breaks C1\n" in tried.output
     assert "changes_input" not in tried.output
 
 
 def test_a_check_that_asks_too_much_is_told_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
-    found = list(caught_lines(2, ["the result is wrong\nexpected  1"], 3, ["small"] * 2, 60))
+    found = list(caught_lines(2, ["the result is wrong\nexpected  1"], 3, [("C1", "C2")] * 2, 60))
     assert found == [
         "1 of 2 right answers fail your check, so it is too strict. It says:",
         "    the result is wrong",
         "    expected  1",
         "Your check catches 1 of 3 known wrong answers.",
-        "    missed: 2 that the course's check_small catches",
+        "    missed: 2 that break C1 and C2",
     ]
 
 
@@ -148,20 +148,20 @@ rounds:
 """
 
 
-def test_drill_runs_the_lines_of_its_questions(course: Course) -> None:
-    """The lines decide who is right; what cannot be asked is told."""
+def test_drill_asks_until_each_answer_is_right(course: Course) -> None:
+    """The lines decide who is right, and what was answered wrong comes again; what cannot be asked is told."""
     path = course.root / "exercises/01_basics/drill.yaml"
     for text, told in ((None, "has no drill"), (DRILL.replace("a[:]", "c"), "drill.yaml: round 2 raises NameError")):
         if text is not None:
             path.write_text(text)
-        result = CliRunner().invoke(main, ["drill"], input="y\n" * 5)
+        result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
         assert (result.exit_code, told in result.output) == (2, True)
     path.write_text(DRILL)
-    result = CliRunner().invoke(main, ["drill"], input="y\ny\n")
-    assert result.output.count("Does b change?") == 2
-    assert "Right: one list has two names.\n" in result.output
-    assert "No: a slice is a copy.\n>>> b\n[1, 2]\n" in result.output
-    assert result.output.endswith("1 of 2 right.\n"), result.output
+    result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\ny\nn\n")
+    assert result.output.count("Does b change?") == 3
+    assert "Right: yes. one list has two names.\n" in result.output
+    assert "Wrong: no. a slice is a copy.\n>>> b\n[1, 2]\n" in result.output
+    assert result.output.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), result.output
 
 
 GOLF = b"""

@@ -83,7 +83,7 @@ def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) 
         (used / name).mkdir(parents=True)
     for there in ("notes.txt", "course.yaml"):
         (used / there).write_text("mine")
-        with pytest.raises(CourseError, match=r"is not empty.*choose a new folder"):
+        with pytest.raises(CourseError, match=f"is not empty \\(it has {there}\\).*choose a new folder"):
             start(source, used)
         (used / there).unlink()
     assert {path.name for path in used.iterdir()} == {".git", ".venv"}
@@ -91,7 +91,7 @@ def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) 
     with pytest.raises(CourseError, match="has the course already"):
         start(source, home)
     (tmp_path / "file").write_text("")
-    with pytest.raises(CourseError, match=r"cannot be read .Not a directory.*choose another folder"):
+    with pytest.raises(CourseError, match="is a file; choose a new name"):
         start(source, tmp_path / "file")
     with pytest.raises(CourseError, match=r"cannot be written to .Not a directory"):
         start(source, tmp_path / "file" / "below")
@@ -123,7 +123,7 @@ def test_update_never_writes_over_the_students_work(home: Path, source: Path) ->
     assert update(source, home) == NOTHING
     mend(source / DOUBLE, "# better\n")
     beside = f"You and the course both changed {DOUBLE.as_posix()}. The new version is beside it: double.py.new"
-    assert update(source, home) == [beside, YOURS]
+    assert update(source, home) == [beside, f"{YOURS} Copy what you want from the .new files, then delete them."]
     assert (home / DOUBLE).read_text() == "mine = 1\n"
     new = home / f"{DOUBLE}.new"
     assert new.read_text() == (source / DOUBLE).read_text()
@@ -142,22 +142,35 @@ def test_update_restores_what_is_missing(home: Path, source: Path) -> None:
 
 
 def test_update_when_an_exercise_is_gone(home: Path, source: Path) -> None:
-    """All of it stays, what the student did with it too."""
+    """What the student did with it stays; files that nobody touched go."""
     (home / "exercises/01_basics/total/total.py").write_text("mine = 1\n")
     path = source / "course.yaml"
     path.write_text(path.read_text().replace("[double, total]", "[double]"))
-    assert update(source, home) == ["course.yaml is corrected", YOURS]
-    assert (home / "exercises/01_basics/total/total.py").read_text() == "mine = 1\n"
+    total, gone = "exercises/01_basics/total", "is removed: the course no longer has it"
+    assert set(update(source, home)) == {
+        "course.yaml is corrected",
+        f"{total}/total.py stays: the course no longer has it, but you changed it",
+        f"{total}/check_total.py {gone}",
+        f"{total}/exercise.yaml {gone}",
+        YOURS,
+    }
+    assert (home / total / "total.py").read_text() == "mine = 1\n"
+    assert not (home / total / "check_total.py").exists()
+    assert update(source, home) == NOTHING
 
 
-@pytest.mark.parametrize("note", ["", "[]", '{"files": 3}', '{"files": {"../../secret": "x", "/etc/hosts": "x"}}'])
+@pytest.mark.parametrize(
+    "note", ["", "[]", '{"files": 3}', '{"files": {"../../secret": "x", "../outside.txt": "2d711642b726b044"}}']
+)
 def test_damaged_note_overwrites_nothing(home: Path, source: Path, note: str) -> None:
     """Without knowing what was given, all that differs is the student's; no path leads out of the folder."""
+    (home.parent / "outside.txt").write_text("x")
     (home / DOUBLE).write_text("mine = 1\n")
     (home / layout.GIVEN).write_text(note)
     beside = f"You and the course both changed {DOUBLE.as_posix()}. The new version is beside it: double.py.new"
-    assert update(source, home) == [beside, YOURS]
+    assert update(source, home) == [beside, f"{YOURS} Copy what you want from the .new files, then delete them."]
     assert (home / DOUBLE).read_text() == "mine = 1\n"
+    assert (home.parent / "outside.txt").exists()
     assert "course.yaml" in json.loads((home / layout.GIVEN).read_text())["files"]
 
 

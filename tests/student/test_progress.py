@@ -66,7 +66,7 @@ def test_damaged_file_is_begun_anew(course: Course, text: str) -> None:
     (course.root / ".grade/progress.json").write_bytes(text.encode("latin-1"))
     progress = read_progress(course)
     assert progress.exercises == {}
-    assert progress.problem == ".grade/progress.json cannot be read, so your progress starts from zero"
+    assert progress.problem == ".grade/progress.json was damaged, so your progress starts from zero"
     assert write_progress(course, progress.after(report(course, 300))) == ""
     assert read_progress(course).problem == ""
 
@@ -75,7 +75,20 @@ def test_folder_that_cannot_be_written_to(course: Course) -> None:
     """It is a sentence with the cause."""
     (course.root / ".grade").write_text("in the way of a folder, as who runs the tests may write everywhere")
     assert write_progress(course, Progress()) == "your progress is not saved: File exists (.grade/progress.json)"
-    assert read_progress(course).problem == ".grade/progress.json cannot be read, so your progress starts from zero"
+    assert read_progress(course).problem == "your progress cannot be read: Not a directory (.grade/progress.json)"
+
+
+def test_a_file_that_may_not_be_read_is_not_replaced(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has another message than a damaged one, and a run does not overwrite it: it may hold weeks of work."""
+    good = Progress({"total": Standing("done", 5, solved=True)})
+    write_progress(course, good)
+    with monkeypatch.context() as locked:
+        locked.setattr(Path, "read_bytes", mock.Mock(side_effect=PermissionError(13, "Permission denied")))
+        progress = read_progress(course)
+        said = "your progress cannot be read: Permission denied (.grade/progress.json); make that file readable"
+        assert progress.problem == said
+    assert write_progress(course, progress.after(report(course, 300))) == f"{said}. Until then nothing is saved"
+    assert read_progress(course) == good
 
 
 def test_hints_are_offered(course: Course) -> None:

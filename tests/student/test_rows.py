@@ -153,7 +153,7 @@ def test_list_of_wide_titles_is_aligned(course: Course) -> None:
 
 
 def test_task_as_it_is_shown(course: Course) -> None:
-    """Where it is, its text in lines of the terminal's width, where the checks are that a student has."""
+    """Where it is, its text in lines of the terminal's width, the checks that a student has with their rules."""
     double = course.exercises[0]
     lines = [click.unstyle(line) for line in show_lines(double, 80)]
     assert lines == [
@@ -167,6 +167,8 @@ def test_task_as_it_is_shown(course: Course) -> None:
         "",
         "Checks that you can read:",
         "  double/check_double.py",
+        "  C1  Doubles three numbers",
+        "  C3  Doubles in place",
         "Hidden checks examine the same rules on other inputs.",
     ]
     narrow = [click.unstyle(line) for line in show_lines(double, 40)]
@@ -246,9 +248,13 @@ def test_reset_keeps_the_old_file(course: Course) -> None:
 
 
 def test_a_changed_file_is_never_kept_as_the_starter(course: Course) -> None:
-    """When copies are made, a file that is not the starter is passed over."""
+    """Neither when copies are made, nor when somebody changed the copy."""
     begin(course, "double")
     save_starters(course)
-    double = course.exercises[0]
+    double, total, _ = course.exercises
     with pytest.raises(CourseError, match="no copy of the starter of double"):
         list(reset(course, double))
+    begin(course, "total")
+    (course.root / ".grade/starters/total.py").write_text("x = 1\n")
+    with pytest.raises(CourseError, match="no copy of the starter of total"):
+        list(reset(course, total))

@@ -1,4 +1,4 @@
-"""`grade trace`: what a device exercise did, from checks that students see, from examples."""
+"""`grade trace`: what a device exercise did, from checks that students see, from examples, from own lines."""
 
 from __future__ import annotations
 
@@ -62,9 +62,20 @@ def test_checks_and_examples_are_traced(home: Path) -> None:
     assert "host: wait for copy" in ran.output
 
 
+def test_own_lines_are_traced(home: Path) -> None:
+    """Lines of the student's run in place of the checks; what they raise is told, and what came before is drawn."""
+    code = 'y = double(torch.ones(9, device="sim")); y.nothing'
+    ran = CliRunner().invoke(main, ["trace", "double", "--code", code, "--out", "t.json"])
+    assert ran.exit_code == 0, ran.output
+    assert "raised AttributeError" in ran.output
+    trace = json.loads((home / "t.json").read_text())["traceEvents"]
+    assert [row["args"]["bytes"] for row in trace if row["name"] == "device to host"] == [36]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (["double", "--code", "1 +"], "--code is not Python"),
         (["total"], "total has no check that uses a device"),
         (["doubel"], "did you mean"),
     ],

@@ -55,12 +55,15 @@ def test_open_starts_the_editor(
     assert type_grade("open", "double", cwd=home).returncode == 0
     assert "def double(x)" in capfd.readouterr().out
     monkeypatch.setenv("EDITOR", "no-such-editor")
-    assert "no-such-editor: Editing failed" in type_grade("open", "double", cwd=home).stderr
+    failed = type_grade("open", "double", cwd=home)
+    assert failed.returncode == 2
+    assert "the editor did not start or failed (no-such-editor: " in failed.stderr
+    assert "; correct VISUAL or EDITOR" in failed.stderr
 
 
 def test_doctor_answers_a_student(type_grade: WarmGrade, home: Path) -> None:
-    """The course, the progress and PyTorch come first."""
+    """The course, the progress, the editor and PyTorch come first."""
     lines = type_grade("doctor", cwd=home).stdout.splitlines()
     names = [line[:18].strip() for line in lines[:14] if line[:1].strip()]
-    assert names[:2] == ["course", "progress"]
+    assert names[:3] == ["course", "progress", "editor"]
     assert {"torch", "GPU"} <= set(names)

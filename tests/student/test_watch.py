@@ -12,11 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import click
 import pytest
+from click.testing import CliRunner
 from support import COURSES, FORK, RIGHT
 
+from grader.cli import main
 from grader.course.saves import saves
 from grader.model import Course
 from grader.report.console import Say
@@ -126,7 +129,7 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
 
 @posix
 def test_keys(tmp_path: Path) -> None:
-    """Each key does what the line says; `q` leaves once what runs has ended."""
+    """Each key does what the line says; `q` leaves at once, also in the middle of an endless loop."""
     with watching(tmp_path) as watched:
         watched.until("q quit")
         for key, words in (
@@ -154,6 +157,8 @@ def test_keys(tmp_path: Path) -> None:
         watched.until("checking")
         watched.press("q")
         assert watched.process.wait(LONGEST_S) == 0
+        watched.reader.join(LONGEST_S)
+        assert "points" not in "".join(watched._lines)  # nobody waited for the verdict
 
 
 @pytest.mark.parametrize("poll", [False, True])
@@ -171,3 +176,15 @@ def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
     while not wanted <= told and time.monotonic() < end:
         told |= next(saved)
     assert told == wanted
+
+
+@pytest.mark.parametrize("error", [OSError("file watch limit reached"), RuntimeError("Too many open files")])
+def test_a_system_without_events_to_spare(home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Where other programs have used them up, it is said which option does without; Rust's errors are RuntimeErrors."""
+    monkeypatch.setattr("watchfiles.watch", mock.Mock(side_effect=error))
+    monkeypatch.chdir(home)
+    result = CliRunner().invoke(main, ["watch", "double"])
+    assert (result.exit_code, f"cannot be watched ({error}); try again with --poll" in result.output) == (
+        2,
+        True,
+    )

@@ -7,6 +7,7 @@ confined workers, as submissions do. It is for students who have solved the exer
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
 from grader.report.safe import prose
+from grader.student.pages import declared_checks
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
@@ -40,12 +42,20 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
     if path.exists():
         return None
     rules = "\n".join(f"{name}  {text}" for name, text in exercise.contract.items())
-    words = {"title": exercise.title, "rules": rules.replace("\\", "\\\\")}
+    calls = ", ".join(f"student.{name}(...)" for name in _functions(exercise))
+    words = {"title": exercise.title, "rules": rules.replace("\\", "\\\\"), "calls": calls or "student"}
     text = _TEMPLATE.read_text(encoding="utf-8").format(**words)
     with failing_as(f"{path.relative_to(course.root).as_posix()} cannot be written"):
         path.parent.mkdir(exist_ok=True)
         write_whole(path, text)
     return path
+
+
+def _functions(exercise: Exercise) -> list[str]:
+    """The public functions of the reference."""
+    text = exercise.reference.read_text(encoding="utf-8") if exercise.reference else ""
+    names = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return [name for name in names if not name.startswith("_")]
 
 
 def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> tuple[list[str], bool]:
@@ -69,7 +79,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
         against = partial(_said, exercise, own, lanes, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
-        missed = [answer.caught_by.split("[")[0] for answer in wrong if against(answer) is None]
+        missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
     return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
@@ -84,14 +94,24 @@ def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: 
     return next((outcome.message for outcome in against if outcome.verdict is not Verdict.PASSED), None)
 
 
-def caught_lines(right: int, refused: Sequence[str], wrong: int, missed: Sequence[str], width: int) -> Iterator[str]:
+def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+    """The rules that a wrong answer breaks: what it says itself, and that of the check that must catch it."""
+    files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
+    caught_by = answer.caught_by.split("[")[0]
+    rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
+    return tuple(sorted(filter(None, rules), key=lambda rule: (len(rule), rule)))  # C2 before C10
+
+
+def caught_lines(
+    right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
+) -> Iterator[str]:
     """What a check caught, and the right answers that fail it.
 
     Args:
         right: how many right answers there are.
         refused: for each of them that failed, the message of the check.
         wrong: how many wrong answers there are.
-        missed: for each of them that passed, the check of the course that catches it.
+        missed: for each of them that passed, the rules that it breaks.
         width: columns of the terminal.
     """
     if refused:
@@ -100,6 +120,6 @@ def caught_lines(right: int, refused: Sequence[str], wrong: int, missed: Sequenc
     else:
         yield f"All {right} right answers pass your check."
     yield f"Your check catches {wrong - len(missed) if missed else 'all'} of {wrong} known wrong answers."
-    # The student is to find what the wrong answers do.
-    for check, count in Counter(missed).items():
-        yield f"    missed: {count} that the course's check_{check} catches"
+    # Only their rules are named: the student is to find what the wrong answers do.
+    for rules, count in Counter(missed).items():
+        yield f"    missed: {count} that {'breaks' if count == 1 else 'break'} {' and '.join(rules) or 'a rule'}"

@@ -11,7 +11,7 @@ import ast
 import io
 import random
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
 
@@ -35,8 +35,8 @@ _ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "//": "*"}
 _OTHER_SIGN = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", **_ARITHMETIC}
 _OTHER_SIGN |= {f"{sign}=": f"{other}=" for sign, other in _ARITHMETIC.items()}
 _OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any", "reversed": "list"}
-_OTHER_DIM = {0: "-1", 1: "0", 2: "1", -1: "0", -2: "-1"}
-_OTHER_ELEMENT = {0: "-1", -1: "0", 1: "0"}
+_OTHER_DIM: Mapping[int | None, str] = {0: "-1", 1: "0", 2: "1", -1: "0", -2: "-1"}
+_OTHER_ELEMENT: Mapping[int | None, str] = {0: "-1", -1: "0", 1: "0"}
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
         yield text.with_(*text.span(value), other, "it works along another dim")
 
 
-def _number(value: ast.expr) -> object:
+def _number(value: ast.expr) -> int | None:
     """The number that a literal is, with its sign; None for what is not one."""
     try:
         number = ast.literal_eval(value)

@@ -1,4 +1,4 @@
-"""What an exercise does on the simulated accelerator: in the checks that students see, and in examples."""
+"""What an exercise does on the simulated accelerator: in the checks that students see, or in lines of their own."""
 
 from __future__ import annotations
 
@@ -30,29 +30,36 @@ class Traced(NamedTuple):
     moments: tuple[Moment, ...]
 
 
-def traces(course: Course, exercise: Exercise, setup: Setup) -> tuple[list[Traced], list[str]]:
-    """What ran, with what took virtual time meanwhile; and what went wrong there, a line for each.
-
-    These are the checks of devices that students see, and the examples of the hidden ones.
+def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) -> tuple[list[Traced], list[str]]:
+    """Return what ran, with what took virtual time meanwhile; and what went wrong there, a line for each.
 
     Args:
         course: the student's folder.
         exercise: the exercise.
         setup: how workers are started.
+        lines: of Python, with the names of the exercise's file; None for the checks of devices that students see, and
+            the examples of the hidden ones.
 
     Raises:
-        CourseError: it has no check of devices, or there is no file.
+        CourseError: it has no check of devices, the lines are not Python, or there is no file.
         GraderError: a process of ours cannot be started.
     """
+    if lines is not None and not _is_python(lines):
+        raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
     submission = own_file(course, exercise)
     with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
-        wanted = _wanted(exercise, lanes.checks_of(exercise))
+        wanted = _wanted(exercise, lanes.checks_of(exercise), lines)
         part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
         run = lanes.run(exercise, submission.of(exercise).files, setup.seed, part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
-    problems = {by_id[id].message: title for id, (title, _) in wanted.items() if by_id[id].message}
-    return runs, [f"{title}: {message}" for message, title in problems.items()]  # what ends all runs alike is said once
+    problems: dict[str, list[str]] = {}
+    for id, (title, _) in wanted.items():
+        if by_id[id].message:
+            problems.setdefault(by_id[id].message, []).append(title)
+    # What ends all runs alike is said once.
+    more = {message: f", and {len(titles) - 1} more" if titles[1:] else "" for message, titles in problems.items()}
+    return runs, [f"{titles[0]}{more[message]}: {message}" for message, titles in problems.items()]
 
 
 def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
@@ -72,7 +79,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
         CourseError: nothing took time, or the file cannot be written.
     """
     if not any(run.moments for run in runs):
-        raise CourseError("your code did nothing on the device")
+        raise CourseError("your code did nothing on the device; run lines of your own with --code")
     with failing_as(f"{path} cannot be written", f"{ANOTHER_PLACE} with --out"):
         write_trace(spans_of(runs), path)
 
@@ -89,11 +96,13 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
     return spans
 
 
-def _wanted(exercise: Exercise, checks: list[Check]) -> dict[str, tuple[str, str]]:
+def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
     """By id of a check that sees the simulated device, the title of what runs, and its lines."""
     on_device = [check for check in checks if check.device is Device.SIM]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
+    if lines is not None:
+        return {on_device[0].id: (lines, lines)}
     shown = {check.id: (check.title, "") for check in on_device if check.shown}
     examples = (check for check in on_device if not check.shown and _is_python(check.try_this))
     return shown | {check.id: (check.try_this, check.try_this) for check in examples}
