@@ -14,9 +14,10 @@ from typing import Any
 from grader.accelerator.spans import COPIES, shifted, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
-from grader.report.safe import filled
+from grader.report.safe import cut, filled
 
 _GAP = 4
+_LEAST_NAME = 8
 _MOST_CELLS_NAMED = 6
 _MOST_ROWS, _MOST_BOXES, _MOST_ELEMENTS = 2, 24, 4096
 _AGREE, _STRETCH, _CLASH = "=", "~", "!"
@@ -68,9 +69,12 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 
 
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
-    """Both side by side; wrong cells stand between marks."""
+    """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
     expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
-    yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
+    if len(expected[0]) + _GAP + len(got[0]) <= width:
+        yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
+    else:
+        yield from (line.rstrip() for line in (*expected, *got))
     yield "> < marks wrong elements"
 
 
@@ -103,9 +107,11 @@ def _grid_sentence(grid: Grid) -> str:
 def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
     """Each tensor: its layout in a line, below it the boxes of its storage."""
     for number, window in enumerate(windows):
-        yield f"{window.name}: shape {window.shape}, strides {window.strides}, offset {window.offset}"
+        sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
+        whole = f"{window.name}: {', '.join(sizes)}"
+        yield from [whole] if len(whole) <= width else [cut(f"{window.name}:", width), *(f"  {part}" for part in sizes)]
         if (before := _same_memory(windows, number)) is not None:
-            yield f"  in the storage of {before.name}:"
+            yield cut(f"  in the storage of {before.name}:", width)
         elif number:
             yield "  in a storage of its own:"
         yield from (f"  {line}" for line in _boxes(window, width - 2))
@@ -195,10 +201,11 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
         names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
     cell = max((len(text) for row in rows for text in row), default=1) + 3
     longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
+    room = min(longest, max(_LEAST_NAME, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
-        yield (name.ljust(longest) + "".join(text.rjust(cell) for text in row)).rstrip()
+        yield (cut(name, room).ljust(room) + "".join(text.rjust(cell) for text in row)).rstrip()
     if shapes.expected is not None:
-        yield f"{'expected'.ljust(longest)}   {shapes.expected}"
+        yield f"{'expected'.ljust(room)}   {shapes.expected}"
     clash = "! they clash" if shapes.broadcast else "! not the same"
     relations = {relation for relation, _ in columns}
     yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
@@ -227,7 +234,8 @@ def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> I
     yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
         yield f"{left_out:,} more follow"
-    yield "█ a device works, ▒ the host works, ░ the host waits"
+    legend = ["█ a device works", "▒ the host works", "░ the host waits"]
+    yield from [whole] if len(whole := ", ".join(legend)) <= width else legend
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:

@@ -66,10 +66,17 @@ def test_wrong_cells_are_marked_by_shape() -> None:
     assert [svg_of(GRID).count(f">&gt;{cell}&lt;<") for cell in "132"] == [0, 1, 1]
 
 
-def test_a_picture_that_does_not_fit_is_a_sentence() -> None:
-    """What does not fit, and what is to be plain, is said in a sentence, in lines of that width."""
+def test_a_narrow_terminal_has_pictures() -> None:
+    """Values stand below each other, a layout takes a line for each part; what still does not fit is a sentence."""
     wide = Picture(grid=Grid((("1000", "2000"),), (("1000", "3000"),), ((False, True),), 1))
-    assert lines_of(wide, 26) == ["Wrong elements: at [1]", "expected 2000, got 3000."]
+    drawn = lines_of(wide, 26)
+    assert [line for line in drawn if line in ("expected", "got")] == ["expected", "got"]
+    assert lines_of(wide, 12) == ["Wrong", "elements: at", "[1] expected", "2000, got", "3000."]
+    layout = Picture(windows=(Window("a_long_name", (2, 2), (0, 2), 1, 4),))
+    assert lines_of(layout, 34)[:4] == ["a_long_name:", "  shape (2, 2)", "  strides (0, 2)", "  offset 1"]
+    assert lines_of(MOMENTS, 40)[-1] == "░ the host waits"
+    names = Shapes((NamedShape("the result of your function", (3, 1)), NamedShape("y", (3,))), broadcast=True)
+    assert lines_of(Picture(shapes=names), 30)[0].startswith("the result of")
     assert " ".join(lines_of(GRID, 70, plain=True)) == sentence_of(GRID)
 
 
