@@ -57,8 +57,8 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
     names = {_known(rule) for rule in allowed} | _FREE
     listed = functools.reduce(lambda one, other: say("{}, {}", one, other), map(_shown, allowed))
     for name, mention in _uses(function):
-        of_python = mention.name[1:] in _OF_PYTHON or ("." in name and name.split(".")[0] in sys.stdlib_module_names)
-        if name not in names and not of_python:
+        of_python = mention.name[1:] in _OF_PYTHON or name.split(".")[0] in sys.stdlib_module_names
+        if name and name not in names and not of_python:
             public = say("`{}` uses more than the rule allows; allowed: {}", function, listed)
             used = mention.name.removeprefix("builtins.")
             raise _failed(function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}")
@@ -77,8 +77,14 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
         ValueError: there is nothing of such a name.
     """
     rules = {_known(rule): _shown(rule) for rule in left_out}
-    for name, mention in _uses(function):
-        if (rule := rules.get(name)) is not None:
+    uses = list(_uses(function))
+    # With `n = np`, a method of n may be a function of NumPy's.
+    packages = [name for name, _ in uses if name and isinstance(looked_up(name), types.ModuleType)]
+    for name, mention in uses:
+        forms = [name, *(f"{package}{mention.name}" for package in packages if mention.name.startswith("."))]
+        if name.startswith("_"):  # an operator that PyTorch's own functions call: `_reshape_alias`
+            forms += name.split("_")
+        if (rule := next((rules[form] for form in forms if form in rules), None)) is not None:
             public = say("`{}` uses `{}`, which the rule forbids", function, rule)
             same = mention.name.removeprefix("torch.") == rule
             also = "" if same else f" ({mention.name} is another name or form of it)"
@@ -86,9 +92,10 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
 
 
 def imports_no(student: Student, *packages: str) -> None:
-    """The student's files import none of these packages, nor contain what could import one unseen.
+    """The student's code uses none of these packages, nor contains what could import one unseen.
 
-    Imports that never run count for nothing: those below `if __name__ == "__main__":` and `if TYPE_CHECKING:`.
+    An import counts where code that runs uses its name: when the file is imported, or in a function that checks call,
+    with all that it leads to. Below `if __name__ == "__main__":` and `if TYPE_CHECKING:` nothing runs.
     """
     connection = connection_behind(student)
     for mention in text_of(connection).imports:
@@ -100,13 +107,12 @@ def imports_no(student: Student, *packages: str) -> None:
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """What a function uses, by the names of rules."""
+    """What a function uses, by the names of rules; "" where a name says nothing."""
     reads_openly(function)
     text = text_of(connection_of(function))
     child = place_of(function).child
     for mention in text.mentions(str(child[2]) if child[0] == "name" else ""):
-        if name := _name_of(mention, text.own):
-            yield name, mention
+        yield _name_of(mention, text.own), mention
 
 
 def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> CheckFailed:

@@ -3,6 +3,9 @@
 The text is evidence that student code cannot forge: the check process reads it as a syntax tree, and never runs it.
 Checks that count or forbid rest on it (see docs/security.md). They reject code whose text does not show what it does:
 names built from strings, `exec`, the insides of PyTorch, frames, the garbage collector, other processes and threads.
+
+That counts which runs: what stands at the top of a file, and the functions that checks call, with all that these lead
+to by name. An import that nothing of this uses hides nothing, nor does a function that draws a picture.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ import functools
 import string
 import sys
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -35,7 +38,14 @@ _MODULES = words_of(
 )
 """Packages whose use the text shows. Others lead to files, processes, threads or the insides of Python."""
 
-_OF_SYS = words_of("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr")
+_PLOTS = "matplotlib.pyplot"
+"""What draws a notebook's pictures; a rule about a function sees whether that uses it."""
+
+_ONLY = {
+    "sys": words_of("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr"),
+    "os": words_of("environ getcwd getenv path sep linesep cpu_count"),
+}
+"""Packages of which only this may be used."""
 _INSIDE = words_of(
     """ast asyncio bltns builtins codecs concurrent contextvars copyreg ctypes difflib fnmatch gc glob gzip hashlib
     importlib inspect io keyword locale logging mmap mp multiprocessing os pathlib pickle platform
@@ -47,30 +57,49 @@ _INSIDE = words_of(
     savetxt serialization stride_tricks testing to_dlpack tunable CompilationUnit DataSource DisableTorchFunction
     DisableTorchFunctionSubclass ScriptFunction Timer TorchDispatchMode
 
-    attrgetter c_void_p find_spec from_file fromregex genfromtxt get_field getfullargspec get_type_hints import_module
-    make_dataclass methodcaller register signature singledispatch singledispatchmethod ForwardRef Formatter
+    ao attrgetter c_void_p find_spec from_file fromregex genfromtxt get_field getfullargspec get_type_hints
+    import_module make_dataclass methodcaller quantization signature ForwardRef Formatter
     FunctionType MethodType f_back f_locals f_globals f_builtins f_code tb_frame tb_next gi_frame gi_code cr_frame
     ag_frame func_globals fromfile tofile timeit modules settrace setprofile"""
 )
 """Names that lead further: modules that others imported, parts of PyTorch and NumPy that run text, read files, start
 threads or switch hooks off, and ways into frames."""
 
+_RUNS_NOTES = words_of("register singledispatch singledispatchmethod")
+"""What runs annotations that are text."""
+
+_COPIES_NAMES = words_of("update_wrapper wraps")
+"""What copies attributes; with more arguments, those whose names it is given as text."""
+
+_WITH_NAMES = "with the names of attributes"
 _BUILTINS = words_of("exec eval compile globals locals vars open breakpoint input setattr delattr")
 _HARMLESS = words_of(
     """__init__ __len__ __getitem__ __setitem__ __name__ __doc__ __main__ __call__ __iter__ __next__ __repr__ __str__
-    __enter__ __exit__ __post_init__ __eq__ __hash__ __lt__ __add__ __radd__ __sub__ __mul__ __rmul__ __matmul__ __neg__
-    __contains__ __sizeof__ __version__ __array__ __array_interface__ __all__ __slots__ _LinAlgError _version _base
-    _asdict _replace _fields"""
+    __enter__ __exit__ __post_init__ __eq__ __hash__ __lt__ __add__ __radd__ __sub__ __mul__ __rmul__ __matmul__
+    __neg__ __contains__ __sizeof__ __version__ __file__ __class__ __new__ __array__ __array_interface__ __all__
+    __slots__ _version _base _asdict _replace _fields"""
 )
-_NEVER = ("__name__ == '__main__'", "'__main__' == __name__", "TYPE_CHECKING", "typing.TYPE_CHECKING")
-"""Conditions that do not hold while a submission is imported, as Python writes them."""
+_AS_PROGRAM = ("__name__ == '__main__'", "'__main__' == __name__")
+"""The condition of what runs a file as a program, as Python writes it. It does not hold while the file is imported."""
 
 _NOT_ONES_OWN = words_of(
     "__array_interface__ __array_struct__ __match_args__ __getstate__ __setstate__ __reduce__ __reduce_ex__"
 )
 """What a class of the student's must not define: it names attributes by strings, or memory by its address."""
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+
+
+Imports = Mapping[str, Sequence[str]]
+"""What the names of a file may stand for: a name can be imported more than once."""
+
+
+class Imported(NamedTuple):
+    """A name that an import binds, "*" for all of a module, and what it stands for."""
+
+    name: str
+    path: str
 
 
 @dataclass(frozen=True)
@@ -93,49 +122,86 @@ class Text:
     Args:
         files: by relative name.
         module: the exercise module. Only its file is read, and those that it imports: others are of other exercises.
+        graded: names of which those of the functions that checks call are some; None if all functions may be called.
 
     Attributes:
         too_deep: the name of a file that nests too deeply to be read here, or "".
         own: names of attributes that the student's own classes and objects have.
-        imports: the packages that are imported.
+        imports: the packages that are imported and used.
     """
 
-    def __init__(self, files: Mapping[str, bytes], module: str) -> None:
+    def __init__(self, files: Mapping[str, bytes], module: str, graded: Collection[str] | None = None) -> None:
         self._contents = files
         self._modules = {name.removesuffix(".py").split("/")[0] for name in files}
-        self._nodes: dict[str, list[ast.AST]] = {}
-        self._names: dict[str, dict[str, str]] = {}
+        self._trees: dict[str, ast.Module] = {}
+        self._tops: dict[str, list[ast.stmt]] = {}
+        self._names: dict[str, dict[str, list[str]]] = {}
         self._bound: dict[str, list[tuple[str, ast.AST]]] = {}
-        self.too_deep, self.own, self.imports = "", set[str](), list[Mention]()
-        todo = [f"{module}.py"]
-        while todo:
-            file = todo.pop()
-            if file in files and file not in self._nodes:
-                self._nodes[file] = []
-                try:
-                    top = list(_top(ast.parse(files[file]).body))
-                except (SyntaxError, ValueError):
-                    continue
-                except (RecursionError, MemoryError):
-                    self.too_deep = file
-                    continue
-                self._nodes[file] = [node for statement in top for node in ast.walk(statement)]
-                todo += self._read(file, top)
+        self._runs: dict[str, set[int]] = {}
+        self._used: dict[str, set[str]] = {}
+        self.too_deep, self.own = "", set[str]()
+        self._parse(f"{module}.py")
+        for file, tree in self._trees.items():
+            self._read(file, list(self._top(file, tree.body)))
+        self._follow(graded)
+        self.imports = [
+            Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
+            for file, node in self._running()
+            for each in _imported(node)
+            if each.name in (*self._used[file], "*")
+        ]
 
-    def _read(self, file: str, top: list[ast.stmt]) -> list[str]:
-        """Note what a file imports, and what its top gives each name. Gives the student's own files that it needs."""
-        names, packages = self._names.setdefault(file, {}), []
-        for node in self._nodes[file]:
+    def _parse(self, file: str) -> None:
+        """Parse a file, and those of the student's own that it imports anywhere."""
+        if file not in self._contents or file in self._trees:
+            return
+        self._trees[file] = ast.Module([], [])
+        try:
+            tree = ast.parse(self._contents[file])
+            roots = {
+                each.path.split(".")[0] or file.split("/")[0] for node in ast.walk(tree) for each in _imported(node)
+            }
+        except (SyntaxError, ValueError):
+            return
+        except (RecursionError, MemoryError):
+            self.too_deep = file
+            return
+        self._trees[file] = tree
+        for name in self._contents:
+            if name.removesuffix(".py").split("/")[0] in roots:
+                self._parse(name)
+
+    def _top(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements at the top of a file that run when it is imported."""
+        for statement in body:
+            if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
+                yield from self._top(file, statement.orelse)
+            else:
+                yield statement
+
+    def _never_holds(self, file: str, test: ast.expr) -> bool:
+        """Whether a condition cannot hold while the file is imported, as its names are those that Python gives."""
+        match test:
+            case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
+                return not any(_may_set(tree, "__name__") for tree in self._trees.values())
+            case ast.Name(id="TYPE_CHECKING" as name):
+                wanted = "typing.TYPE_CHECKING"
+            case ast.Attribute(value=ast.Name(id="typing" as name), attr="TYPE_CHECKING"):
+                wanted = "typing"
+            case _:
+                return False
+        imported = [each for node in ast.walk(self._trees[file]) for each in _imported(node)]
+        paths = {each.path for each in imported if each.name in (name, "*")}
+        changed = any(_may_set(tree, each) for tree in self._trees.values() for each in {name, "TYPE_CHECKING"})
+        return paths == {wanted} and not changed and "typing" not in self._modules
+
+    def _read(self, file: str, top: list[ast.stmt]) -> None:
+        """Note what a file imports, what its top gives each name, and which attributes its classes have."""
+        self._tops[file], names = top, self._names.setdefault(file, {})
+        for node in (node for statement in top for node in ast.walk(statement)):
+            for each in _imported(node):
+                names.setdefault(each.name, []).append(each.path)
             match node:
-                case ast.Import():
-                    for path, alias in ((each.name, each.asname) for each in node.names):
-                        root = path.split(".")[0]
-                        names[alias or root] = path if alias else root
-                        packages.append(Mention(root, file, node.lineno))
-                case ast.ImportFrom(module=module, level=level):
-                    names.update({each.asname or each.name: f"{module}.{each.name}" for each in node.names})
-                    root = file.split("/")[0] if level else (module or "").split(".")[0]
-                    packages.append(Mention(root, file, node.lineno))
                 case ast.ClassDef(body=body):
                     self.own |= {each.name for each in body if isinstance(each, _DEFINITIONS)}
                 case ast.Attribute(attr=name, ctx=ast.Store()):
@@ -143,15 +209,64 @@ class Text:
         for statement in top:
             for name in set(_names_in(statement)):
                 self._bound.setdefault(name, []).append((file, statement))
-        self.imports += packages
-        roots = {mention.name for mention in packages}
-        return [name for name in self._contents if name.removesuffix(".py").split("/")[0] in roots]
+
+    def _follow(self, graded: Collection[str] | None) -> None:
+        """Note which code runs: when the files are imported, or because a check calls a function."""
+        waiting: dict[str, list[tuple[str, ast.AST]]] = {}
+        todo: list[tuple[str, ast.AST]] = []
+        for file, top in self._tops.items():
+            self._runs[file], self._used[file] = set(), set()
+            for statement in top:
+                if isinstance(statement, _FUNCTIONS) and not statement.decorator_list and statement.name[:2] != "__":
+                    waiting.setdefault(statement.name, []).append((file, statement))
+                    todo += [(file, each) for each in _run_at_once(statement)]
+                else:
+                    todo.append((file, statement))
+        for name in [name for name in waiting if graded is None or name in graded]:
+            todo += waiting.pop(name)
+        while todo:
+            file, part = todo.pop()
+            for node in ast.walk(part):
+                self._runs[file].add(id(node))
+                for name in self._leads_to(file, node):
+                    todo += waiting.pop(name, [])
+        if len(self._tops) > 1:  # one file may take a name from another
+            everywhere = set[str]().union(*self._used.values())
+            self._used = dict.fromkeys(self._used, everywhere)
+        for file in self._used:
+            self._used[file] = {name for name in self._used[file] if name[0] != "." or len(self._tops) > 1}
+            self._used[file] = {name.removeprefix(".") for name in self._used[file]}
+
+    def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
+        """The names by which a node may lead to functions of the student's own."""
+        match node:
+            case ast.Name(id=name):
+                self._used[file].add(name)
+                yield name
+                yield from (path.split(".")[-1] for path in self._names[file].get(name, ()))
+            case ast.Attribute(attr=name):
+                self._used[file].add(f".{name}")
+                yield name
+            case ast.Constant(value=str(name)):
+                yield name
+            case ast.MatchClass(kwd_attrs=names):
+                yield from names
+
+    def _running(self) -> Iterator[tuple[str, Any]]:
+        """The nodes of all code that runs, each with its file, in the order of the text."""
+        for file, top in self._tops.items():
+            for statement in top:
+                yield from ((file, node) for node in ast.walk(statement) if id(node) in self._runs[file])
 
     def uses(self, names: Collection[str]) -> bool:
-        """Whether code uses one of these names: by itself, as an attribute or as what it imports."""
-        for node in (node for nodes in self._nodes.values() for node in nodes):
+        """Whether code that runs uses one of these names: by itself, as an attribute or as what it imports."""
+        for file, node in self._running():
             match node:
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in names:
+                case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
+                    return True
+                case ast.ImportFrom() if any(
+                    each.path.split(".")[-1] in names and each.name in self._used[file] for each in _imported(node)
+                ):
                     return True
         return False
 
@@ -165,53 +280,105 @@ class Text:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def hidden(self, allow: Collection[str] = ()) -> Mention | None:
-        """The first thing in any file that could hide what the code does, apart from words that are allowed."""
-        for file, nodes in self._nodes.items():
-            fine: set[int] = set()  # ids of nodes that only begin an expression which hides nothing
-            for node in nodes:
-                for name in self._hides(node, file, fine):
-                    if name.split(".")[-1] not in allow and name not in allow:
-                        return Mention(name, file, getattr(node, "lineno", 0))
+        """The first thing in code that runs which could hide what it does, apart from words that are allowed."""
+        fine: set[int] = set()  # ids of nodes that only begin an expression which hides nothing
+        for file, node in self._running():
+            for name in self._hides(node, file, fine):
+                if name.split(".")[-1] not in allow and name not in allow:
+                    return Mention(name, file, getattr(node, "lineno", 0))
         return None
 
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
         """What a node does that could hide something."""
         match node:
-            case ast.Import(names=names):
-                for path, alias in ((each.name, each.asname) for each in names):
-                    yield from [path] * (not self._may_import(path) or (path == "sys" and alias is not None))
-            case ast.ImportFrom(module=str(module), level=0) if module.split(".")[0] not in self._modules:
-                for name in (each.name for each in node.names):
-                    is_open = self._may_import(module) and not _is_inside(name) and (module != "sys" or name in _OF_SYS)
-                    yield from [f"{module}.{name}"] * (not is_open)
+            case ast.Import() | ast.ImportFrom():
+                yield from (each.path for each in _imported(node) if self._is_closed(each, file))
             case ast.Attribute():
                 yield from self._hides_by_attribute(node, file, fine)
-            case ast.Call(func=function, args=args):
-                yield from _hides_by_call(function, args, fine)
+            case ast.Call(func=function, args=args, keywords=keywords):
+                yield from _hides_by_call(function, args, keywords, fine)
             case ast.MatchClass(kwd_attrs=words):
-                yield from (f".{name}" for name in words if _is_inside(name) and not self._is_own(name))
+                yield from (f".{name}" for name in words if self._is_inside(name) and not self._is_own(name))
             case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
                 yield name
-            case ast.Name(id="sys") if self._names[file].get("sys") != "sys":
+            case ast.Name(id="sys") if self._names[file].get("sys") != ["sys"]:
                 pass
             case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
                 yield name
-            case ast.Name(id="sys" | "getattr" as name) if id(node) not in fine:
+            case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_bare(name, node, file, fine):
                 yield name
+            case ast.Name(id=name) if name in _COPIES_NAMES and name in self._names[file] and id(node) not in fine:
+                yield f"{name} {_WITH_NAMES}"
+
+    def _is_bare(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
+        """Whether `getattr` is not called here, or `sys` or `os` is handed on."""
+        return id(node) not in fine and (name != "os" or "os" in self._names[file].get("os", ()))
+
+    def _is_closed(self, imported: Imported, file: str) -> bool:
+        """Whether an import that is used leads to something that could hide code."""
+        name, path = imported
+        if name not in self._used[file] and name != "*":
+            return False
+        first, *rest = path.split(".")
+        if first in self._modules or not first:  # of the student's own, which is read as well
+            return False
+        if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
+            return first not in (*_MODULES, "os")
+        if path == _PLOTS or _is_harmless([path]):
+            return False
+        if first in _ONLY:
+            return len(rest) != 1 or rest[0] not in _ONLY[first]
+        renamed = name != rest[-1] if rest and rest[-1] in _COPIES_NAMES else False
+        return first not in _MODULES or renamed or any(map(self._is_inside, rest))
 
     def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
         match node:
-            case ast.Attribute(value=ast.Name(id="sys") as inner, attr=name):
+            case ast.Attribute(value=ast.Name(id="sys" | "os" as root) as inner, attr=name):
                 fine.add(id(inner))
-                yield from [f"sys.{name}"] * (name not in _OF_SYS or not isinstance(node.ctx, ast.Load))
+                yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
             case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._changed(node, file):
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
                 fine.add(id(inner))
             case ast.Attribute(attr="format" | "format_map") if id(node) not in fine:
                 yield "format with attributes, or with a text that is not written out as a string"
-            case ast.Attribute(attr=name) if _is_inside(name) and id(node) not in fine and not self._is_own(name):
-                yield f".{name}"
+            case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
+                yield f".{name} {_WITH_NAMES}"
+            case ast.Attribute(value=inner, attr=name) if self._is_inside(name) and id(node) not in fine:
+                if _is_harmless(_paths(node.value, name, self._names[file], None)):
+                    fine.add(id(inner))
+                elif not self._is_own(name):
+                    yield f".{name}"
+
+    def _is_inside(self, name: str) -> bool:
+        """Whether a name leads to the insides of a library, or runs the text of annotations that may be any text."""
+        return _is_inside(name) or (name in _RUNS_NOTES and not self._has_plain_notes)
+
+    @functools.cached_property
+    def _has_plain_notes(self) -> bool:
+        """Whether all annotations of the code that runs are made of classes, whose names stand there."""
+        notes = (
+            (file, note)
+            for file, node in self._running()
+            for field in ("annotation", "returns")
+            if (note := getattr(node, field, None)) is not None
+        )
+        return all(self._is_class(file, part) for file, note in notes for part in _outermost(note))
+
+    def _is_class(self, file: str, part: ast.AST) -> bool:
+        """Whether a part of an annotation is a class of a library or of the student's own, and no text."""
+        match part:
+            case ast.Constant(value=value):
+                return value is None or value is Ellipsis
+            case ast.Name(id=name) if name in self._bound:
+                return all(isinstance(node, ast.ClassDef) for _, node in self._bound[name])
+            case ast.Name(id=name):
+                paths = self._names[file].get(name, [f"builtins.{name}"])
+            case ast.Attribute(value=value, attr=name):
+                paths = _paths(value, name, self._names[file], None)
+            case _:
+                return False
+        return all(path.startswith("typing.") or isinstance(looked_up(path), type) for path in paths)
 
     def _is_own(self, name: str) -> bool:
         """Whether a name with an underscore is the student's own, and not that of something in a library as well."""
@@ -219,12 +386,8 @@ class Text:
 
     def _changed(self, node: ast.Attribute, file: str) -> str:
         """The path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
-        path = _attribute(node.value, node.attr, self._names[file], ())
-        return "" if path.startswith((".", "torch.backends.")) else path
-
-    def _may_import(self, path: str) -> bool:
-        first, *rest = path.split(".")
-        return first in self._modules or (first in _MODULES and not any(map(_is_inside, rest)))
+        paths = _paths(node.value, node.attr, self._names[file], None)
+        return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
 
     def mentions(self, function: str = "") -> list[Mention]:
         """What a function mentions, with all of the student's own that it leads to by name; of all files without one.
@@ -233,7 +396,7 @@ class Text:
         """
         todo = [function] if function else list(self._bound)
         # `from torch import outer` is an answer to "write `outer`", too.
-        imported = [(file, names[function]) for file, names in self._names.items() if function in names]
+        imported = [(file, path) for file, names in self._names.items() for path in names.get(function, ())]
         mentioned = {Mention(path, file, 0): None for file, path in imported}
         seen = set(todo)
         while todo:
@@ -272,12 +435,12 @@ def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
 def text_of(connection: Connection) -> Text:
     """The text of a submission, which is parsed once for all checks. A file that does not load is reported as that."""
     connection.names()
-    return _text(tuple(connection.files.items()), connection.module)
+    return _text(tuple(connection.files.items()), connection.module, connection.graded)
 
 
 @functools.lru_cache(maxsize=8)
-def _text(files: tuple[tuple[str, bytes], ...], module: str) -> Text:
-    return Text(dict(files), module)
+def _text(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[str] | None) -> Text:
+    return Text(dict(files), module, graded)
 
 
 @functools.cache
@@ -296,9 +459,14 @@ def looked_up(path: str) -> Any:
     return value
 
 
-def _hides_by_call(function: ast.expr, args: list[ast.expr], fine: set[int]) -> Iterator[str]:
+def _hides_by_call(
+    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int]
+) -> Iterator[str]:
     """What a call by a name that stands in a text could hide."""
     match function, args:
+        case ast.Name(id=name) | ast.Attribute(attr=name), _ if name in _COPIES_NAMES:
+            if not keywords and len(args) <= (1 if name == "wraps" else 2):
+                fine.add(id(function))
         case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
             if not _has_path(text):
                 fine.add(id(function))
@@ -326,13 +494,66 @@ def _is_inside(name: str) -> bool:
     return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
 
 
-def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements at the top of a file that run when it is imported."""
-    for statement in body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) in _NEVER:
-            yield from _top(statement.orelse)
-        else:
-            yield statement
+def _imported(node: ast.AST) -> Iterator[Imported]:
+    """The names that an import binds."""
+    match node:
+        case ast.Import(names=names):
+            for each in names:
+                root = each.name.split(".")[0]
+                yield Imported(each.asname or root, each.name if each.asname else root)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            for each in names:
+                yield Imported(each.asname or each.name, f"{'.' * level}{module or ''}.{each.name}")
+
+
+def _may_set(tree: ast.Module, name: str) -> bool:
+    """Whether a file may give a name of a module, its own or another's, another value than Python does."""
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    stored |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=of), attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
+                if of not in defined - stored:  # that of a function is no module's
+                    return True
+            case ast.Attribute(attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
+                return True
+            case ast.ExceptHandler(name=bound) | ast.MatchAs(name=bound) | ast.MatchStar(name=bound) if bound == name:
+                return True
+            case ast.MatchMapping(rest=bound) if bound == name:
+                return True
+            case ast.ImportFrom() | ast.Import() if name == "__name__" and any(
+                each.name == name for each in _imported(node)
+            ):
+                return True
+    return name in defined | stored
+
+
+def _run_at_once(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """What of a function runs when it is defined: defaults, and annotations that do more than name a class."""
+    arguments = function.args
+    yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
+    notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]
+    for note in (*notes, function.returns):
+        if note is not None and not all(isinstance(part, _OF_NOTES) for part in ast.walk(note)):
+            yield note
+
+
+_OF_NOTES = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Load)
+
+
+def _outermost(note: ast.expr) -> Iterator[ast.AST]:
+    """The parts of an annotation such as `dict[str, torch.Tensor] | None`: classes, and other parts."""
+    match note:
+        case ast.Subscript(value=value, slice=inner):
+            yield from (*_outermost(value), *_outermost(inner))
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from _outermost(part)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            yield from (*_outermost(left), *_outermost(right))
+        case _:
+            yield note
 
 
 def _names_in(statement: ast.stmt) -> Iterator[str]:
@@ -350,27 +571,26 @@ def _names_in(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
-def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+def _mentioned(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
     """The names that code mentions, as paths, each with its line. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
-    local = {each.arg for each in nodes if isinstance(each, ast.arg)}
-    if isinstance(node, _DEFINITIONS):
-        local |= {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    stars = [path.removesuffix("*") for path in imports.values() if path.endswith(".*")]
+    outside = set(_from_outside(node, ()))
+    stars = [path.removesuffix("*") for path in imports.get("*", ())]
     notes = [getattr(each, field, None) for each in nodes for field in ("annotation", "returns")]
     of_types = {id(each) for note in notes if note is not None for each in ast.walk(note)}
     roots: set[int] = set()  # ids of names of packages that begin a path
     for each in nodes:
         paths: list[str] = []
         match each:
-            case ast.Name(id=name, ctx=ast.Load()) if name not in local and id(each) not in roots:
-                paths = [imports.get(name, f"builtins.{name}"), *(star + name for star in stars if name not in imports)]
+            case ast.Name(id=name, ctx=ast.Load()) if id(each) in outside and id(each) not in roots:
+                paths = [*imports.get(name, [f"builtins.{name}"])]
+                paths += [star + name for star in stars if name not in imports]
             case ast.Attribute(value=value, attr=name):
-                paths = [_attribute(value, name, imports, local)]
-                if isinstance(value, ast.Name) and imports.get(value.id) in _MODULES:
+                paths = _paths(value, name, imports, outside)
+                if isinstance(value, ast.Name) and any(path in _MODULES for path in imports.get(value.id, ())):
                     roots.add(id(value))
             case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
-                paths = [_attribute(value, name, imports, local)]
+                paths = _paths(value, name, imports, outside)
             case ast.MatchClass(kwd_attrs=names):
                 paths = [f".{name}" for name in names]
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
@@ -380,16 +600,91 @@ def _mentioned(node: ast.AST, imports: Mapping[str, str]) -> Iterator[tuple[str,
                 yield path, getattr(each, "lineno", 0)
 
 
-def _attribute(value: ast.expr, name: str, imports: Mapping[str, str], local: Collection[str]) -> str:
-    """The path of an attribute of a module; of anything else, the name of a method."""
+def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
+    """The ids of the names in code that mean something outside of it, as Python's scopes have it."""
+    within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
+    bound = set[str]()
+    match node:
+        case ast.Name(id=name):
+            if not any(name in scope for scope in scopes):
+                yield id(node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            within = {id(part) for part in body}
+            bound = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}.union(*map(_bound_in, body))
+            inside = (each for part in body for each in ast.walk(part))
+            bound = bound.difference(*(each.names for each in inside if isinstance(each, ast.Global)))
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            first = node.generators[0]
+            targets = (each for part in node.generators for each in ast.walk(part.target))
+            bound = {each.id for each in targets if isinstance(each, ast.Name)}
+            yield from _from_outside(first.iter, scopes)
+            inner = (*scopes, frozenset(bound))
+            parts = [each for each in ast.iter_child_nodes(node) if each is not first]
+            for part in (*parts, first.target, *first.ifs):
+                yield from _from_outside(part, inner)
+            return
+        case _:  # of a class, too: what stands in it may be read before it is bound there
+            pass
+    for part in ast.iter_child_nodes(node):
+        yield from _from_outside(part, (*scopes, frozenset(bound)) if id(part) in within else scopes)
+
+
+def _bound_in(node: ast.AST) -> set[str]:
+    """The names that code of a function gives a value there, and not in functions within it."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Lambda():
+            return set()
+        case ast.Name(id=name):
+            return set() if isinstance(node.ctx, ast.Load) else {name}
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            walked = [each for each in ast.walk(node) if isinstance(each, ast.NamedExpr)]
+            return {each.target.id for each in walked}
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return {name}.union(*map(_bound_in, ast.iter_child_nodes(node)))
+    return set[str]().union(*map(_bound_in, ast.iter_child_nodes(node)))
+
+
+def _paths(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
+    """The paths of an attribute of a module; of anything else, the name of a method.
+
+    Args:
+        value: whose attribute.
+        name: the attribute.
+        imports: what names stand for.
+        outside: ids of the names that are not local; None for all.
+    """
     names, root = [name], value
     while isinstance(root, ast.Attribute):
         names.append(root.attr)
         root = root.value
-    if isinstance(root, ast.Name) and root.id in imports and root.id not in local:
-        return ".".join([imports[root.id], *reversed(names)])
+    if isinstance(root, ast.Name) and root.id in imports and (outside is None or id(root) in outside):
+        return [".".join([path, *reversed(names)]) for path in imports[root.id]]
     # What a library gives that is not PyTorch has methods of its own.
     while isinstance(root, (ast.Call, ast.Subscript, ast.Attribute)):
         root = root.func if isinstance(root, ast.Call) else root.value
-    library = imports.get(root.id, "torch") if isinstance(root, ast.Name) and root.id not in local else "torch"
-    return f".{name}" if library.split(".")[0] == "torch" else f"{library}.{name}"
+    known = isinstance(root, ast.Name) and (outside is None or id(root) in outside)
+    libraries = {path.split(".")[0] for path in imports.get(root.id, ["torch"])} if known else {"torch"}  # type: ignore[attr-defined]
+    return [f".{name}" if library == "torch" else f"{library}.{name}" for library in sorted(libraries)]
+
+
+def _is_harmless(paths: Sequence[str]) -> bool:
+    """Whether paths with an underscore lead to an exception, or to an operator of PyTorch's that gives a view."""
+    for path in paths:
+        value = looked_up(path)
+        if not (isinstance(value, type) and issubclass(value, BaseException)) and not is_view(path.split(".")[-1]):
+            return False
+    return True
+
+
+@functools.cache
+def is_view(name: str) -> bool:
+    """Whether an operator of PyTorch's gives a view of its argument, as its schema says."""
+    operator = getattr(torch.ops.aten, name, None)
+    if not isinstance(operator, torch._ops.OpOverloadPacket):
+        return False
+    schemas = [getattr(operator, overload)._schema for overload in operator.overloads()]
+    results = [result.alias_info for schema in schemas for result in schema.returns]
+    return bool(results) and all(alias is not None and not alias.is_write for alias in results)

@@ -203,6 +203,7 @@ class Connection:
         device: which accelerator its code sees.
         data: files that lie beside them, by relative name.
         folder: where the files lie, as the student types it; "" if that is unknown.
+        graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
         record: what the check that runs now does here.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
@@ -221,6 +222,7 @@ class Connection:
     device: Device = Device.NONE
     data: Mapping[str, bytes] = field(default_factory=dict)
     folder: str = ""
+    graded: frozenset[str] | None = None
     record: Record = field(default_factory=Record)
     student: Connection | None = None
     reference: Connection | None = None
@@ -264,6 +266,10 @@ class Connection:
             with waiting(student=not self.secret):
                 self._names = self._load()
         return self._names
+
+    def known_names(self) -> dict[str, str]:
+        """The same; after a loss those of the last worker, until another one is started."""
+        return self.names() if self._names is None else self._names
 
     def _load(self) -> dict[str, str]:
         self._probes, self._seeded, self.dropped = {}, False, []
@@ -342,6 +348,7 @@ class Connection:
             CheckFailed: the result cannot be sent.
             Exception: what student code raised, as its nearest builtin type.
         """
+        self.refuse(what)  # before a worker is started for it
         if self.worker is None or self._names is None:
             self.names()
         if self.record.renew is not None:
@@ -351,8 +358,6 @@ class Connection:
 
     def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
-        if what in self._losses.given_up:
-            self.refuse(what)
         table = Table()
         tree, blocks = Encoder(table, self._child_of).encode(values)
         tree["do"] = operation

@@ -33,7 +33,7 @@ class Student:
             NoSuchName: there is no such name.
         """
         connection = connection_behind(self)
-        kind = connection.names().get(name)
+        kind = connection.known_names().get(name)
         if kind is None:
             raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":

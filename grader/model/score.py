@@ -73,7 +73,8 @@ def hold_back(
     verdicts = [row.outcome.verdict for row in gate]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
         return _up_to(0, rows), None
-    # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why.
+    # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why. But
+    # who raises an exception there, and breaks the rule, must not keep more than who breaks it in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
     lost = [row for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
     lowered = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
@@ -89,11 +90,10 @@ def _names(check: Check) -> tuple[str, str]:
 
 
 def _unjudged(row: GradedCheck, *, shows_value: bool) -> bool:
-    """Whether a check ended before it could examine its rule. To a check of values, a crash is a wrong value."""
+    """Whether a check ended before it could examine its rule: nothing is there to be run, or a shape is wrong."""
     if row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED):
         return True
-    early = row.outcome.verdict is Verdict.CRASHED or (row.outcome.cause == "shape" and row.check.category != "shape")
-    return early and not shows_value
+    return row.outcome.cause == "shape" and row.check.category != "shape" and not shows_value
 
 
 def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
@@ -30,6 +31,7 @@ class Connections:
         self._in_use: tuple[str, Device] | None = None
         self._most: int | None = None
         self._data: dict[str, Mapping[str, bytes]] = {}
+        self._graded: dict[str, frozenset[str]] = {}
         self._output: list[tuple[str, int]] | None = None
         starter.make_room = self._make_room
 
@@ -64,6 +66,7 @@ class Connections:
             given = self._starter, planned.id, job.files, planned.limits
             data = self._data_of(planned)
             self._students[device] = Connection(*given, device=device, data=data, folder=job.folder)
+            self._students[device].graded = self._graded_by(planned)
         return self._students[device]
 
     def of_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
@@ -73,6 +76,14 @@ class Connections:
         files |= {name: path.read_bytes() for name, path in planned.shared.items()}
         given = self._starter, planned.id, files, planned.limits, owner
         return Connection(*given, secret=True, device=device, data=self._data_of(planned))
+
+    def _graded_by(self, planned: PlannedExercise) -> frozenset[str]:
+        """The names that an exercise's checks and probes mention: a check calls no function by any other."""
+        if planned.id not in self._graded:
+            paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
+            trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]
+            self._graded[planned.id] = frozenset(name for tree in trees for name in _names_in(tree))
+        return self._graded[planned.id]
 
     def _data_of(self, planned: PlannedExercise) -> Mapping[str, bytes]:
         """The files of data of an exercise, which are read once."""
@@ -135,3 +146,10 @@ class Connections:
         """End the references' workers."""
         for connection in self._references.values():
             connection.close()
+
+
+def _names_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
+                yield name

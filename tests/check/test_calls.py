@@ -153,7 +153,8 @@ def student(function: Function) -> Callable[[str], Student]:
 def test_imports(student: Callable[[str], Student]) -> None:
     """Packages are found wherever they are imported; their names elsewhere do not count."""
     imports_no(student("import math\ntorch = 'import numpy'\n"), "torch", "numpy")
-    text = "\ndef f(): import torch.nn as n\ndef g():\n    from numpy import e\n"
+    imports_no(student("import torch\nimport numpy as np\ndef f(x): return x\n"), "torch", "numpy")  # nothing uses them
+    text = "\ndef f(): import torch.nn as n; return n\ndef g():\n    from numpy import e; return e\n"
     found = failure(imports_no, student(text), "torch", "numpy")
     assert found.public == "your file imports torch, which the rule forbids"
     assert found.story == f"{found.public} (line 2)"
@@ -169,8 +170,9 @@ def test_imports(student: Callable[[str], Student]) -> None:
         "from importlib import import_module\ndef f(): return import_module('torch')\n",
         "t = __import__('torch')\n",
         "import sys\ndef f(): return sys.modules['torch']\n",
-        "if __name__ != '__main__':\n    import torch\n",
-        "if __name__ == '__main__':\n    pass\nelse:\n    import torch\n",
+        "if __name__ != '__main__':\n    import torch\n    t = torch\n",
+        "TYPE_CHECKING = 1\nif TYPE_CHECKING:\n    import torch\n    t = torch\n",
+        "if __name__ == '__main__':\n    pass\nelse:\n    from torch import ones\n    t = ones\n",
     ],
 )
 def test_imports_by_other_ways(student: Callable[[str], Student], text: str) -> None:

@@ -73,12 +73,58 @@ OPEN = {
         def f(x): return getattr(x, "grad", None), type(x).__name__
         """,
     "a view by strides": "def f(x): return torch.as_strided(x, (2, 2), (1, 1)), x.numpy().ctypes.data",
+    "imports that nothing uses": """
+        import gc, os, subprocess
+        import threading as t
+        import matplotlib.pyplot as plt
+        from importlib import import_module
+        def f(x: "os.PathLike"): return x
+        """,
+    "pictures and settings beside the functions": """
+        import os
+        import matplotlib.pyplot as plt
+        os.environ["OMP_NUM_THREADS"] = "1"
+        plt.plot([1, 2]); plt.show()
+        """,
+    "functions by the type of their argument": """
+        import functools
+        from functools import singledispatch, wraps
+        @singledispatch
+        def f(x): return x
+        @f.register
+        def _(x: torch.Tensor | None) -> torch.Tensor: return 2 * x
+        @f.register(list)
+        def _of_list(x): return x
+        def timed(function):
+            @wraps(function)
+            def inner(*args): return function(*args)
+            inner.__name__ = "timed"
+            return functools.update_wrapper(inner, function)
+        if __name__ == "__main__":
+            exec("print(1)")
+        """,
+    "an exception by the name that PyTorch prints": """
+        def f(x):
+            try: return torch.linalg.inv(x)
+            except torch._C._LinAlgError: return x
+        def g(x):
+            from torch._C import _LinAlgError
+            try: return f(x)
+            except _LinAlgError: return x
+        """,
+    "operators that give a view": "def f(x): return torch._neg_view(x), x._neg_view()",
+    "code for type checkers": """
+        from typing import TYPE_CHECKING
+        import typing
+        if TYPE_CHECKING: import gc; gc.collect()
+        if typing.TYPE_CHECKING: exec("1")
+        """,
     "switches of PyTorch": "torch.backends.cuda.matmul.allow_tf32 = False\ntorch.manual_seed(0)\n",
 }
 
 HIDING = {
     "hooks switched off": "def f(x):\n    with torch._C.DisableTorchFunction(): return x",
-    "hooks switched off, imported": "from torch.utils._python_dispatch import _disable_current_modes",
+    "hooks switched off, imported": "from torch.utils._python_dispatch import _disable_current_modes as d\nd()",
     "operators below the names": "def f(x): return torch.ops.aten.sum(x)",
     "exec": "def f(x): exec('x + 1')",
     "eval under another name": "g = eval",
@@ -95,17 +141,39 @@ HIDING = {
     "sys handed on": "import sys\ndef f(x): return getattr(sys, 'maxsize')",
     "a frame": "import sys\ndef f(x): return sys._getframe()",
     "a frame of an exception": "def f(x):\n    try: 1 / 0\n    except Exception as e: return e.__traceback__.tb_frame",
-    "the garbage collector": "import gc",
-    "the engine": "from grader.worker import counting",
-    "a thread": "import threading",
-    "a process": "import subprocess",
+    "the garbage collector": "import gc\ndef f(x): return gc.get_objects()",
+    "the engine": "from grader.worker import counting\ncounting.count = None",
+    "a thread": "import threading\nclass T(threading.Thread): pass",
+    "a process": "import os\ndef f(x): return os.fork()",
     "a file": "def f(x): return open('other.py')",
     "a module that another imported": "import torch\ndef f(x): return torch.utils.data.dataloader.os",
-    "a module imported from another": "from torch.utils.data.dataloader import os as o",
-    "what imports": "import importlib",
+    "a module imported from another": "from torch.utils.data.dataloader import os as o\ndef f(x): return o",
+    "what imports": "import importlib\nimportlib.invalidate_caches()",
+    "everything of a module": "from os import *",
+    "os handed on": "import os\ndef f(x): return [os]",
     "scripts": "def f(x): return torch.jit.script(x)",
     "setattr": "def f(x): setattr(torch, 'sum', 1)",
     "a change of PyTorch": "torch.sum = None",
+    "a condition that was made true": "TYPE_CHECKING = 1\nif TYPE_CHECKING:\n    exec('1')",
+    "one that was imported and made true": (
+        "from typing import TYPE_CHECKING\ndef f():\n    global TYPE_CHECKING\n    TYPE_CHECKING = 1\n"
+        "f()\nif TYPE_CHECKING:\n    exec('1')"
+    ),
+    "one of another object": "typing = torch\nif typing.TYPE_CHECKING:\n    exec('1')",
+    "a name set by hand": "__name__ = '__main__'\nif __name__ == '__main__':\n    exec('1')",
+    "a name set by an import": "from math import pi as __name__\nif __name__ == '__main__':\n    exec('1')",
+    "a name set in a loop": "for __name__ in ['__main__']: pass\nif __name__ == '__main__':\n    exec('1')",
+    "attributes by names": "import functools\ndef f(x): return functools.update_wrapper(f, torch, ['su' + 'm'])",
+    "attributes by names, renamed": "from functools import update_wrapper as u\ndef f(x): u(f, torch, ['su' + 'm'])",
+    "modules by names": "def f(x): return torch.ao.quantization.fuse_modules(torch, ['su' + 'm'])",
+    "annotations that are text": (
+        "from functools import singledispatch\n@singledispatch\ndef f(x): pass\nNOTE = 'su' + 'm'\n"
+        "@f.register\ndef g(x: NOTE): pass"
+    ),
+    "a default": "def f(x, y=exec('1')): return x",
+    "an annotation that runs": "def f(x: exec('1')): return x",
+    "a function that Python calls": "def __getattr__(name): return exec(name)",
+    "a decorated function": "@torch.no_grad()\ndef f(x): exec('1')",
     "a change of PyTorch's tensor": "torch.Tensor.sum = None",
 }
 
@@ -124,6 +192,28 @@ def test_what_could_hide_is_rejected(name: str) -> None:
     hiding = ("import torch\n" + HIDING[name]).encode()
     for files in ({"work.py": hiding}, {"work.py": b"import tools\n", "tools.py": hiding}):
         assert Text(files, "work").hidden() is not None
+
+
+def test_only_what_checks_lead_to_is_judged() -> None:
+    """A function that no check names, and that nothing leads to, is not looked at; what runs at the top always is."""
+    text = "def total(x): return helper(x)\n{}\ndef draw(x): exec('1')\n"
+    for more, found in (
+        ("", False),
+        ("helper = draw", True),
+        ("def helper(x): return draw(x)", True),
+        ("draw(1)", True),
+    ):
+        files = {"work.py": text.format(more).encode()}
+        assert (Text(files, "work", {"total", "torch"}).hidden() is not None) == found
+    assert Text({"work.py": text.format("").encode()}, "work").hidden() is not None
+
+
+def test_the_name_of_a_module_may_be_set_by_another() -> None:
+    """A file that imports the exercise module while it is imported can change what its conditions see."""
+    work = b"import tools\nif __name__ == '__main__':\n    exec('1')\n"
+    assert Text({"work.py": work, "tools.py": b"import math\n"}, "work").hidden() is None
+    for tools in (b"import work\nwork.__name__ = '__main__'\n", b"import work as w\n[w][0].__name__ = '__main__'\n"):
+        assert Text({"work.py": work, "tools.py": tools}, "work").hidden() is not None
 
 
 def test_what_hides_is_named_with_its_line(function: Function) -> None:

@@ -87,6 +87,23 @@ WRONG = {
     "through exec": "def outer(a, b):\n    exec('global r; r = torch.outer(a, b)')\n    return r",
     "through methodcaller": "import operator\ndef outer(a, b): return operator.methodcaller('outer', b)(a)",
     "through the type": "def outer(a, b): return type(a).outer(a, b)",
+    "beside a parameter of that name": (
+        "from torch import outer as o\ndef outer(a, b):\n    f = lambda o: o\n    return f(o(a, b))"
+    ),
+    "beside a name of an inner function": (
+        "from torch import outer as o\ndef outer(a, b):\n    def g():\n        o = 1\n        return o\n"
+        "    return o(a, b) * g()"
+    ),
+    "beside a name of a comprehension": (
+        "from torch import outer as o\ndef outer(a, b): return o(a, b) * [o for o in (1,)][0]"
+    ),
+    "beside another import of that name": (
+        "from torch import outer as o\ndef g():\n    from math import sin as o\n    return o\n"
+        "def outer(a, b): return o(a, b)"
+    ),
+    "through a global of an inner function": (
+        "def put():\n    global o\n    from torch import outer as o\ndef outer(a, b):\n    put()\n    return o(a, b)"
+    ),
     "by its operator": "def outer(a, b): return a[:, None] @ b[None]",
 }
 
@@ -204,3 +221,19 @@ def test_modules_and_types_are_no_uses(function: Function) -> None:
     uses_only(function(text, "outer"), "where")
     text = "def outer(a, b: (keep := torch.outer)): return keep(a, b)"
     assert failure(does_not_call, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")
+
+
+def test_a_package_under_another_name(function: Function) -> None:
+    """Who hands a package on may call its functions as methods; one that is only used names its functions."""
+    text = "import numpy as np\n{}\ndef outer(a, b): return torch.from_numpy({}.outer(a.numpy(), b.numpy()))"
+    for top, used in (("n = np", "n"), ("", "[np][0]"), ("", "np")):
+        failed = failure(does_not_call, function(text.format(top, used), "outer"), "numpy.outer")
+        assert failed.public == "`outer` uses `numpy.outer`, which the rule forbids"
+    does_not_call(function("import numpy as np\ndef outer(a, b): return a[:, None] * b * np.e", "outer"), "numpy.outer")
+
+
+def test_an_operator_below_a_function_is_a_form_of_it(function: Function) -> None:
+    """PyTorch's functions call some by a name with an underscore."""
+    for text in ("torch._conj(a)", "a._conj()"):
+        failure(does_not_call, function(f"def outer(a, b): return {text} * b", "outer"), "conj")
+        does_not_call(function(f"def outer(a, b): return {text} * b", "outer"), "outer")

@@ -113,7 +113,13 @@ def test_a_rule_caps_the_exercise() -> None:
     assert held(["sum", "kept"], caps={"random": 100, "C3": 300}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C1")
 
 
-@pytest.mark.parametrize("verdict", [Verdict.CRASHED, Verdict.SKIPPED])
+def test_a_cap_holds_when_a_check_of_its_rule_crashes() -> None:
+    """Whoever raises where the rule is examined keeps no more than who breaks it, also with a wrong value."""
+    for verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
+        assert held(["sum", "kept"], verdict, caps={"C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ERROR, Verdict.SKIPPED])
 def test_what_was_not_judged_caps_only_where_all_values_are_right(verdict: Verdict) -> None:
     """A wrong value may be why a check of the rule ends early; with right values alone the rule itself must be."""
     assert held(["sum", "kept"], verdict, caps={"C4": 100}) == ([200, 0, 200, 0, 0], [0] * 5, None)

@@ -14,8 +14,8 @@ C4  What is not a tensor is passed on as the very same object. `to_device` does 
 C5  So is a tensor that is on the device already. Every other one is copied once for each key it has.
 C6  The code names no kind of accelerator: no "cuda", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
-No accelerator here? The device "meta" shows where a tensor went. Do not use `singledispatch`. If you break C6, you get
-at most 4 points; if you break one of C1 to C4, at most 6, and at most 4 if a shown check fails.
+No accelerator here? The device "meta" shows where a tensor went. If you break C6, you get at most 4 points; if you
+break one of C1 to C4, at most 6, and at most 4 if a shown check fails.
 """
 
 import torch
