@@ -14,9 +14,8 @@ from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine, open_lanes
 from grader.grading.plan import Finished, RunPlan, Work, is_broken
 from grader.grading.schedule import schedule
-from grader.intake.collect import collect
+from grader.intake.collect import Intake, collect
 from grader.intake.contents import Handed, Unmatched
-from grader.intake.layouts import Intake
 from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
 

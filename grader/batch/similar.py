@@ -13,9 +13,11 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
+import numpy as np
 from copydetect import CodeFingerprint, compare_files, utils
 
 from grader.batch.journal import Journal
+from grader.intake.collect import tokens_in
 from grader.model import Course, Exercise
 from grader.model.score import counted
 
@@ -84,8 +86,9 @@ def similar_in(course: Course, journal: Journal, on_pair: Callable[[int, int], o
 
 def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Callable[[int, int], object]) -> Similar:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
-    given = list(_prints(starter, window=1).hashes)
-    every = [(author, _prints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts]
+    given = list(prints.hashes) if (prints := _prints(starter, window=1)) is not None else []
+    read = ((author, _prints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
+    every = [(author, prints) for author, prints in read if prints is not None]
     lengths = [prints.token_coverage for _, prints in every if prints.token_coverage]
     if not lengths or median(lengths) < _SHORTEST:
         return Similar(exercise, len(every), why_not="answers are too short to tell")
@@ -109,9 +112,13 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Ca
 
 
 def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
-    return CodeFingerprint(
-        "a.py", _NOISE, window, list(given), fp=io.StringIO(text.decode("utf-8", "replace").replace("\0", ""))
-    )
+    """The fingerprints of a text, which another process cuts into tokens; None if that does not get through it."""
+    if (read := tokens_in(text)) is None:
+        return None
+    plain, tokens, places = read
+    prints = CodeFingerprint("a.py", _NOISE, window, list(given), filter=False, fp=io.StringIO(tokens))
+    prints.raw_code, prints.offsets = plain, np.array(places)
+    return prints
 
 
 def _side(author: str, prints: Any, share: float, places: Any) -> Side:

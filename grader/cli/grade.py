@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.batch.journal import Shard
     from grader.batch.run import OpenEngine, Order, Summary
     from grader.grading.plan import Finished, RunPlan
-    from grader.intake.layouts import Intake
+    from grader.intake.collect import Intake
     from grader.model import Course, Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
@@ -256,7 +256,7 @@ def batch_command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
     from grader.batch.run import Order
     from grader.grading.plan import RunPlan
-    from grader.intake.layouts import taken_in
+    from grader.intake.collect import taken_in
 
     course, exercises = options.course_and_exercises((), course_folder)
     broken = options.broken_of(course, handin=(chosen := options.handin_of(course, handin)))
@@ -269,6 +269,7 @@ def batch_command(
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
+        say.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
         order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)

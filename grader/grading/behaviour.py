@@ -13,17 +13,17 @@ inputs or of an answer's text is in it.
 
 from __future__ import annotations
 
-import ast
 import base64
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.answers import Answer
+from grader.intake.code import names_used
 from grader.model import WITHHELD, GradedCheck, Outcome, Verdict
 
 _PLACE = re.compile(r"^ {4}\S.*\.py, line \d+.*(?:\n {8}.*)?\n?", re.MULTILINE)
@@ -145,31 +145,11 @@ _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
-    """The names that the code of a submission uses, also of attributes, of arguments by name and of modules."""
-    return frozenset(name for text in files.values() for name in _names(text))
-
-
 def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
     """What a wrong answer's sentence names of its own code, and what the reference does not use."""
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
-    own = frozenset(quoted.intersection(_names(answer.source)))
-    return own.difference(_names(reference.read_bytes()) if own and reference is not None else ())
-
-
-def _names(source: bytes) -> Iterable[str]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
-                yield name
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
-                yield name
-            case ast.alias(name=name) | ast.ImportFrom(module=str() as name):
-                yield from name.split(".")
+    own = frozenset(quoted.intersection(names_used(answer.source)))
+    return own.difference(names_used(reference.read_bytes()) if own and reference is not None else ())
 
 
 # -- sealed sentences --------------------------------------------------------------------------------------------------
@@ -209,14 +189,14 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Ite
     return base64.b64encode(_veiled(text, _digest("seal", exercise, behaviour))).decode()
 
 
-def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed, names: Collection[str]) -> list[str]:
-    """The sentences that this behaviour opens, for code with these names; none if it opens nothing."""
+def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, list[str]]:
+    """The sentences that this behaviour opens, each with the names that must stand in the code; none if nothing."""
     text = _veiled(
         base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )
     with suppress(ValueError):  # there is nothing, or somebody changed it
-        return [sentence for sentence, needed in json.loads(text).items() if set(needed) <= set(names)]
-    return []
+        return dict(json.loads(text))
+    return {}
 
 
 def as_file(mistakes: Sealed) -> bytes:

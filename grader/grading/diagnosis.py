@@ -26,6 +26,7 @@ from grader.course.answers import Answer, as_submitted, read_answer
 from grader.grading import behaviour
 from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, traces_of
 from grader.grading.store import Keys, Store, digest_of, machine_of
+from grader.intake.collect import names_in
 from grader.model import Exercise, GradedExercise, Submission
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
@@ -169,6 +170,7 @@ class _Task:
         self._passing = {id for id, trace in traces.items() if not trace.lost}
         self._failing = {id: trace for id, trace in traces.items() if trace.lost}
         self._ran: dict[int, Traces] = {}
+        self._names: frozenset[str] | None = None
         self._ran_with = setup.seed_of(submission.author)
         causes = Causes.of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
@@ -217,7 +219,8 @@ class _Task:
         if not any(name.startswith(beginning) for name in mistakes):
             return []
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
-        return behaviour.unsealed(id, done, mistakes, behaviour.names_in(self._files))
+        opened = behaviour.unsealed(id, done, mistakes)
+        return [sentence for sentence, names in opened.items() if self._has(names)]
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
         """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
@@ -237,9 +240,14 @@ class _Task:
                 break
             mine = self.run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
-        names = behaviour.names_in(self._files)
         shown = {answer: part for answer, part in parts.items() if part}
-        return {a: part for a, part in shown.items() if must_name(self._exercise, a, _only(mine, part)) <= names}
+        return {a: part for a, part in shown.items() if self._has(must_name(self._exercise, a, _only(mine, part)))}
+
+    def _has(self, names: Collection[str]) -> bool:
+        """Whether these names stand in the code. Another process reads it, and only if need be."""
+        if names and self._names is None:
+            self._names = names_in(self._files)
+        return not names or (self._names is not None and self._names.issuperset(names))
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""

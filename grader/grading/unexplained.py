@@ -10,19 +10,19 @@ that runs the file as a program, the author's names. The rest is the student's c
 
 from __future__ import annotations
 
-import ast
 import builtins
 import hashlib
 import keyword
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import util
 
 from grader.course.answers import UNWRITTEN
 from grader.grading.behaviour import COSTS, is_comparable
 from grader.grading.diagnosis import can_diagnose, has_known_mistakes
+from grader.intake.collect import anonymous_code
 from grader.model import Exercise, GradedCheck, GradedExercise, Verdict
+from grader.model.errors import SubmissionError
 from grader.model.score import Causes
 
 _SHORTEST_NAME = 4
@@ -93,29 +93,8 @@ def _endings(graded: GradedExercise) -> str:
 
 # -- a draft of a wrong answer -----------------------------------------------------------------------------------------
 
-_LEAST_LETTERS, _LEAST_DIGITS = 3, 5
-_SOMEBODY = "student"
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _CAUGHT = (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT)
-_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, in one sentence for students."
-
-
-def plain_code(source: bytes) -> str:
-    """The code of a file without comments, docstrings and what runs it as a program.
-
-    Raises:
-        ValueError: it is not Python.
-    """
-    try:
-        tree = ast.parse(source)
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Module, *_DEFINED)):
-                empty: list[ast.stmt] = [] if isinstance(node, ast.Module) else [ast.Pass()]
-                node.body = [part for part in node.body if not _is_left_out(part)] or empty
-        return ast.unparse(tree) + "\n"
-    except (SyntaxError, MemoryError, RecursionError) as error:
-        raise ValueError(f"it is not Python: {error}") from None
 
 
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> str:
@@ -129,18 +108,16 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
     Raises:
         ValueError: no wrong answer can be made of it.
     """
-    exercise = graded.exercise
-    tree = ast.parse(_without_people(plain_code(source), people, _words_of(exercise)))
-    if own := sorted(_own_modules(tree)):
-        raise ValueError(f"it imports {', '.join(own)}, a file of its own")
-    if not any(isinstance(node, _DEFINED) for node in tree.body):
-        raise ValueError("it defines no function and no class")
+    try:
+        plain = anonymous_code(source, people, _words_of(graded.exercise))
+    except SubmissionError as error:
+        raise ValueError(str(error)) from None
     caught_by, rule = _caught_by(graded)
     others = {row.check.contract for row in lost_rows(graded) if row.score.possible} - {rule, ""}
     rules = sorted({*others, rule}, key=lambda name: (len(name), name)) if others else []
     breaks = f"breaks: {', '.join(rules)}\n" if rules else ""
     # Two blank lines before functions, as people write it.
-    code = re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", ast.unparse(tree)).removeprefix("\n\n")
+    code = re.sub(r"(?:^|\n\n)(?=@|def |class |async def )", "\n\n\n", plain).removeprefix("\n\n")
     return f'"""{_SENTENCE}\n\ncaught by: {caught_by}\n{breaks}"""\n\n{code}\n'
 
 
@@ -156,26 +133,6 @@ def _caught_by(graded: GradedExercise) -> tuple[str, str]:
     return chosen.check.id, chosen.check.contract
 
 
-def _is_left_out(node: ast.stmt) -> bool:
-    match node:
-        case ast.If(test=test):
-            return "__name__" in ast.unparse(test)
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-    return False
-
-
-def _own_modules(tree: ast.Module) -> set[str]:
-    """What is imported that is not installed here, and so lay beside the file."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
-    return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
-
-
 def _words_of(exercise: Exercise) -> set[str]:
     """The words that are the course's, also where somebody has such a name."""
     texts = [exercise.file_name, *exercise.contract.values()]
@@ -186,23 +143,3 @@ def _words_of(exercise: Exercise) -> set[str]:
     ]
     words = {word.lower() for text in texts for word in re.findall(r"[^\W\d_]+", text)}
     return words | {word.lower() for word in (*keyword.kwlist, *vars(builtins))}
-
-
-def _without_people(code: str, people: Iterable[str], taken: set[str]) -> str:
-    """The code with the names of people and addresses replaced, in what it defines and in its texts alike."""
-    code = _ADDRESS.sub(_SOMEBODY, code)
-    attributes = {node.attr.lower() for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
-    known = taken | {part for name in attributes for part in name.split("_")}
-    for person in people:
-        for number in re.findall(rf"\d{{{_LEAST_DIGITS},}}", person):
-            code = code.replace(number, "0")
-    parts = {
-        part.lower()
-        for person in people
-        for pattern in (r"[^\W\d_]+", r"[^\W_]+")  # ada, and ada02
-        for part in re.findall(pattern, person)
-    }
-    for word in sorted(parts - known, key=len, reverse=True):
-        if len(word) >= _LEAST_LETTERS and not word.isdigit():
-            code = re.sub(rf"(?<![^\W\d_]){word}(?![^\W\d_])", _SOMEBODY, code, flags=re.IGNORECASE)
-    return code

@@ -11,7 +11,9 @@ from pathlib import Path, PurePosixPath
 from grader.course.answers import is_starter
 from grader.course.layout import NOTEBOOK, Places, is_ours
 from grader.intake import match
-from grader.intake.contents import LATE, Contents, Handed, Unmatched, is_packed
+from grader.intake.archive import is_packed
+from grader.intake.code import fault
+from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, named
 from grader.intake.notebook import Module, modules_of
 from grader.model import Exercise, Submission
@@ -49,6 +51,7 @@ def submissions_of(
     *,
     every: bool = False,
     root: Path | None = None,
+    direct: bool = False,
 ) -> tuple[list[Submission], list[Unmatched]]:
     """Read what an author handed in.
 
@@ -58,12 +61,13 @@ def submissions_of(
         wanted: those that are graded.
         every: whether earlier attempts are wanted too.
         root: the folder that it is, where that is known.
+        direct: whether archives stay closed.
 
     Returns:
         the submission that counts, then those of earlier attempts, each with the exercises that have so many; and what
         could not be matched.
     """
-    contents = Contents(handed.parts, lambda name: named(name, course) is not None)
+    contents = Contents(handed.parts, match.is_answer_of(course), direct=direct)
     candidates, left = _candidates(contents, course)
     ordered = {exercise.id: _ordered(exercise, candidates.get(exercise.id, [])) for exercise in wanted}
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
@@ -91,6 +95,9 @@ def _candidates(
                 own = _in_notebook(path, data, course)
             except ValueError as error:
                 contents.left[path] = str(error)
+                continue
+            except Exception as error:  # of any kind, as a stranger made it
+                contents.left[path] = fault(error)
                 continue
             if not own:
                 left.append((path, "no cell in it says which exercise it is of"))
@@ -163,11 +170,21 @@ def _submission(
     for exercise in wanted:
         own = ordered[exercise.id]
         if attempt < len(own):
-            exercises[exercise.id] = _files_of(exercise, own[attempt], own, contents, root, late=handed.late)
+            exercises[exercise.id] = _read(exercise, own[attempt], own, contents, root, late=handed.late)
         elif attempt == 0:
             problem, unread = _problem(exercise, contents, wanted)
             exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
     return Submission(handed.key, exercises, digest_of(exercises), root, handed.authors)
+
+
+def _read(
+    exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
+) -> ExerciseFiles:
+    """The files of an exercise; where reading them fails, why: that costs no other exercise and no other author."""
+    try:
+        return _files_of(exercise, one, own, contents, root, late=late)
+    except Exception as error:  # of any kind, as strangers wrote them
+        return ExerciseFiles(path=contents.disk[one.path], problem=f"{one.path} cannot be read: {fault(error)}")
 
 
 def _files_of(

@@ -1,42 +1,44 @@
-"""What is handed in → Submissions: the one reader of all commands.
+"""What is handed in → Submissions: the one reader of all commands, and what else must be known of a student's text.
 
-Strangers' files are read by a process of ours, which is this module run as a program: a line of JSON in, a line of JSON
-out, under limits on CPU time and memory. It runs no student code. It opens archives, notebooks and source texts that
-strangers made, one author after another, and may be killed at any time: it is started again where it ended.
+Strangers' files are read by a process of ours, `reading`: a line of JSON in, a line of JSON out, under limits on CPU
+time and memory. It runs no student code. It opens archives, notebooks and source texts that strangers made, one author
+after another, and may be killed at any time: it is started again where it ended. No other process walks folders, opens
+archives or parses text that was handed in.
 """
 
 from __future__ import annotations
 
 import atexit
-import os
-import shutil
+import signal
 import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.layout import Places, is_course
 from grader.intake.choice import submissions_of
-from grader.intake.contents import Handed, Part, Unmatched, unpack
+from grader.intake.contents import Handed, Part, Unmatched
 from grader.intake.match import named
 from grader.model import Exercise, Submission
 from grader.model.errors import GraderError, StartError, SubmissionError
 from grader.model.files import from_json, to_json
 from grader.model.report import ExerciseFiles
+from grader.model.score import counted
 from grader.sandbox.process import clean_environment, end, isolated, tail
 
-if sys.platform != "win32":
-    import resource
-
-CPU_S = 10
+CPU_S = 20
 """CPU seconds that one author's files may take. Usual ones take some milliseconds."""
 CPU_CLASS_S = 1800
 """The same of a class's whole download."""
 MEMORY_MB = 1024
+MEMORY_CLASS_MB = 4096
+"""The same of a class's whole download, which has a line of metadata for each of ten thousand people."""
+
+_LIMITS = {getattr(signal, name, signal.SIGTERM) for name in ("SIGKILL", "SIGXCPU")}
+"""What ends a process that exceeds a limit."""
 
 _WALL_FACTOR = 6
 """A busy machine, or one whose disk is slow, may take so many times the CPU time."""
@@ -85,14 +87,21 @@ def collect(
     Raises:
         GraderError: an error of ours.
     """
-    ids = tuple(exercise.id for exercise in wanted)
+    ids, course = tuple(exercise.id for exercise in wanted), tuple(course)
+    request = Request(CPU_S, wanted=ids, handed=handed, every=every, root=root)
     try:
-        reply = _reader(tuple(course)).ask(Request(CPU_S, wanted=ids, handed=handed, every=every, root=root))
+        reply = _ask(request, course)
     except SubmissionError as error:
         why = f"what was handed in cannot be read: {error}"
+        row = Unmatched("", handed.key, why)
+        # What lies beside a file that is too much for us, unless that is what was handed in.
+        with suppress(SubmissionError):
+            reply = _ask(replace(request, direct=True), course)
+            if any(own.files for own in reply.submissions[0].exercises.values()):
+                return list(reply.submissions), [*reply.unmatched, row]
         unread = ExerciseFiles(path=handed.parts[0].path if handed.parts else None, problem=why)
         submission = Submission(handed.key, dict.fromkeys(ids, unread), "", root, handed.authors)
-        return [submission], [Unmatched("", handed.key, why)]
+        return [submission], [row]
     return list(reply.submissions), list(reply.unmatched)
 
 
@@ -114,25 +123,124 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 
 
 @contextmanager
-def unpacked(archive: Path) -> Iterator[tuple[Path, list[Unmatched]]]:
-    """A folder of this user alone with the files of a class's download, and what could not be read.
+def taken_in(
+    path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
+) -> Iterator[Intake]:
+    """What lies in a folder or a zip of a class, for as long as this lasts; see `layouts.understand`.
 
-    It is removed afterwards, also if this process is killed: the one that unpacked it outlives it by a moment.
+    A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
+    one that unpacked it outlives it by a moment.
 
     Raises:
-        SubmissionError: it cannot be read, or there is no room for it.
+        SubmissionError: nothing can be read there, or it has no submission.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as name,
-        closing(Reader(())) as reader,
+        tempfile.TemporaryDirectory(prefix="grade-class-", ignore_cleanup_errors=True) as folder,
+        closing(Reader(tuple(exercises), MEMORY_CLASS_MB)) as reader,
     ):
-        reply = reader.ask(Request(CPU_CLASS_S, archive=archive, folder=Path(name)))
-        yield Path(name), list(reply.unmatched)
+        reply = reader.ask(Request(CPU_CLASS_S, download=Download(path, Path(folder), name, out)))
+        assert reply.intake is not None
+        yield reply.intake
+
+
+def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
+    """The names that the code of a submission uses; none of what cannot be read within limits."""
+    with suppress(SubmissionError):
+        return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values())))).names)
+    return frozenset()
+
+
+def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
+    """The code of a file without comments, docstrings, what runs it as a program, and the names of people.
+
+    Args:
+        source: the file.
+        people: the names of its authors.
+        known: words that stay, also where somebody has such a name.
+
+    Raises:
+        SubmissionError: it is not Python, or defines nothing.
+    """
+    return _ask(Request(CPU_S, text=Text("anonymous", (source,), tuple(people), tuple(known)))).code
+
+
+def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
+    """The text of a file, its tokens as copydetect compares them, and their places; None if it cannot be read."""
+    with suppress(SubmissionError):
+        reply = _ask(Request(CPU_S, text=Text("tokens", (source,))))
+        return reply.code, reply.tokens, reply.places
+    return None
+
+
+@dataclass(frozen=True)
+class Intake:
+    """A folder of submissions, understood.
+
+    Attributes:
+        layout: how it is laid out, for people: "a Canvas download".
+        root: the folder in which the submissions lie.
+        source: what was named: that folder, one around it, or a zip.
+        handed: what was handed in, by key.
+        unmatched: what belongs to no author.
+        notes: sentences about how it was read.
+    """
+
+    layout: str
+    root: Path
+    source: Path
+    handed: tuple[Handed, ...]
+    unmatched: tuple[Unmatched, ...]
+    notes: tuple[str, ...] = ()
+
+    def title(self) -> str:
+        """What was handed in, in one line."""
+        parts = sum(len(item.parts) for item in self.handed)
+        people = len({author for item in self.handed for author in item.authors})
+        groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
+        files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
+        return f"{self.layout}: {files}{counted(people, 'author')}{groups}"
+
+
+# -- the process that reads --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Download:
+    """A class's download.
+
+    Attributes:
+        path: a folder, or a zip of it.
+        folder: an empty one, into which a zip is unpacked.
+        name: of the layout; None to find it out.
+        out: the folder of the batch's results, which belongs to no author.
+    """
+
+    path: Path
+    folder: Path
+    name: str | None = None
+    out: Path | None = None
+
+
+@dataclass(frozen=True)
+class Text:
+    """Texts of which something must be known.
+
+    Attributes:
+        wanted: "names", "anonymous" or "tokens".
+        files: the texts.
+        people: names that must not stand in an anonymous one.
+        known: words that stay in it.
+    """
+
+    wanted: str
+    files: tuple[bytes, ...]
+    people: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Request:
-    """One thing to do: read what an author handed in, or unpack a class's download.
+    """One thing to do: read what an author handed in, understand a class's download, or read a text.
 
     Attributes:
         cpu_s: CPU seconds that it may take.
@@ -141,8 +249,9 @@ class Request:
         handed: what an author handed in.
         every: whether earlier attempts are wanted too.
         root: the folder that this is, where the host needs to know what lies in it.
-        archive: the download of a class that is to be unpacked instead.
-        folder: into which.
+        direct: whether archives stay closed, as reading it all took too much.
+        download: the download of a class instead.
+        text: a text instead.
     """
 
     cpu_s: int
@@ -151,8 +260,9 @@ class Request:
     handed: Handed | None = None
     every: bool = False
     root: Path | None = None
-    archive: Path = Path()
-    folder: Path = Path()
+    direct: bool = False
+    download: Download | None = None
+    text: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -162,11 +272,21 @@ class Reply:
     Attributes:
         submissions: what counts, then earlier attempts.
         unmatched: what could not be read or matched.
+        intake: a class's download, understood.
+        names: of a text's code.
+        code: a text.
+        tokens: of it.
+        places: of these.
         problem: why nothing could be read; or "".
     """
 
     submissions: tuple[Submission, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
+    intake: Intake | None = None
+    names: tuple[str, ...] = ()
+    code: str = ""
+    tokens: str = ""
+    places: tuple[tuple[int, ...], ...] = ()
     problem: str = ""
 
 
@@ -175,13 +295,15 @@ class Reader:
 
     Args:
         course: all exercises of the course.
+        memory_mb: how much memory it may take.
     """
 
-    def __init__(self, course: tuple[Exercise, ...]) -> None:
+    def __init__(self, course: tuple[Exercise, ...], memory_mb: int = MEMORY_MB) -> None:
         self.course = self._unsent = course
+        self._memory_mb = memory_mb
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the process has ended
         self._process = subprocess.Popen(
-            isolated("grader.intake.collect"),
+            isolated("grader.intake.reading", str(memory_mb)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -219,9 +341,11 @@ class Reader:
     def _why_ended(self, cpu_s: int) -> GraderError:
         """Why the process has ended: a submission exceeded a limit, or it did not start, or ended by itself."""
         end(self._process)
-        last = tail(self._log)
-        if self._process.returncode < 0 or last.endswith("MemoryError"):  # a limit ended it
-            limits = f"more than {cpu_s} s or {MEMORY_MB} MiB of memory"
+        last, code = tail(self._log), self._process.returncode
+        if code < 0 and -code not in _LIMITS:  # the parser, or a library, does not survive it
+            return SubmissionError(f"reading it ended the process that reads ({_signal_name(-code)})")
+        if code < 0 or last.endswith("MemoryError"):  # a limit ended it
+            limits = f"more than {cpu_s} s or {self._memory_mb} MiB of memory"
             return SubmissionError(f"reading it takes {limits}; hand in the files of the exercises alone")
         return StartError(f"the process that reads submissions has ended: {last}")
 
@@ -239,63 +363,30 @@ class Reader:
         self._log.close()
 
 
-_shared: list[Reader] = []
-
-
-def _reader(course: tuple[Exercise, ...]) -> Reader:
-    """The reader of this process, for as long as the course stays the same."""
-    if not _shared or _shared[0].has_ended or _shared[0].course != course:
-        while _shared:
-            _shared.pop().close()
-        _shared.append(Reader(course))
-        atexit.register(_shared[0].close)
-    return _shared[0]
-
-
-# -- the process that reads --------------------------------------------------------------------------------------------
-
-
-def answer(request: Request, course: Sequence[Exercise]) -> Reply:
-    """Do what is requested. Any other error ends the process, and the host says why."""
+def _signal_name(number: int) -> str:
     try:
-        if request.handed is not None:
-            wanted = [exercise for exercise in course if exercise.id in request.wanted]
-            own, unmatched = submissions_of(request.handed, course, wanted, every=request.every, root=request.root)
-            return Reply(tuple(own), tuple(unmatched))
-        return Reply(unmatched=tuple(unpack(request.archive, request.folder)))
-    except SubmissionError as error:
-        return Reply(problem=str(error))
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
-def main() -> None:
-    """Answer requests until there are no more, then remove what was unpacked."""
-    if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, MEMORY_MB << 20))
-    course: Sequence[Exercise] = ()
-    folders: list[Path] = []
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    for line in sys.stdin.buffer:
-        request = from_json(Request, line)
-        course = request.course or course
-        _limit_time(request.cpu_s)
-        answers.write(to_json(answer(request, course)) + b"\n")
-        answers.flush()
-        folders += [request.folder] if request.handed is None else []
-    for folder in folders:  # also where the process that wanted them was killed
-        shutil.rmtree(folder, ignore_errors=True)
+_shared: list[Reader] = []
+_one_at_a_time = threading.Lock()
+"""Lanes ask in threads of their own."""
 
 
-def _limit_time(seconds: int) -> None:
-    """Have this process killed if it uses so many CPU seconds more."""
-    if sys.platform != "win32":
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        with suppress(ValueError):  # a smaller limit is set already
-            resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
+def _ask(request: Request, course: tuple[Exercise, ...] | None = None) -> Reply:
+    """Ask the reader of this process, which lasts for as long as the course stays the same; None for any course.
 
-
-if __name__ == "__main__":
-    main()
+    Raises:
+        SubmissionError: what is named cannot be read, or not within the limits.
+        GraderError: an error of ours.
+    """
+    with _one_at_a_time:
+        if not _shared or _shared[0].has_ended or course not in (None, _shared[0].course):
+            known = course if course is not None else _shared[0].course if _shared else ()
+            while _shared:
+                _shared.pop().close()
+            _shared.append(Reader(known))
+            atexit.register(_shared[0].close)
+        return _shared[0].ask(request)

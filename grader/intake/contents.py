@@ -1,28 +1,35 @@
-"""What was handed in, and its files: those in folders, in a zip or a tar, and in archives within archives alike.
+"""What somebody handed in, and its files: those in folders, in a zip or a tar, and in archives within archives alike.
 
-Nothing that an archive says of itself is trusted: links, devices and paths that lead out of it are left out. A whole
-class's download is written to disk; what one author handed in is read into memory. There a limit costs the file that
-exceeds it and no other one, and what looks like an answer is read first.
+A whole class's download is written to disk; what one author handed in is read into memory. How many bytes and names one
+author may fill is limited for all of it together. A limit costs what exceeds it, and what looks like an answer comes
+first; nobody else loses anything by it.
 """
 
 from __future__ import annotations
 
 import errno
-import io
-import lzma
 import os
 import stat
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
 
-from grader.course.layout import ARCHIVES, COURSE_FILE, NOTEBOOK, PYTHON, ZIP, solutions_in
+from grader.course.layout import NOTEBOOK, PYTHON
+from grader.intake.archive import (
+    ALL_OF_IT,
+    DEEPEST,
+    Entry,
+    LeftOut,
+    Room,
+    archive_suffix,
+    entries,
+    is_code,
+    is_junk,
+    is_packed,
+    most_bytes,
+)
 from grader.intake.match import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
@@ -33,33 +40,11 @@ LATE = "handed in late, as Canvas says"
 METADATA = ("submission_metadata.yml", "submission_metadata.yaml")
 """The file of Gradescope's export that says whose each submission is."""
 
+TIME = "timestamp.txt"
+"""The file of nbgrader that says when an assignment was handed in."""
+
 NOTE_KINDS = {"handed in late": "late", "taken from": "taken from", "several versions": "several versions"}
 """Kinds of notes on files, by what such a note begins with."""
-
-ALL_OF_IT = PurePosixPath()
-"""The name of a folder that is all that somebody handed in."""
-
-DEEPEST = 12
-_UNREADABLE = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),
-    *(RuntimeError, NotImplementedError, ValueError),
-)
-"""What reading a broken, cut or exotic archive raises."""
-
-_LONGEST_PATH = 1000
-_MOST_ENTRIES = 500_000
-_MOST_UNPACKED = 1 << 30
-"""Of a tar, which has to be unpacked from its beginning: so many bytes and no more."""
-
-_BYTES = {**dict.fromkeys(PYTHON, 1 << 20), NOTEBOOK: 8 << 20, **dict.fromkeys(ARCHIVES, 32 << 20)}
-"""How large files may be, by the ends of their names; a notebook has pictures in it. No other file is read."""
-
-_FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
-"""What no other file would escape either."""
-
-_MOST_METADATA = 256 << 20
-
-_LOCKED = "it is protected by a password; hand it in without one"
 
 
 @dataclass(frozen=True)
@@ -113,145 +98,20 @@ class Unmatched:
     why: str
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A file in an archive or a folder.
-
-    Attributes:
-        path: inside of it.
-        opened: opens it; of an archive only before the next entry is taken.
-        why: it cannot be read, in words; else "".
-        file: where it lies, if it is a file on this disk.
-    """
-
-    path: PurePosixPath
-    opened: Callable[[], IO[bytes] | None]
-    why: str = ""
-    file: Path | None = None
-
-    def read(self, most: int) -> bytes:
-        """So many of its bytes at most; what an archive says of its size does not count.
-
-        Raises:
-            SubmissionError: it cannot be read. That spoils no other entry.
-        """
-        try:
-            with self.opened() or io.BytesIO() as file:
-                return file.read(most)
-        except _UNREADABLE as error:
-            raise SubmissionError(getattr(error, "strerror", None) or f"it is damaged: {error}") from None
-
-
-def archive_suffix(name: str) -> str:
-    """How the name of an archive ends; "" for another file."""
-    return next((end for end in ARCHIVES if name.lower().endswith(end)), "")
-
-
-def is_junk(name: str) -> bool:
-    """Whether no person made a file or folder."""
-    return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
-
-
-@contextmanager
-def entries(source: Path | bytes, name: str) -> Iterator[Iterable[Entry]]:
-    """The files in an archive: of a zip a list, of a tar one after another.
-
-    Args:
-        source: the archive, or where it lies.
-        name: its file name.
-
-    Raises:
-        SubmissionError: it cannot be read, or there is too much in it.
-    """
-    kind = "zip" if name.lower().endswith(ZIP) else "tar"
-    try:
-        file = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
-        with file, zipfile.ZipFile(file) if kind == "zip" else tarfile.open(fileobj=file, mode="r|*") as archive:
-            # A tar as a stream: what lies behind a limit is never unpacked.
-            yield list(_of_zip(archive)) if isinstance(archive, zipfile.ZipFile) else _of_tar(archive)
-    except _UNREADABLE as error:
-        raise SubmissionError(f"{name} cannot be read as a {kind}: {error}") from None
-
-
-def _of_zip(archive: zipfile.ZipFile) -> Iterator[Entry]:
-    infos = archive.infolist()
-    if len(infos) > _MOST_ENTRIES:
-        raise ValueError(f"it has more than {_MOST_ENTRIES} entries")
-    for info in infos:
-        regular = not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-        path = _inside(info.filename)
-        if path is None or not regular:
-            continue
-        yield Entry(path, partial(archive.open, info), _LOCKED if info.flag_bits & 1 else "")
-
-
-def _of_tar(archive: tarfile.TarFile) -> Iterator[Entry]:
-    for number, member in enumerate(archive):
-        if number >= _MOST_ENTRIES or member.offset_data + member.size > _MOST_UNPACKED:
-            raise ValueError(f"there is too much in it: more than {_MOST_UNPACKED >> 20} MiB, or too many files")
-        path = _inside(member.name)
-        if path is None or not member.isreg():
-            continue
-        yield Entry(path, partial(archive.extractfile, member))
-
-
-def _inside(name: str) -> PurePosixPath | None:
-    """The path of an entry; None for what leads out, for what no person made, and for what lies too deep."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
-    deep = len(path.parts) > DEEPEST or len(name) > _LONGEST_PATH
-    return None if leads_out or deep or any(is_junk(part) for part in path.parts) else path
-
-
-def most_bytes(name: str) -> int:
-    """How many bytes a file of that name may have; 0 for one that is not read."""
-    return next((most for end, most in _BYTES.items() if name.lower().endswith(end)), 0)
-
-
-def unpack(archive: Path, folder: Path) -> Iterator[Unmatched]:
-    """Write the files of a class's download into a folder; give those that could not be read.
-
-    One author's files spoil no other's: of what is not read anyway an empty file is written, and of a file that is
-    too large so much that whoever reads it sees that.
-
-    Raises:
-        SubmissionError: it cannot be read, or there is no room for it.
-    """
-    with entries(archive, archive.name) as opened:
-        for entry in opened:
-            path, data = entry.path, b""
-            most = _MOST_METADATA if path.name in METADATA else most_bytes(path.name)
-            try:
-                data = entry.read(most + 1) if most else b""
-            except SubmissionError as error:
-                yield Unmatched(str(path), "", entry.why or str(error))
-            target = folder.joinpath(*path.parts)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
-            except OSError as error:
-                if error.errno in _FOR_ALL:
-                    raise SubmissionError(
-                        f"{archive.name} cannot be unpacked into {folder}: {error.strerror}"
-                    ) from None
-                yield Unmatched(str(path), "", f"it cannot be unpacked: {error.strerror}")
-
-
-# -- what one author handed in -----------------------------------------------------------------------------------------
+# -- what one author handed in, in memory ------------------------------------------------------------------------------
 
 _MOST_FILES = 500
 _MOST_BYTES = 64 << 20
 _MOST_ARCHIVES = 50
 _ARCHIVES_DEEP = 3
-_MOST_OTHERS = 20
+_MOST_NAMES = 300_000
+"""Of files and folders on the disk that are looked at."""
 
-_CANNOT_OPEN = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tbz2", ".txz")
+_MOST_OTHERS, _MOST_LEFT = 20, 200
+"""So many files that were not read are named in rows."""
+
+_FOLDER = "it is a folder, not a regular file"
 _LINK = "it is a link, which is not followed"
-
-_ENVIRONMENT = "pyvenv.cfg"
-_OF_ENVIRONMENT = {"bin", "include", "lib", "lib64", "scripts", "share", "etc"}
-_INSTALLED = {"site-packages", "dist-packages", "node_modules"}
-_MARKS = {_ENVIRONMENT, COURSE_FILE}
 
 
 class Contents:
@@ -260,6 +120,7 @@ class Contents:
     Args:
         parts: what was handed in. Links are not followed, and what is not code is not read.
         is_answer: whether a file of that name is likely to be an answer, so that it is read before others.
+        direct: whether archives stay closed.
 
     Attributes:
         files: what was read.
@@ -268,20 +129,66 @@ class Contents:
         disk: where each of them lies on this disk, or the archive that it is in.
     """
 
-    def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool]) -> None:
+    def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool], *, direct: bool = False) -> None:
         self.files: dict[PurePosixPath, bytes] = {}
         self.left: dict[PurePosixPath, str] = {}
         self.others: dict[PurePosixPath, str] = {}
         self.disk: dict[PurePosixPath, Path] = {}
         self._is_answer = is_answer
-        self._room = _MOST_BYTES
+        self._direct = direct
+        self._bytes = _MOST_BYTES
+        self._names = _MOST_NAMES
         self._archives = 0
+        self._room = Room()
+        self._seen = Counter[bool]()
         self._surplus: list[tuple[PurePosixPath, Path]] = []
+        self._more = 0
         for part in parts:
-            self._add(list(_walk(part, self)), part.path)
-        if self._surplus:
-            limits, count = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB", len(self._surplus)
-            self.leave(*self._surplus[0], f"too much was handed in, {limits}: {counted(count, 'file')} not read")
+            self._add(list(self._walk(part)), part.path)
+        for path, disk in self._surplus:
+            limits = f"more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB"
+            self.leave(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
+
+    def _walk(self, part: Part) -> Iterator[Entry]:
+        """The files of a part: those that lie high first, so that a large folder does not keep the others away."""
+        if part.path.is_symlink() or not part.path.is_dir():
+            yield _on_disk(part.name.parent, part.name.name, part.path)
+            return
+        left_out, todo = LeftOut(), deque([(part.path, ALL_OF_IT)])
+        while todo:
+            folder, inside = todo.popleft()
+            listed = [row for row in self._listed(folder, part.name / inside) if not is_junk(row[0])]
+            for name, is_folder in listed:
+                left_out.add(inside, name)
+                if not is_folder and self._is_candidate(name):
+                    yield _on_disk(part.name / inside, name, folder / name)
+                elif not is_folder and is_code(name):
+                    self._over(part.name / inside, name, folder)
+            for name in (name for name, is_folder in listed if is_folder):
+                if name.lower().endswith(PYTHON):  # its files are looked at all the same
+                    self.leave(part.name / inside / name, folder / name, _FOLDER, always=True)
+                where, why = left_out.of(inside / name)
+                if why and where is not None:
+                    self.leave(part.name / where, folder / name, why, always=True)
+                elif where is None and len(inside.parts) < DEEPEST:
+                    todo.append((folder / name, inside / name))
+
+    def _listed(self, folder: Path, name: PurePosixPath) -> list[tuple[str, bool]]:
+        """The names in a folder, each with whether that is a folder; none once there were too many of them."""
+        if self._names < 0:
+            return []
+        try:
+            with os.scandir(folder) as scan:
+                items = islice(scan, self._names + 1)  # one more than there may be
+                listed = sorted((item.name, item.is_dir(follow_symlinks=False)) for item in items)
+        except OSError as error:
+            self.leave(name, folder, f"the folder cannot be read: {error.strerror}", always=True)
+            return []
+        self._names -= len(listed)
+        if self._names < 0:
+            why = f"too much was handed in, more than {_MOST_NAMES:,} files and folders: no others are looked at"
+            self.leave(name, folder, why, always=True)
+        return listed
 
     def _add(self, entries: Iterable[Entry], place: Path, above: PurePosixPath = ALL_OF_IT, deep: int = 0) -> None:
         """Read files of a folder, or of an archive.
@@ -292,22 +199,47 @@ class Contents:
             above: the path of the archive.
             deep: in how many other archives that lies.
         """
-        marks = set[PurePosixPath]()
+        left_out = LeftOut()
         if isinstance(entries, list):  # all names are known beforehand
-            entries.sort(key=lambda entry: (not self._is_answer(entry.path.name), len(entry.path.parts), entry.path))
-            marks |= {entry.path for entry in entries if entry.path.name in _MARKS}
+            for entry in entries:
+                left_out.add(entry.folder, entry.name)
+            entries = self._in_order(entries, left_out)
         for entry in entries:
-            if entry.path.name in _MARKS:
-                marks.add(entry.path)
+            left_out.add(entry.folder, entry.name)
             disk = entry.file or place
-            where, why = _left_out(entry.path, marks)
-            if why:
+            where, why = left_out.of(entry.folder)
+            if why and where is not None:
                 self.leave(above / where, disk, why, always=True)
-            elif where == entry.path:
+            elif where is None:
                 try:
                     self._take(above / entry.path, entry, disk, deep)
                 except SubmissionError as error:
                     self.leave(above / entry.path, disk, str(error))
+
+    def _in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
+        """What may be an answer first, then what lies high; of each folder that is left out one file, for its row."""
+        seen = set[PurePosixPath]()
+        code, others = list[Entry](), list[Entry]()
+        for entry in entries:
+            where, _ = left_out.of(entry.folder)
+            if where is None:
+                (code if is_code(entry.name) else others).append(entry)
+            elif where not in seen:
+                seen.add(where)
+                yield entry
+        yield from sorted(code, key=lambda one: (not self._is_answer(one.name), one.place))
+        yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
+
+    def _is_candidate(self, name: str) -> bool:
+        """Whether a file is worth a look: there may be a hundred thousand of them, and no more than some are read."""
+        code = is_code(name)
+        self._seen[code] += 1
+        return self._seen[code] <= (2 * _MOST_FILES if code else _MOST_OTHERS) or (code and self._is_answer(name))
+
+    def _over(self, folder: PurePosixPath, name: str, disk: Path) -> None:
+        """Count a file that is not read, as there are too many; one of them is named."""
+        self._surplus = self._surplus or [(folder / name, disk)]
+        self._more += 1
 
     def _take(self, path: PurePosixPath, entry: Entry, disk: Path, deep: int) -> None:
         """Take a file that is Python or a notebook, or those of an archive.
@@ -321,11 +253,11 @@ class Contents:
         if packed and entry.file is not None:  # it is not read as a whole
             self._take_archive(path, entry.file, disk, deep)
             return
-        if self._room <= 0 or len(self.files) >= _MOST_FILES:
-            self._surplus.append((path, disk))
+        if self._bytes <= 0 or len(self.files) >= _MOST_FILES:
+            self._over(path.parent, path.name, disk)
             return
         data = entry.read(most + 1)
-        self._room -= len(data)
+        self._bytes -= len(data)
         if len(data) > most:
             raise SubmissionError(f"it is larger than {most // 1024} KiB")
         if packed:
@@ -339,83 +271,159 @@ class Contents:
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1
+        if self._direct:
+            raise SubmissionError("it is not opened, as it is too much; hand in the files of the exercises alone")
         if deep >= _ARCHIVES_DEEP or self._archives > _MOST_ARCHIVES:
             raise SubmissionError(f"it lies in {deep} other archives, or is one of too many; hand in one zip")
-        with entries(source, path.name) as inner:
+        with entries(source, path.name, self._room) as inner:
             self._add(inner, disk, path, deep)
 
     def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
         """Note that a file is not read, and why; `always` for a folder, which has no name of a file."""
-        self.disk[path] = disk
-        if always or most_bytes(path.name) or is_packed(path.name):
-            self.left[path] = why
-        elif len(self.others) < _MOST_OTHERS:
-            self.others[path] = why
+        known = self.left if always or is_code(path.name) else self.others
+        most = _MOST_OTHERS if known is self.others else _MOST_LEFT
+        if len(known) < most or self._is_answer(path.name):
+            self.disk[path] = disk
+            known[path] = why
 
 
-def _left_out(path: PurePosixPath, marks: Collection[PurePosixPath]) -> tuple[PurePosixPath, str]:
-    """The folder with a file that is left out, and why, "" if no row reports it; the file itself if it is read.
-
-    Args:
-        path: of the file.
-        marks: files that say of their folders what these are: a virtual environment, or a whole course.
-    """
-    for above in reversed(path.parents):
-        name, parent = above.name.lower(), above.parent
-        if name in _INSTALLED:
-            return above, "installed packages, which are not read"
-        if name in _OF_ENVIRONMENT and parent / _ENVIRONMENT in marks:
-            return parent / _ENVIRONMENT, "a virtual environment, whose files are not read"
-        if parent / COURSE_FILE in marks and above == solutions_in(parent):
-            return above, ""
-    return path, ""
-
-
-def _walk(part: Part, contents: Contents) -> Iterator[Entry]:
-    """The files of a part."""
-    if part.path.is_symlink() or not part.path.is_dir():
-        yield _on_disk(part.name, part.path)
-        return
-
-    def leave(folder: Path, why: str) -> None:
-        contents.leave(part.name / folder.relative_to(part.path), folder, why, always=True)
-
-    def cannot(error: OSError) -> None:
-        leave(Path(str(error.filename)), f"the folder cannot be read: {error.strerror}")
-
-    for folder, inner, names in os.walk(part.path, onerror=cannot):
-        here = Path(folder)
-        inside = part.name / here.relative_to(part.path)
-        links = [name for name in inner if (here / name).is_symlink()]
-        inner[:] = sorted(name for name in inner if not is_junk(name) and name not in links)
-        for name in inner:
-            if name.lower().endswith(PYTHON):  # its files are looked at all the same
-                leave(here / name, "it is a folder, not a regular file")
-        files = sorted(name for name in {*names, *links} if not is_junk(name))
-        yield from (_on_disk(inside / name, here / name) for name in files)
-        installed = [name for name in inner if name.lower() in _INSTALLED]
-        for name in installed:  # there may be tens of thousands
-            yield _on_disk(inside / name / _ENVIRONMENT, here / name)
-        deep = len(inside.parts) - len(part.name.parts) >= DEEPEST
-        inner[:] = [] if deep else [name for name in inner if name not in installed]
-
-
-def _on_disk(name: PurePosixPath, path: Path) -> Entry:
+def _on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
     """A file on this disk."""
     try:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
     except OSError as error:
         why = str(error.strerror)
-    return Entry(name, lambda: path.open("rb"), why, path)
-
-
-def is_packed(name: str) -> bool:
-    """Whether a file of that name is an archive, also one that cannot be opened here."""
-    return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
+    return Entry(folder, name, lambda: path.open("rb"), why, path)
 
 
 def _why_not(path: PurePosixPath) -> str:
-    if path.suffix.lower() in _CANNOT_OPEN:
+    if is_packed(path.name):
         return f"a {path.suffix.lower()} cannot be opened here; hand in a zip"
     return "it is neither Python nor a notebook"
+
+
+# -- a class's download, on the disk -----------------------------------------------------------------------------------
+
+_MOST_OF_CLASS = Room(names=5_000_000)
+_MOST_ON_DISK = 96 << 20
+_MOST_METADATA = 256 << 20
+_LONGEST_TIME = 100
+"""Of files of platforms."""
+
+_FOR_ALL = {errno.ENOSPC, errno.EROFS, errno.EIO, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What no other file would escape either."""
+
+
+@dataclass
+class _Share:
+    """What one author has of the disk.
+
+    Attributes:
+        bytes: that are left.
+        code: files that are left, of those that are read.
+        others: the same of others.
+        folders: those that are left out, of each of which one file is written.
+        surplus: the first file that is not written.
+        count: how many are not written.
+    """
+
+    bytes: int = _MOST_ON_DISK
+    code: int = 2 * _MOST_FILES
+    others: int = _MOST_OTHERS
+    folders: set[PurePosixPath] = field(default_factory=set)
+    surplus: PurePosixPath | None = None
+    count: int = 0
+
+    def row(self) -> Iterator[Unmatched]:
+        """A row about what is not written."""
+        if self.surplus is not None:
+            limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
+            why = f"too much was handed in, {limits}: {counted(self.count, 'file')} not read"
+            yield Unmatched(str(self.surplus), "", why)
+
+
+def unpack(
+    archive: Path,
+    folder: Path,
+    owners: Callable[[Sequence[PurePosixPath]], Sequence[str]],
+    is_answer: Callable[[str], bool],
+) -> Iterator[Unmatched]:
+    """Write the files of a class's download into a folder; give those that could not be read.
+
+    One author's files spoil no other's: of what is not read anyway an empty file is written, of a file that is too
+    large so much that whoever reads it sees that, and of what one author handed in no more than a share.
+
+    Args:
+        archive: the download.
+        folder: an empty folder.
+        owners: says of paths in it whose they are; "" for what is the platform's.
+        is_answer: whether a file of that name is likely to be an answer, so that it is written before others.
+
+    Raises:
+        SubmissionError: it cannot be read, or there is no room for it.
+    """
+    with entries(archive, archive.name, Room(_MOST_OF_CLASS.names, _MOST_OF_CLASS.unpacked)) as opened:
+        listed, left_out, shares = list(opened), LeftOut(), dict[str, _Share]()
+        for entry in listed:
+            left_out.add(entry.folder, entry.name)
+        whose = owners([entry.path for entry in listed])
+        ranked = sorted(zip(listed, whose, strict=True), key=lambda row: (_rank(row[0].name, is_answer), row[0].place))
+        for entry, owner in ranked:
+            share = shares.setdefault(owner, _Share())
+            try:
+                data = _share_of(entry, share, left_out, is_platforms=not owner)
+            except SubmissionError as error:
+                yield Unmatched(str(entry.path), "", str(error))
+                data = b""
+            if data is not None:
+                yield from _written(folder, entry.path, data, archive.name)
+        for share in shares.values():
+            yield from share.row()
+
+
+def _rank(name: str, is_answer: Callable[[str], bool]) -> int:
+    """Which files come first: answers, then what may have an answer in it."""
+    return 2 if not most_bytes(name) else 1 - is_answer(name)
+
+
+def _share_of(entry: Entry, share: _Share, left_out: LeftOut, *, is_platforms: bool) -> bytes | None:
+    """The bytes of a file that are written; None if it is not written at all.
+
+    Raises:
+        SubmissionError: it cannot be read.
+    """
+    where, _ = left_out.of(entry.folder)
+    if where is not None:
+        is_known = where in share.folders
+        share.folders.add(where)
+        return None if is_known else b""
+    most = _LONGEST_TIME if entry.name == TIME else most_bytes(entry.name)
+    if is_platforms:
+        most = _MOST_METADATA if entry.name in METADATA else most
+        return entry.read(most + 1) if most else b""
+    if not most:
+        share.others -= 1
+        return b"" if share.others >= 0 else None
+    if share.code <= 0 or share.bytes <= 0:
+        share.surplus, share.count = share.surplus or entry.path, share.count + 1
+        return None
+    data = entry.read(most + 1)
+    share.code, share.bytes = share.code - 1, share.bytes - len(data)
+    return data
+
+
+def _written(folder: Path, path: PurePosixPath, data: bytes, name: str) -> Iterator[Unmatched]:
+    """Write a file of a download; a row if that cannot be done.
+
+    Raises:
+        SubmissionError: no other file could be written either.
+    """
+    target = folder.joinpath(*path.parts)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    except (OSError, ValueError) as error:  # a ValueError for a name that no file can have
+        if isinstance(error, OSError) and error.errno in _FOR_ALL:
+            raise SubmissionError(f"{name} cannot be unpacked into {folder}: {error.strerror}") from None
+        yield Unmatched(str(path), "", f"it cannot be unpacked: {getattr(error, 'strerror', None) or error}")

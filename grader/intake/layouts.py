@@ -11,7 +11,6 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,12 +22,12 @@ import yaml
 
 from grader.course.files import suggestion
 from grader.course.layout import CLONED, ZIP, is_course
-from grader.intake.collect import unpacked
-from grader.intake.contents import ALL_OF_IT, METADATA, Handed, Part, Unmatched, archive_suffix, is_junk, is_packed
-from grader.intake.match import CODE, named, without_downloads
+from grader.intake.archive import ALL_OF_IT, archive_suffix, is_junk, is_packed
+from grader.intake.collect import Download, Intake
+from grader.intake.contents import METADATA, TIME, Handed, Part, Unmatched, unpack
+from grader.intake.match import CODE, is_answer_of, named, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
-from grader.model.score import counted
 
 Taken = tuple[Sequence[Handed], Sequence[Unmatched]]
 """What was handed in, and what belongs to no author."""
@@ -49,33 +48,6 @@ class Layout:
     title: str
     fits: Callable[[Sequence[Path]], bool]
     read: Callable[[Sequence[Path], Sequence[Exercise]], Taken]
-
-
-@dataclass(frozen=True)
-class Intake:
-    """A folder of submissions, understood.
-
-    Attributes:
-        layout: how it is laid out.
-        root: the folder in which the submissions lie.
-        source: what was named: that folder, one around it, or a zip.
-        handed: what was handed in, by key.
-        unmatched: what belongs to no author.
-    """
-
-    layout: Layout
-    root: Path
-    source: Path
-    handed: tuple[Handed, ...]
-    unmatched: tuple[Unmatched, ...]
-
-    def title(self) -> str:
-        """What was handed in, in one line."""
-        parts = sum(len(item.parts) for item in self.handed)
-        people = len({author for item in self.handed for author in item.authors})
-        groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
-        files = f"{counted(parts, 'file')} of " if parts > len(self.handed) else ""
-        return f"{self.layout.title}: {files}{counted(people, 'author')}{groups}"
 
 
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
@@ -258,12 +230,16 @@ CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, lambda items, _: _b
 
 # nbgrader: `submitted/<author>/<assignment>/`, with the time of each in a file.
 
-_TIME = "timestamp.txt"
+SUBMITTED = "submitted"
+"""Its folder in which the authors' folders lie."""
+
 _LONGEST_TIME = 100
 
 
 def _fits_nbgrader(items: Sequence[Path]) -> bool:
-    return any(item.is_dir() and any(item.glob(f"*/{_TIME}")) for item in items)
+    # Of most authors, as one of them can put such a file into any layout.
+    timed = _mostly(items, lambda item: item.is_dir() and any(path.is_file() for path in item.glob(f"*/{TIME}")))
+    return timed or (bool(items) and items[0].parent.name == SUBMITTED)
 
 
 def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
@@ -271,7 +247,7 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
     for item in (item for item in items if item.is_dir()):
         inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
         parts = tuple(Part(path, PurePosixPath(path.name)) for path in inner)
-        times = [_iso(_first(path)) for path in item.glob(f"*/{_TIME}") if path.is_file() and not path.is_symlink()]
+        times = [_iso(_first(path)) for path in item.glob(f"*/{TIME}") if path.is_file() and not path.is_symlink()]
         handed.append(Handed(item.name, (item.name,), parts, at=max(times, default="")))
     return handed, [_nobodys(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
 
@@ -348,62 +324,102 @@ LAYOUTS: tuple[Layout, ...] = (GRADESCOPE, MOODLE, CANVAS, NBGRADER, CLONES, PLA
 OUT_MARK = "journal.sqlite"
 """A file that only the folder of a batch's results has."""
 
-_DEEPEST = 4
 
+def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
+    """Say what lies in a folder or a zip; called in the process that reads.
 
-@contextmanager
-def taken_in(
-    path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
-) -> Iterator[Intake]:
-    """What lies in a folder or a zip, for as long as this lasts.
-
-    Args:
-        path: the folder, or a zip of it.
-        exercises: all exercises of the course.
-        name: of the layout; None to find it out.
-        out: the folder of the batch's results, which belongs to no author.
+    What lies in the folder that was named decides how it is laid out. A single folder or zip in it is what one author
+    handed in, whatever is in that: its author chose it.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.
     """
-    known = {layout.name: layout for layout in LAYOUTS}
+    path, name, known = download.path, download.name, {layout.name: layout for layout in LAYOUTS}
     if name is not None and name not in known:
         raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(known))}")
-    with ExitStack() as opened:
-        folder, source, left = path, path, list[Unmatched]()
-        if _is_zip(path):
-            folder, left = opened.enter_context(unpacked(path))
-        elif not path.is_dir():
-            raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
-        root, items = _inner(folder, exercises, out)
-        if len(items) == 1 and _is_zip(items[0]):
-            within, rows = opened.enter_context(unpacked(items[0]))
-            # A class's download in a folder of its own, or the one author whose zip it is.
-            inner = _inner(within, exercises, out)
-            if _recognized(inner[1]) is not PLAIN or _is_class(inner[1], exercises):
-                (root, items), source, left = inner, items[0], rows
-        layout = _recognized(items) if name is None else known[name]
-        if name is None and layout is PLAIN and _is_one_authors(root, items, exercises):
-            raise SubmissionError(
-                f"{source} has the files of one author, and not a folder or a zip for each author. To grade them:  "
-                f"grade --submission {source}  . If these are authors, repeat the command with  --layout plain"
-            )
-        try:
-            handed, unmatched = layout.read(items, exercises)
-        except OSError as error:
-            raise SubmissionError(f"{error.filename or root} cannot be read: {error.strerror}") from None
-        if not handed:
-            raise SubmissionError(
-                f"{source} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
-                "Gradescope, GitHub Classroom or nbgrader give"
-            )
-        names = sorted(path.name for path in root.iterdir() if path.is_symlink() and not is_junk(path.name))
-        links = [Unmatched(name, "", "a link, which is not followed") for name in names]
-        # By name and not by bytes, so that the gradebook is the same wherever it is made.
-        times = _times(root)
-        dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
-        ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
-        yield Intake(layout, root, source, ordered, (*unmatched, *links, *_twice(ordered), *left))
+    forced = None if name is None else known[name]
+    is_answer = is_answer_of(exercises)
+    root, left = _opened(path, download.folder / "class", is_answer)
+    root, items = _inner(root, path, download.out)
+    packed = len(items) == 1 and (items[0].is_dir() or _is_zip(items[0]))
+    if packed and forced is not None and forced is not PLAIN and not forced.fits(items):
+        # Staff says that it is a platform's: then it may lie in a folder of its own.
+        inner, rows = _opened(items[0], download.folder / "inner", is_answer)
+        (root, items), left = _inner(inner, items[0], download.out), left + rows
+    layout = forced or next(layout for layout in LAYOUTS if layout.fits(items))
+    if forced is None and layout is PLAIN and _is_one_authors(root, items, exercises):
+        raise SubmissionError(
+            f"{path} has the files of one author, and not a folder or a zip for each author. To grade them:  "
+            f"grade --submission {path}  . If these are authors, repeat the command with  --layout plain"
+        )
+    try:
+        handed, unmatched = layout.read(items, exercises)
+    except OSError as error:
+        raise SubmissionError(f"{error.filename or root} cannot be read: {error.strerror}") from None
+    if not handed:
+        raise SubmissionError(
+            f"{path} has no submissions: a folder or a zip for each author is expected, or what Canvas, Moodle, "
+            "Gradescope, GitHub Classroom or nbgrader give"
+        )
+    names = sorted(item.name for item in root.iterdir() if item.is_symlink() and not is_junk(item.name))
+    links = [Unmatched(name, "", "a link, which is not followed") for name in names]
+    # By name and not by bytes, so that the gradebook is the same wherever it is made.
+    times = _times(root)
+    dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
+    ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
+    nobodys = (*unmatched, *links, *_twice(ordered), *_with_authors(left, download.folder, ordered))
+    return Intake(layout.title, root, path, ordered, nobodys, tuple(_notes(layout, root, items)))
+
+
+def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
+    """A folder as it is, or a zip unpacked into a folder; and what could not be unpacked.
+
+    Raises:
+        SubmissionError: it is neither, or cannot be read.
+    """
+    if path.is_dir():
+        return path, []
+    if not _is_zip(path):
+        raise SubmissionError(f"{path} is neither a folder with submissions nor a zip of one")
+    folder.mkdir()
+    return folder, list(unpack(path, folder, _owners, is_answer))
+
+
+def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
+    """Whose each file of a download is, as far as names say it; "" of what lies around the authors' files."""
+    folders, shared = [path.parts[:-1] for path in paths], 0
+    while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
+        shared += 1
+    # One author's folder that is alone there looks like a folder around all; the limits for it are the same.
+    shared += any(own[shared : shared + 1] == (SUBMITTED,) for own in folders)
+    return [_owner(path.parts[shared:] or path.parts[-1:]) for path in paths]
+
+
+def _owner(parts: Sequence[str]) -> str:
+    """Whose a file is: by a platform's number, which all files of a person have, else by the folder or the file."""
+    if len(parts) == 1 and parts[0] in METADATA:
+        return ""
+    if named := _MOODLE.fullmatch(parts[0]):
+        return named["number"]
+    return named["user"] if (named := _canvas_name(parts[0])) else parts[0]
+
+
+def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
+    """The rows about files that could not be unpacked, with those who handed them in, where they are known."""
+    owners = {part.path: one.key for one in handed for part in one.parts}
+    for row in rows:
+        places = [folder / top / row.file for top in ("class", "inner")]
+        keys = [owners[path] for place in places for path in (place, *place.parents) if path in owners]
+        yield replace(row, author=keys[0]) if keys else row
+
+
+def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
+    """What to do if a single folder or zip is a class's: it is read as what one author handed in."""
+    if layout is PLAIN and len(items) == 1 and (items[0].is_dir() or is_packed(items[0].name)):
+        yield (
+            f"{items[0].name} is alone in {root.name}, so it is what one author handed in. "
+            f"If it is a class's download, name it:  grade batch {items[0]}"
+        )
 
 
 def _times(root: Path) -> Mapping[str, str]:
@@ -427,41 +443,22 @@ def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
             yield Unmatched("", author, f"a row each of several submissions counts: {', '.join(keys)}")
 
 
-def _recognized(items: Sequence[Path]) -> Layout:
-    return next(layout for layout in LAYOUTS if layout.fits(items))
+_EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
+"""Names of folders that Gradescope, nbgrader and `gh classroom clone` make around all submissions."""
 
 
-def _inner(folder: Path, exercises: Sequence[Exercise], out: Path | None) -> tuple[Path, list[Path]]:
-    """The folder in which the submissions lie: there may be others around it that have nothing else in them."""
+def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
+    """The folder in which the submissions lie.
+
+    Around it there may be one with nothing else in it, if it has the name of what was named, as programs that pack and
+    unpack give it, or if a platform makes it. nbgrader's lies among its teacher's.
+    """
     items = _items(folder, out)
-    inner, inside = folder, items
-    for _ in range(_DEEPEST):
-        folders = [item for item in inside if item.is_dir()]
-        # In a folder of nbgrader's course it lies among others, which are its teacher's.
-        for item in (item for item in folders if item.name == "submitted"):
-            if NBGRADER.fits(own := _items(item, out)):
-                return item, own
-        if _recognized(inside) is not PLAIN or _is_class(inside, exercises):
-            return inner, inside
-        if len(folders) != 1 or len(inside) > 1:
-            break
-        inner = folders[0]
-        inside = _items(inner, out)
+    for item in (item for item in items if item.name == SUBMITTED and item.is_dir()):
+        return item, _items(item, out)
+    if len(items) == 1 and items[0].is_dir() and (_EXPORT.fullmatch(items[0].name) or items[0].name == named.stem):
+        return items[0], _items(items[0], out)
     return folder, items
-
-
-def _is_class(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Whether several of the items have a file of the same exercise, as those of several authors have."""
-    seen: set[str] = set()
-    zips = 0
-    for item in items:
-        zips += is_packed(item.name) and not item.is_dir()
-        if item.is_dir():
-            own = {name.exercise for path in item.rglob("*.*") if (name := named(path.name, exercises))}
-            if own & seen:
-                return True
-            seen |= own
-    return zips > 1
 
 
 def _is_one_authors(root: Path, items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:

@@ -89,6 +89,12 @@ def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
     return _named(name[: -len(suffix)], exercises)
 
 
+def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
+    """Whether the name of a file is that of an exercise, answered quickly: there may be a hundred thousand files."""
+    words = [_fold(word) for item in exercises for word in (item.id, item.number) if word]
+    return lambda name: any(word in _fold(name) for word in words) and named(name, exercises) is not None
+
+
 def without_downloads(stem: str) -> str:
     """A name without what a browser adds; a number without brackets may be a group's."""
     return _DOWNLOADED.sub("", stem)
@@ -263,6 +269,6 @@ def encoding_note(source: bytes, file_name: str) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:  # a LookupError of a codec that is not one of texts
         return f"plain Python refuses {file_name}, because of how it is saved ({error}); save it as UTF-8"
     return ""

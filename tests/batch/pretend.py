@@ -12,7 +12,7 @@ from unittest import mock
 
 from grader.batch.run import OpenEngine, Order, Summary, grade_batch
 from grader.grading.plan import RunPlan
-from grader.intake.layouts import taken_in
+from grader.intake.collect import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
 from grader.runner import pool

@@ -13,7 +13,7 @@ from support import COURSES, RIGHT
 from grader.batch.run import Order, grade_batch
 from grader.course.load import load_course
 from grader.grading.plan import RunPlan
-from grader.intake.layouts import taken_in
+from grader.intake.collect import taken_in
 from grader.model import BROKEN_MESSAGE, Exercise, Outcome, Report, Verdict
 from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
@@ -131,6 +131,15 @@ def breaks_once(real: Callable[..., Run]) -> Callable[..., Run]:
         return Run([Outcome(check.id, Verdict.BROKEN, BROKEN_MESSAGE) for check in self.checks_of(exercise)], "")
 
     return run
+
+
+def test_what_nests_too_deeply_is_its_authors_row(tmp_path: Path) -> None:
+    """Answers on which Python's parser gives up are graded and compared with known mistakes; the batch goes on."""
+    wrong = RIGHT.replace("2 * x", "3 * x")
+    deep = "x = 0 if True else " + "(" * 5000 + "1" + ")" * 5000
+    found = graded(tmp_path, {"a": RIGHT, "b": f"{deep}\n{wrong}", "c": f"# coding: hex\n{wrong}", "d": RIGHT}, 1)
+    assert (found["a"], found["d"]) == ({"passed"}, {"passed"})
+    assert "passed" not in found["b"] | found["c"]
 
 
 def test_lost_over_large_replies(tmp_path: Path, runs: list[bytes]) -> None:

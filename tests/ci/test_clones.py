@@ -13,7 +13,7 @@ from support import commit, git, run_grade
 from grader.batch.policy import lateness
 from grader.ci.clones import Repository, moment, read_class
 from grader.course.load import load_course
-from grader.intake.layouts import taken_in
+from grader.intake.collect import taken_in
 from grader.model.errors import CourseError
 
 GITHUB = "https://github.com"

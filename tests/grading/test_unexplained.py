@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.grading.unexplained import Group, add_to, draft_text, plain_code
+from grader.grading.unexplained import Group, add_to, draft_text
+from grader.intake.code import anonymous
 from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Verdict
 
 HEAD = '"""TODO: say what the mistake is, and what is right instead, in one sentence for students.\n\n'
@@ -80,7 +81,7 @@ def test_of_what_none_can_be_made(double: Exercise, text: str, why: str) -> None
 
 def test_plain_code() -> None:
     """A function of which only its docstring is left does nothing."""
-    assert plain_code(b'def f(x):\n    """Adds."""\n') == "def f(x):\n    pass\n"
+    assert anonymous(b'def f(x):\n    """Adds."""\n', (), ()) == "def f(x):\n    pass"
 
 
 def test_what_was_graded_before_behaviour_was_saved(double: Exercise) -> None:

@@ -12,8 +12,9 @@ import pytest
 from support import COURSES, files_in, problems_in, written
 
 from grader.course.load import load_course
+from grader.intake.archive import ALL_OF_IT
 from grader.intake.collect import collect
-from grader.intake.contents import ALL_OF_IT, Handed, Part, Unmatched
+from grader.intake.contents import Handed, Part, Unmatched
 from grader.model import Submission
 
 COURSE = load_course(COURSES / "tiny")

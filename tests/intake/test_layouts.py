@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support import files_in, written
 
-from grader.intake.collect import collect
-from grader.intake.layouts import LAYOUTS, OUT_MARK, Intake, taken_in
+from grader.intake.collect import Intake, collect, taken_in
+from grader.intake.layouts import LAYOUTS, OUT_MARK
 from grader.model import Course
 from grader.model.errors import SubmissionError
 
@@ -105,10 +105,10 @@ SHAPES: dict[str, tuple[str, Mapping[str, str], dict[str, str]]] = {
     "folders": (
         "a folder for each author: 3 authors",
         {
-            "all/ada/week1/double.py": "ada",
-            "all/ada/__MACOSX/._double.py": "",
-            "all/bo/exercises/01_basics/double/double.py": "bo",
-            "all/cy/Double.py": "cy",
+            "in/ada/week1/double.py": "ada",
+            "in/ada/__MACOSX/._double.py": "",
+            "in/bo/exercises/01_basics/double/double.py": "bo",
+            "in/cy/Double.py": "cy",
         },
         {"ada": "double", "bo": "double", "cy": "double"},
     ),
@@ -134,21 +134,61 @@ def found(intake: Intake, course: Course) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("way", ["folder", "zip", "zip in a folder"])
+@pytest.mark.parametrize("way", ["folder", "zip"])
 def test_shapes(tiny: Course, tmp_path: Path, shape: str, way: str) -> None:
-    """Each is told apart, as a folder and as the zip that was downloaded, alone in a folder or named itself."""
+    """Each is told apart, as a folder and as the zip that was downloaded."""
     told, files, asked = SHAPES[shape]
     path = written(tmp_path / "in", files)
     if way != "folder":
-        # Nothing hidden is unpacked; and single files in a zip in a folder may be what one author handed in.
-        if shape == "clones" or (way == "zip in a folder" and shape.startswith("single files")):
-            return
-        shutil.make_archive(str(tmp_path / "class"), "zip", path)
+        if shape == "clones":
+            return  # nothing hidden is unpacked
+        shutil.make_archive(str(tmp_path / "in"), "zip", path)
         shutil.rmtree(path)
-        path = tmp_path if way == "zip in a folder" else tmp_path / "class.zip"
+        path = tmp_path / "in.zip"
     with taken_in(path, tiny.exercises) as intake:
         assert intake.title() == told
         assert found(intake, tiny) == asked
+
+
+HOSTILE = {
+    "submission_metadata.yml": "s1:\n  :submitters:\n  - :email: bob@x.org\n",
+    "s1/double.py": "x = 1",
+    "submitted/bob/hw/timestamp.txt": "2026",
+    "submitted/bob/hw/double.py": "x = 1",
+    "bob/.git/HEAD": "",
+    "bob/double.py": "x = 1",
+    "cy/double.py": "x = 1",
+    "bob_12_assignsubmission_file_/double.py": "x = 1",
+}
+"""What one author may put into a hand-in to be taken for a whole class."""
+
+
+@pytest.mark.parametrize("way", ["folder", "zip"])
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "with others"])
+def test_no_author_decides_whose_a_hand_in_is(tiny: Course, tmp_path: Path, way: str, others: bool) -> None:
+    """Whatever lies in one author's folder or zip, it is that author's; where it is alone, staff reads what to do."""
+    written(tmp_path / "in" / "eve", HOSTILE)
+    if way == "zip":
+        shutil.make_archive(str(tmp_path / "in" / "eve"), "zip", tmp_path / "in" / "eve")
+        shutil.rmtree(tmp_path / "in" / "eve")
+    if others:
+        written(tmp_path / "in" / "ada", {"double.py": "x = 2"})
+    with taken_in(tmp_path / "in", tiny.exercises) as intake:
+        assert [one.key for one in intake.handed] == (["ada", "eve"] if others else ["eve"])
+        name = "eve" if way == "folder" else "eve.zip"
+        assert [note.split(",")[0] for note in intake.notes] == ([] if others else [f"{name} is alone in in"])
+
+
+@pytest.mark.parametrize("shape", ["canvas", "gradescope", "moodle flat"])
+def test_a_download_in_a_folder_of_its_own(tiny: Course, tmp_path: Path, shape: str) -> None:
+    """Staff may say what it is; else it could be one author's, and the output says how to name it."""
+    told, files, asked = SHAPES[shape]
+    shutil.make_archive(str(tmp_path / "all" / "class"), "zip", written(tmp_path / "in", files))
+    with taken_in(tmp_path / "all", tiny.exercises, shape.split()[0]) as intake:
+        assert (intake.title(), found(intake, tiny)) == (told, asked)
+    with taken_in(tmp_path / "all", tiny.exercises) as intake:
+        assert [one.key for one in intake.handed] == ["class"]
+        assert intake.notes[0].endswith(f"name it:  grade batch {tmp_path / 'all' / 'class.zip'}")
 
 
 def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:

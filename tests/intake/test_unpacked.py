@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.collect import unpacked
+from grader.intake.collect import taken_in
+from grader.model.errors import SubmissionError
 
 HELD = """
 import sys, tempfile
 from pathlib import Path
 tempfile.tempdir = sys.argv[1]
-from grader.intake.collect import unpacked
-with unpacked(Path(sys.argv[2])) as (folder, left):
-    print(folder, flush=True)
+from grader.intake.collect import taken_in
+with taken_in(Path(sys.argv[2]), ()) as intake:
+    print(intake.root, flush=True)
     input()
 """
 
@@ -33,11 +34,11 @@ def test_the_folder_is_removed(is_killed: bool, tmp_path: Path) -> None:
     running = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     folder = Path(running.stdout.readline().strip())
-    assert (folder.stat().st_mode & 0o777, (folder / "ada/double.py").read_text()) == (0o700, "x = 1\n")
+    assert (folder.parent.stat().st_mode & 0o777, (folder / "ada/double.py").read_text()) == (0o700, "x = 1\n")
     if is_killed:
         running.kill()
     running.communicate("\n")
-    while folder.exists():
+    while folder.parent.exists():
         time.sleep(0.05)
     assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
 
@@ -45,6 +46,7 @@ def test_the_folder_is_removed(is_killed: bool, tmp_path: Path) -> None:
 def test_what_cannot_be_unpacked_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No folder stays where there is no zip."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(Exception, match="cannot be read"), unpacked(tmp_path / "none.zip"):
+    (tmp_path / "none.zip").write_bytes(b"no zip")
+    with pytest.raises(SubmissionError, match="cannot be read as a zip"), taken_in(tmp_path / "none.zip", ()):
         pass
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["none.zip"]

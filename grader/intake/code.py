@@ -1,0 +1,117 @@
+"""What other packages must know of a student's text: the names in it, its code without people, its tokens.
+
+Called in the process that reads, as the texts are strangers'; `collect` has a function for each.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator
+from importlib import util
+
+from grader.model.errors import SubmissionError
+
+_LEAST_LETTERS, _LEAST_DIGITS = 3, 5
+_SOMEBODY = "student"
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def fault(error: Exception) -> str:
+    """Why a file cannot be read, where an error ended that which no function here expects."""
+    if isinstance(error, RecursionError | MemoryError):
+        return "it nests too deeply to be read"
+    return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
+
+
+def names_used(source: bytes) -> Iterator[str]:
+    """The names that a text uses, also of attributes, of arguments by name and of modules; none if it is not Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.alias(name=name) | ast.ImportFrom(module=str() as name):
+                yield from name.split(".")
+
+
+def anonymous(source: bytes, people: Collection[str], known: Collection[str]) -> str:
+    """The code of a file without comments, docstrings, what runs it as a program, and the names of people.
+
+    Args:
+        source: the file.
+        people: the names of its authors.
+        known: words that stay, also where somebody has such a name.
+
+    Raises:
+        SubmissionError: it is not Python, or defines no function and no class.
+    """
+    try:
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, *_DEFINED)):
+                empty: list[ast.stmt] = [] if isinstance(node, ast.Module) else [ast.Pass()]
+                node.body = [part for part in node.body if not _is_left_out(part)] or empty
+        attributes = {node.attr.lower() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        tree = ast.parse(_without_people(ast.unparse(tree) + "\n", people, {*known}, attributes))
+        if own := sorted(_own_modules(tree)):
+            raise SubmissionError(f"it imports {', '.join(own)}, a file of its own")
+        if not any(isinstance(node, _DEFINED) for node in tree.body):
+            raise SubmissionError("it defines no function and no class")
+        return ast.unparse(tree)
+    except (SyntaxError, ValueError) as error:
+        raise SubmissionError(f"it is not Python: {error}") from None
+
+
+def _is_left_out(node: ast.stmt) -> bool:
+    match node:
+        case ast.If(test=test):
+            return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
+
+
+def _own_modules(tree: ast.Module) -> set[str]:
+    """What is imported that is not installed here, and so lay beside the file."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").split(".")[0] if not node.level else f".{node.module or ''}")
+    return {name for name in names if name.startswith(".") or util.find_spec(name) is None}
+
+
+def _without_people(code: str, people: Iterable[str], taken: set[str], attributes: Collection[str]) -> str:
+    """The code with the names of people and addresses replaced, in what it defines and in its texts alike."""
+    code = _ADDRESS.sub(_SOMEBODY, code)
+    known = taken | {part for name in attributes for part in name.split("_")}
+    for person in people:
+        for number in re.findall(rf"\d{{{_LEAST_DIGITS},}}", person):
+            code = code.replace(number, "0")
+    parts = {
+        part.lower()
+        for person in people
+        for pattern in (r"[^\W\d_]+", r"[^\W_]+")  # ada, and ada02
+        for part in re.findall(pattern, person)
+    }
+    for word in sorted(parts - known, key=len, reverse=True):
+        if len(word) >= _LEAST_LETTERS and not word.isdigit():
+            code = re.sub(rf"(?<![^\W\d_]){word}(?![^\W\d_])", _SOMEBODY, code, flags=re.IGNORECASE)
+    return code
+
+
+def tokens_of(source: bytes) -> tuple[str, str, tuple[tuple[int, ...], ...]]:
+    """The text of a file, its tokens as copydetect compares them, and their places; it needs copydetect."""
+    from copydetect.utils import filter_code
+
+    text = source.decode("utf-8", "replace").replace("\0", "")
+    tokens, places = filter_code(text, "a.py")
+    return text, str(tokens), tuple(tuple(map(int, row)) for row in places)

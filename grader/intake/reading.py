@@ -1,0 +1,91 @@
+"""The process that reads what strangers handed in: one request after another, each under limits.
+
+Whatever goes wrong while it reads one author's files is a row of that author. It opens archives, walks folders, decodes
+and parses; no other process of ours does that with what was handed in.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from grader.intake import code
+from grader.intake.choice import submissions_of
+from grader.intake.collect import Reply, Request, Text
+from grader.intake.layouts import understand
+from grader.model import Exercise
+from grader.model.errors import SubmissionError
+from grader.model.files import from_json, to_json
+
+if sys.platform != "win32":
+    import resource
+
+
+def answer(request: Request, course: Sequence[Exercise]) -> Reply:
+    """Do what is requested. An error is a problem of what was requested; the process goes on with the next one."""
+    try:
+        if request.download is not None:
+            return Reply(intake=understand(request.download, course))
+        if request.text is not None:
+            return _of_text(request.text)
+        assert request.handed is not None
+        wanted = [exercise for exercise in course if exercise.id in request.wanted]
+        own, unmatched = submissions_of(
+            request.handed, course, wanted, every=request.every, root=request.root, direct=request.direct
+        )
+        return Reply(tuple(own), tuple(unmatched))
+    except SubmissionError as error:
+        return Reply(problem=str(error))
+    except MemoryError:
+        raise  # the process ends, and the host says why
+    except Exception as error:  # of any kind: it is about these files, and keeps nobody else from their marks
+        return Reply(problem=code.fault(error))
+
+
+def _of_text(text: Text) -> Reply:
+    if text.wanted == "names":
+        return Reply(names=tuple(sorted({name for source in text.files for name in code.names_used(source)})))
+    (source,) = text.files
+    if text.wanted == "anonymous":
+        return Reply(code=code.anonymous(source, text.people, text.known))
+    plain, tokens, places = code.tokens_of(source)
+    return Reply(code=plain, tokens=tokens, places=places)
+
+
+def main() -> None:
+    """Answer requests until there are no more, then remove what was unpacked."""
+    if sys.platform != "win32":
+        memory = int(sys.argv[1]) << 20
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError, ValueError):  # macOS has no such limit, and a smaller one may be set already
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    course: Sequence[Exercise] = ()
+    folders: list[Path] = []
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in sys.stdin.buffer:
+        request = from_json(Request, line)
+        course = request.course or course
+        folders += [request.download.folder] if request.download is not None else []
+        _limit_time(request.cpu_s)
+        answers.write(to_json(answer(request, course)) + b"\n")
+        answers.flush()
+    for folder in folders:  # also where the process that wanted them was killed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _limit_time(seconds: int) -> None:
+    """Have this process killed if it uses so many CPU seconds more."""
+    if sys.platform != "win32":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        with suppress(ValueError):  # a smaller limit is set already
+            resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""No process but the one that reads parses, walks or decodes what was handed in: read off the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import grader
+
+PACKAGE = Path(grader.__file__).parent
+
+HOST = (
+    *("course", "intake", "runner", "grading", "report", "cluster"),
+    *("batch", "ci", "release", "author", "student", "cli"),
+)
+"""The packages of the process that grades."""
+
+READING = {"reading", "choice", "contents", "archive", "layouts", "match", "cells", "notebook", "code"}
+"""The modules of `intake` that the process that reads has; all others only start it."""
+
+READERS = {
+    *("ast.parse", "ast.literal_eval", "compile", "symtable.symtable", "eval"),
+    *("tokenize.generate_tokens", "tokenize.tokenize", "tokenize.detect_encoding", "tokenize.open"),
+    *("zipfile.ZipFile", "zipfile.Path", "tarfile.open", "tarfile.TarFile", "shutil.unpack_archive", "lzma.open"),
+    *("json.load", "json.loads", "yaml.load", "yaml.safe_load", "csv.reader", "csv.DictReader", "pickle.load"),
+    *("os.walk", "os.scandir", "os.fwalk", "shutil.copytree", "rglob", "glob", "iterdir"),
+}
+"""Functions that parse a text, open an archive, or list a folder; the last ones are methods of a path."""
+
+ALLOWED = {
+    "course/answers.py": "the course's known answers and starters; of a student's text, tokens alone, behind errors",
+    "course/layout.py": "folders of the course and of saved results",
+    "course/load.py": "the course's starters",
+    "course/files.py": "the course's YAML",
+    "course/scaffold.py": "the course's YAML",
+    "intake/collect.py": "the top of a student's own folder, for that student",
+    "grading/behaviour.py": "mistakes that the course has sealed",
+    "grading/store.py": "folders of the course and of our package",
+    "report/people.py": "tables of staff's",
+    "batch/journal.py": "rows and files of our own",
+    "batch/pages.py": "writes a zip",
+    "batch/term.py": "tables of staff's",
+    "ci/clones.py": "an empty folder, and reports of CI jobs by their names",
+    "ci/files.py": "templates of our package",
+    "ci/job.py": "the event that the platform describes",
+    "report/schema.py": "a report, whose size is limited",
+    "release/make.py": "the course, and the copy that was just made of it",
+    "release/proof.py": "the course",
+    "author/text.py": "the course",
+    "author/port.py": "a test file of an author's",
+    "author/cases.py": "the course's known answers",
+    "student/pages.py": "the course's known answers",
+    "student/own.py": "lines of the course's checks",
+    "student/notebook.py": "messages of our own process",
+    "student/folder.py": "the record of a copy, and the copy itself, for its owner",
+    "student/pytest_items.py": "the course's check files",
+    "student/games/tracing.py": "the course's text",
+    "student/games/breaking.py": "a student's own passing answer, for that student",
+}
+"""Who else calls one of them, and on what."""
+
+RECORDS = {
+    *("Handed", "Part", "Unmatched", "NOTE_KINDS", "Intake"),
+    *("collect", "collect_one", "read_submission", "taken_in", "names_in", "anonymous_code", "tokens_in"),
+    "place_in",  # a search line by line, of a text that was read
+    "names_used",  # of the course's known answers
+}
+"""What others import of `intake`: records, and functions that ask the process that reads."""
+
+
+def files() -> Iterator[tuple[str, ast.Module]]:
+    """The modules of the host, by their paths in the package."""
+    for room in HOST:
+        for path in sorted((PACKAGE / room).rglob("*.py")):
+            yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def is_reading(name: str) -> bool:
+    return name.startswith("intake/") and Path(name).stem in READING
+
+
+def test_one_process_parses_what_was_handed_in() -> None:
+    """Each call of a parser or of a walk in another process is in the table, with what it reads."""
+    calls = {
+        (name, name_of(node.func))
+        for name, tree in files()
+        if not is_reading(name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    }
+    found = {(name, called) for name, called in calls if called in READERS}
+    assert sorted(pair for pair in found if pair[0] not in ALLOWED) == []
+
+
+def name_of(function: ast.expr) -> str:
+    """What is called: `ast.parse`, `compile`, or `rglob` of whatever has it."""
+    match function:
+        case ast.Attribute(attr="rglob" | "glob" | "iterdir" as name):
+            return name
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return f"{module}.{name}"
+        case ast.Name(id=name):
+            return name
+    return ""
+
+
+def test_no_codec_of_a_stranger() -> None:
+    """Another process decodes with a codec that is written there, or with one of two for tables of staff's."""
+    found = [
+        f"{name}: {ast.unparse(node)}"
+        for name, tree in files()
+        if not is_reading(name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "decode"
+        if node.args and not isinstance(node.args[0], ast.Constant)
+    ]
+    assert [text for text in found if not text.startswith("report/people.py: data.decode(encoding)")] == []
+
+
+def test_others_ask() -> None:
+    """No other package imports what parses, walks or decodes, but records, and functions that ask the process."""
+    found = {
+        (name, alias.name)
+        for name, tree in files()
+        if not name.startswith("intake/") and name != "student/notebook.py"  # cells of a student's own kernel
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader.intake")
+        for alias in node.names
+    }
+    assert sorted(pair for pair in found if pair[1] not in RECORDS) == []
