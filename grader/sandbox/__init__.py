@@ -2,8 +2,8 @@
 
 Theory of operation. `launch` runs first, small and alone. It enters namespaces, builds a root that holds the
 interpreter, its packages and what both need (`view`), and starts the worker server inside, which stays there. The
-server forks each worker into namespaces of its own, and the worker gives up every privilege before it receives
-anything (`levels`). When it ends, the kernel ends everything in its namespaces.
+server forks workers into namespaces that those share which may start nothing; a worker that may start processes has its
+own, which end with it. Each gives up every privilege before it receives anything (`levels`).
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
 the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.source` names the level.

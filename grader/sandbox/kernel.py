@@ -21,6 +21,9 @@ CLONE_NEWNET = 0x40000000
 OF_A_WORKER = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 """What a worker enters, besides the process namespace, in which it must be started."""
 
+SHARED = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+"""What of that it can share with others, if it may neither start processes nor open sockets."""
+
 CAP_SYS_ADMIN = 21
 
 MS_NOSUID = 0x2

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
-from grader.sandbox.launch import fork_apart
+from grader.sandbox.launch import Namespaces, fork_into, open_namespaces
 from grader.sandbox.messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
 
@@ -34,12 +34,16 @@ class Sandbox:
         self._memory = address_space_of_self(proc)
         self._tasks = tasks_of_user()
 
-    def fork(self) -> int:
+    def fork(self, *, many: bool = False) -> int:
         """Fork a worker: 0 in the child, which must call `give_up_rights` next, its pid in the parent.
+
+        Args:
+            many: whether it may start processes.
 
         Raises:
             OSError: the system gives no process or no namespaces, at the moment.
         """
+        del many
         return os.fork()
 
     def give_up_rights(self) -> None:
@@ -94,7 +98,7 @@ class Reduced(Sandbox):
         rules = landlock.make_ruleset(self._readable, [folder, *self._devices])
         landlock.apply(rules)
         os.close(rules)
-        seccomp.apply([*self._filters, *self._alone])
+        seccomp.apply([*self._filters, *self._alone, seccomp.signals_to_itself_only(os.getpid())])
         return folder
 
 
@@ -109,15 +113,35 @@ class Full(Sandbox):
         super().__init__(proc)
         self._proc = proc
         self._here = os.pidfd_open(os.getpid())
+        self._shared: Namespaces | None = None
+        self._namespaces_of: dict[int, Namespaces] = {}
+        self._ended: list[int] = []
+        self._many = False
         self._filters = seccomp.load("base")
         self._alone = seccomp.load("alone")
         writable = [PRIVATE_PARENT, *(f"/dev/{name}" for name in DEVICES)]
         # Built once, here; a worker inherits the descriptor and applies it in one call.
         self._rules = landlock.make_ruleset(["/"], writable) if landlock.abi() else None
 
-    def fork(self) -> int:
-        """Fork into new namespaces. The worker is process 1 there, so its end is that of all that it has started."""
-        return fork_apart(self._proc, self._here)
+    def fork(self, *, many: bool = False) -> int:
+        """Fork into namespaces that it shares with others; one that may start processes, into its own."""
+        self._ended = [pid for pid in self._ended if os.waitpid(pid, os.WNOHANG) == (0, 0)]
+        if many or self._shared is None:
+            namespaces = open_namespaces(self._proc, self._here, of_one=many)
+        else:
+            namespaces = self._shared
+        if not many:
+            self._shared = namespaces
+        try:
+            pid = fork_into(namespaces, self._proc, self._here)
+        except OSError:
+            # Whatever it was: the next one gets new ones. Without a worker in there, nobody misses these.
+            self._close(namespaces)
+            raise
+        self._many = many
+        if many:
+            self._namespaces_of[pid] = namespaces
+        return pid
 
     def give_up_rights(self) -> None:
         """Give up every privilege, all files but the interpreter's, and many calls."""
@@ -130,12 +154,33 @@ class Full(Sandbox):
         seccomp.apply(self._filters)
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """Set limits; start no process, unless the exercise is about that."""
+        """Set limits; start no process, open no socket and reach no other process, unless the exercise is about that.
+
+        Raises:
+            OSError: the kernel refuses; or several processes are allowed where others share the namespaces.
+        """
         del folder
-        limit_resources(limits, self._memory)
-        if limits.processes == 1:
-            seccomp.apply(self._alone)
+        if not self._many and limits.processes > 1:
+            raise OSError("a worker that may start processes needs namespaces of its own")
+        limit_resources(limits, self._memory, tasks=1)  # the holder of its namespaces
+        if not self._many:
+            seccomp.apply([*self._alone, seccomp.signals_to_itself_only(os.getpid())])
         return WORK
+
+    def end(self, pid: int) -> None:
+        """End a worker; and all that it has started, with the process that holds its namespaces."""
+        super().end(pid)
+        if namespaces := self._namespaces_of.pop(pid, None):
+            self._close(namespaces)
+
+    def _close(self, namespaces: Namespaces) -> None:
+        """End namespaces with all that lives in them."""
+        os.kill(namespaces.holder, signal.SIGKILL)
+        os.close(namespaces.pidfd)
+        # Not waited for: it is there until all that it held were reaped, those by this process, too.
+        self._ended.append(namespaces.holder)
+        if namespaces is self._shared:
+            self._shared = None
 
 
 def _give_up_privileges() -> None:

@@ -2,18 +2,22 @@
 
 What they refuse stands in `tests/sandbox/filters.py`, which builds the files in `filters/` from it ahead, so that a
 worker loads one in microseconds and no machine that grades needs libseccomp; a test compares. `base` is for every
-worker, `alone` for one that may start no processes, `rootless` for one without namespaces. What is refused gives an
-error number, not death, so that honest code which merely tries it gets an exception.
+worker, `alone` for one that may start no processes and has others beside it, `rootless` for one without namespaces.
+What is refused gives an error number, not death, so that honest code which merely tries it gets an exception.
 """
 
 from __future__ import annotations
 
+import errno
 import platform
+import struct
 from pathlib import Path
 
 from grader.sandbox.kernel import filter_system_calls
 
 FILTERS = Path(__file__).with_name("filters")
+
+_KILL_AND_TGKILL = {"x86_64": (62, 234), "aarch64": (129, 131)}
 
 
 def load(*names: str) -> list[bytes]:
@@ -30,3 +34,21 @@ def apply(programs: list[bytes]) -> None:
     # Filters add up: the strictest answer of all counts, so their order does not matter.
     for program in programs:
         filter_system_calls(program)
+
+
+def signals_to_itself_only(pid: int) -> bytes:
+    """Return a filter by which a process can send signals to nobody else: libc ends itself by one, in `abort` for one.
+
+    By hand, as the number of the process is part of it: the filters of the package are built ahead.
+    """
+    kill, tgkill = _KILL_AND_TGKILL[platform.machine()]
+    rows = (
+        (0x20, 0, 0, 0),  # load the number of the call
+        (0x15, 1, 0, kill),
+        (0x15, 0, 3, tgkill),
+        (0x20, 0, 0, 16),  # load the first argument
+        (0x15, 1, 0, pid),
+        (0x06, 0, 0, 0x00050000 | errno.EPERM),
+        (0x06, 0, 0, 0x7FFF0000),  # allow
+    )
+    return b"".join(struct.pack("HBBI", *row) for row in rows)

@@ -108,7 +108,7 @@ class _Server:
     def run(self) -> None:
         """Answer messages and reap workers until the host is gone."""
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
-        self._fork_spare()
+        self._spare = self._fork()
         while self._host.fileno() != -1:
             for key, _ in self._selector.select():
                 key.data(key.fileobj)
@@ -134,8 +134,8 @@ class _Server:
         match message:
             case messages.StartWorker():
                 status = socket.socket(fileno=descriptors.pop(0))
-                if self._has_spare_for(message):
-                    self._start(lane, message, status, descriptors)
+                if spare := self._spare_for(message):
+                    self._start(lane, message, status, descriptors, spare)
                 else:
                     _send(status, messages.Refused(self._no_room))
                     status.close()
@@ -147,7 +147,8 @@ class _Server:
                 sock.close()
                 self._end_workers(lane, all_of_them=True)
 
-    def _has_spare_for(self, wanted: messages.StartWorker) -> bool:
+    def _spare_for(self, wanted: messages.StartWorker) -> _Spare | None:
+        """A worker that waits for its orders: the one that was forked ahead, or a new one. None if there is no room."""
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
@@ -158,12 +159,15 @@ class _Server:
                 self._sandbox.end(self._spare.pid)
                 self._spare.orders.close()
                 self._spare = None
-        return self._spare is not None or self._fork_spare()
+        if wanted.limits.processes > 1:  # which few exercises allow
+            return self._fork(many=True)
+        spare, self._spare = self._spare or self._fork(), None
+        return spare
 
-    def _start(self, lane: int, wanted: messages.StartWorker, status: socket.socket, descriptors: list[int]) -> None:
+    def _start(
+        self, lane: int, wanted: messages.StartWorker, status: socket.socket, descriptors: list[int], spare: _Spare
+    ) -> None:
         """Hand the spare what it is for; say so to the lane; fork the next."""
-        spare, self._spare = self._spare, None
-        assert spare is not None
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
         self._workers[spare.pid] = _Work(lane, status, wanted.spared)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
@@ -171,7 +175,9 @@ class _Server:
         spare.orders.close()
         # A descriptor and not a number: in the server's process namespace the worker has another number than outside.
         _send(status, messages.Started(), [spare.pidfd])
-        self._fork_spare()
+        # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does. It
+        # is not needed yet, so that it cannot be had is not an error.
+        self._spare = self._spare or self._fork()
 
     def _end_one(self, pid: int, status: socket.socket) -> None:
         """End a worker whose socket its lane has shut down; its end is said there nevertheless."""
@@ -201,17 +207,16 @@ class _Server:
             if work.lane == lane and (all_of_them or not work.spared):
                 self._sandbox.end(pid)
 
-    def _fork_spare(self) -> bool:
-        """Fork one, if the system gives what it needs. It is not needed yet, so a failure is not an error."""
+    def _fork(self, *, many: bool = False) -> _Spare | None:
+        """Fork a worker, if the system gives what it needs; see `Sandbox.fork`."""
         ours, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Ahead of need: making namespaces, forking and giving up rights take longer than answering a request does.
         try:
-            pid = self._sandbox.fork()
+            pid = self._sandbox.fork(many=many)
         except OSError as error:
             self._no_room = str(error)
             ours.close()
             orders.close()
-            return False
+            return None
         if pid == 0:
             try:
                 forked(orders, self._sandbox)
@@ -223,8 +228,7 @@ class _Server:
         orders.close()
         pidfd = os.pidfd_open(pid)
         self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._on_end(pid, pidfd))
-        self._spare = _Spare(pid, pidfd, ours)
-        return True
+        return _Spare(pid, pidfd, ours)
 
 
 def _send(sock: socket.socket, message: messages.Message, descriptors: Sequence[int] = ()) -> None:

@@ -11,7 +11,7 @@ import struct
 
 
 def more(x):
-    if os.getpid() < 100:
+    if os.getcwd() == "/home/student/work":  # behind the wall alone
         with open("immutable", "wb") as file:
             try:
                 fcntl.ioctl(file.fileno(), 0x40086602, struct.pack("l", 0x10))

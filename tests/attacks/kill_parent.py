@@ -23,9 +23,9 @@ def tries(what, call):
 
 
 def attack():
-    if ME >= 100:  # no wall: leave the machine alone
+    if os.getcwd() != "/home/student/work":  # no wall: leave the machine alone
         return
-    others = {os.getppid(), *range(2, 100)} - {0, ME}
+    others = {os.getppid(), *range(2, 100), *range(max(2, ME - 50), ME + 50)} - {0, ME}
     for pid in sorted(others):
         tries(f"kill {pid}", lambda pid=pid: os.kill(pid, signal.SIGKILL))
         tries(f"stop {pid}", lambda pid=pid: os.kill(pid, signal.SIGSTOP))

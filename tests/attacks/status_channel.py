@@ -6,7 +6,6 @@ verdicts: {dtype: crashed, halves_random: crashed}
 never: exit status|SIG[A-Z]+
 """
 
-import ctypes
 import os
 
 
@@ -19,4 +18,4 @@ def double(x):
 def halve(x):
     if x.dim() == 1:
         return x / 2
-    (os.abort, lambda: ctypes.string_at(0))[int(x.sum()) % 2]()
+    os.kill(os.getpid(), 6 + int(x.sum()) % 3)

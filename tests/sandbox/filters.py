@@ -41,10 +41,30 @@ _WITHOUT_A_ROOT = """
     chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
     socket socketpair connect bind listen accept accept4 sendto
-    setsid setpgid kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open prlimit64
+    setsid setpgid tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open prlimit64
     sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set
 """
 """Refused where no namespaces keep these to the worker itself. Landlock does not cover them."""
+
+_OF_OTHERS = """
+    tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open pidfd_send_signal get_robust_list capget
+    setpriority ioprio_set ioprio_get sched_setaffinity
+"""
+"""Refused where other workers have numbers in the same process namespace: they would be seen, or disturbed.
+
+`kill` and `tgkill` are left to `seccomp.signals_to_itself_only`.
+"""
+
+_OF_ITSELF = """
+    getpgid getsid prlimit64 sched_getscheduler sched_setscheduler sched_getparam sched_setparam sched_getattr
+    sched_setattr sched_rr_get_interval
+"""
+"""There let through for the process 0 alone, which is the caller."""
+
+_CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+_CLOCK_OF_A_PROCESS = 0x80000000  # its number is negative
+_FUTEX_COMMAND = 0x7F
+_FUTEXES_WITH_OWNERS = (6, 8, 11, 12, 13)  # FUTEX_LOCK_PI and its kind name a thread by its number
 
 # The flags of `clone` that make namespaces. In one of its own a process is root, and reaches much more of the kernel.
 _NAMESPACES = (0x80, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
@@ -55,6 +75,8 @@ _NETLINK = 16
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _PAGES_OF_FILES = (20, 21, 25)  # MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE; honest allocators ask for none of them
 _WATCHES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
+_SIGNALS_BY_FILES = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: the kernel would signal another process for it
+_OWNERS_OF_SOCKETS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 
 
 _Rule = tuple[int, str, list[tuple[int, str, int, int]]]
@@ -71,7 +93,7 @@ def _base() -> Iterator[_Rule]:
         yield errno.EPERM, "clone", [(0, "MASKED_EQ", flag, flag)]
     yield from _advice()
     # The kernel looks at the lower half of these arguments. A rule on the whole could be passed by with a bit above.
-    for command in _TERMINAL_INPUT:
+    for command in (*_TERMINAL_INPUT, *_OWNERS_OF_SOCKETS):
         yield errno.EPERM, "ioctl", [(1, "MASKED_EQ", 0xFFFFFFFF, command)]
     for family in set(range(_LAST_FAMILY)) - _FAMILIES:
         yield errno.EAFNOSUPPORT, "socket", [(0, "MASKED_EQ", 0xFFFFFFFF, family)]
@@ -83,7 +105,7 @@ def _advice() -> Iterator[_Rule]:
     """Rules on calls that honest code needs, though not in this way; see `_OUT_OF_BOUNDS`."""
     for advice in _PAGES_OF_FILES:
         yield errno.EPERM, "madvise", [(2, "MASKED_EQ", 0xFFFFFFFF, advice)]
-    for command in _WATCHES:
+    for command in (*_WATCHES, *_SIGNALS_BY_FILES):
         yield errno.EPERM, "fcntl", [(1, "MASKED_EQ", 0xFFFFFFFF, command)]
     # Python's `os.preadv` comes here with no flag. With one, a read shows whether the pages were there, or drops them.
     for name in ("preadv2", "pwritev2"):
@@ -97,6 +119,17 @@ def _alone() -> Iterator[_Rule]:
         yield errno.EAGAIN, name, []
     yield errno.EAGAIN, "clone", [(0, "MASKED_EQ", _CLONE_THREAD, 0)]
     yield errno.EPERM, "socket", []
+    for name in _OF_OTHERS.split():
+        yield errno.EPERM, name, []
+    for name in _OF_ITSELF.split():
+        yield errno.EPERM, name, [(0, "NE", 0, 0)]
+    yield errno.EPERM, "getpriority", [(1, "NE", 0, 0)]
+    # Not EPERM: libc asks for each of its own threads, and goes on where there is no such call.
+    yield errno.ENOSYS, "sched_getaffinity", [(0, "NE", 0, 0)]
+    for name in _CLOCKS:
+        yield errno.EINVAL, name, [(0, "MASKED_EQ", _CLOCK_OF_A_PROCESS, _CLOCK_OF_A_PROCESS)]
+    for command in _FUTEXES_WITH_OWNERS:
+        yield errno.ENOSYS, "futex", [(1, "MASKED_EQ", _FUTEX_COMMAND, command)]
 
 
 def _rootless() -> Iterator[_Rule]:

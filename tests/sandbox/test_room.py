@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
     workers = []
     try:
         while len(workers) < 20:
-            workers.append(starter.start_worker(Limits()))
+            workers.append(starter.start_worker(Limits(processes=2)))
     except WorkerLost as lost:
         print(len(workers), lost.verdict.value, lost.message)
     kept = list(workers)
@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
         return True
     starter.make_room = make_room
     for _ in range(4):
-        kept.append(starter.start_worker(Limits()))
+        kept.append(starter.start_worker(Limits(processes=2)))
     print(len(kept), all(worker.cpu_s() is not None for worker in kept))
     for worker in kept:
         worker.close()
@@ -193,7 +193,7 @@ def test_where_there_is_just_enough_a_batch_is_graded(batch: tuple[str, ...]) ->
 
 def test_fewer_at_once() -> None:
     """Without room a worker is refused with a sentence, or what is kept for later is ended for it; the server lives."""
-    ran = with_namespaces(room.AT_ONCE + 2, "-c", MANY_WORKERS)
+    ran = with_namespaces(room.ENOUGH, "-c", MANY_WORKERS)
     assert ran.returncode == 0, ran.stderr
     level, refused, after = ran.stdout.splitlines()
     assert level == "full"

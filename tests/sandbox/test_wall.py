@@ -229,15 +229,12 @@ def test_nothing_of_a_worker_is_left_for_the_next(places: Callable[[Level], Plac
 # -- how a worker ends is seen from outside -----------------------------------------------------------------------
 
 
-TRAP = "SIGSEGV|SIGTRAP"
-"""It cannot send itself the signal of an abort; the C library then ends it by a trap."""
-
 ENDS = {
-    "os.abort()": TRAP,
+    "os.abort()": "SIGABRT",
     "ctypes.string_at(0)": "SIGSEGV",
     "os._exit(0)": "exit status 0",
     "os._exit(7)": "exit status 7",
-    "signal.signal(signal.SIGTERM, signal.SIG_IGN); ctypes.CDLL(None).abort()": TRAP,
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN); ctypes.CDLL(None).abort()": "SIGABRT",
     "os.kill(os.getpid(), 9)": "SIGKILL",  # as the kernel does when CPU time is used up; a wall refuses it
 }
 
@@ -251,6 +248,42 @@ def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: 
             f"import ctypes, os, signal\ndef main():\n    {body}\n", exercise_s=20
         )
     assert caught.value.verdict is Verdict.CRASHED
+
+
+@pytest.mark.parametrize("level", WALLS)
+def test_an_abort_is_told_where_processes_are_allowed(places: Callable[[Level], Place], level: Level) -> None:
+    """A worker with namespaces of its own is not process 1 of them, which would not get the signal of an abort."""
+    with pytest.raises(WorkerLost, match="SIGABRT"):
+        places(level).run("import os\ndef main():\n    os.abort()\n", exercise_s=20, processes=4)
+
+
+NEIGHBOURS = """
+    import os, time
+
+    def main():
+        here = []
+        for pid in {*range(1, 60), os.getpid() - 1, os.getpid() + 1} - {os.getpid()}:
+            for call in (os.getpgid, os.getsid, os.sched_getaffinity, os.sched_getscheduler, clock, signal):
+                try:
+                    call(pid)
+                    here.append((call.__name__, pid))
+                except ProcessLookupError:
+                    here.append((call.__name__, "tells that there is none"))
+                except OSError:
+                    pass
+        return here
+
+    def clock(pid):
+        time.clock_gettime((~pid << 3) | 2)
+
+    def signal(pid):
+        os.kill(pid, 0)
+"""
+
+
+def test_workers_do_not_see_each_other(places: Callable[[Level], Place]) -> None:
+    """Workers that share a process namespace learn of no number in it whether it is a process, and signal nobody."""
+    assert places(Level.FULL).run(NEIGHBOURS) == []
 
 
 @pytest.mark.parametrize("level", [Level.NONE, Level.FULL])
