@@ -136,17 +136,20 @@ class ForkStarter(Starter):
         own = _worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
+        doors = group.doors() if group else []
         folder, output = self.new_places()
         status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours, theirs = socket.socketpair()
         message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
             wanted = StartWorker(str(folder), own, spared, simulates)
-            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno()])
+            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(_WARM_UP_S)
             message, descriptors = receive(status)
+        for door in doors:
+            os.close(door)
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
             return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self.leaving, group)

@@ -4,7 +4,7 @@ host   -> launcher       `LaunchPlan`, as an argument
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Found` for a `TryOut`, once torch is imported
-lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output
+lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
 

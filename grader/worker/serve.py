@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.sandbox import kernel
+from grader.sandbox import cgroup, kernel
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.decode import Decoder
@@ -76,7 +76,8 @@ def forked(orders: socket.socket, sandbox: Sandbox) -> None:
     message, descriptors = receive(orders)
     if not isinstance(message, StartWorker):  # the server is gone
         os._exit(0)
-    channel_fd, output_fd = descriptors
+    channel_fd, output_fd, *doors = descriptors
+    cgroup.enter(doors)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output_fd, 1)
