@@ -36,6 +36,9 @@ _OTHER_SHARDS_S = 10.0
 """So long a shard waits for others that begin at the same time."""
 
 _OF_A_SHARD = re.compile(r"journal-\d+-of-\d+\.sqlite")
+MOODLES = "Participant_"
+"""What names of files begin with that Moodle gives back."""
+
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, options TEXT NOT NULL, handin TEXT);
 CREATE TABLE submissions (
@@ -166,6 +169,11 @@ class Journal(Store):
     def returned(self) -> dict[str, str]:
         """By author, what the name of a file begins with that their platform gives back to them."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
+
+    def platform(self) -> str:
+        """Whose numbers authors have: "canvas", "moodle", or "" where no platform gave any."""
+        starts = set(self.returned().values())
+        return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
     def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
         """The modules whose results count, of one "author" or one "exercise".

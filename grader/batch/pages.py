@@ -203,7 +203,7 @@ class AuthorRow:
     Attributes:
         authors: whose it is.
         cells: by exercise, points or a sign; see `report.gradebook`.
-        score: of all exercises together.
+        score: what counts of all exercises together.
         page: where the author's page lies, from the class's page, as an address.
     """
 
@@ -271,7 +271,9 @@ class Class:
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
         plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(plan, journal, Rules.read(out, course, journal.handin(), self._people)):
+        for report in reports(
+            plan, journal, Rules.read(out, course, journal.handin(), self._people, journal.platform())
+        ):
             self._add(report)
             on_report(report)
         self.exercises = [tally for tally in self._tallies.values() if tally.scores or tally.missing]
@@ -293,7 +295,7 @@ class Class:
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(page_of(author)))
-        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.score, page)
+        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, page)
         self.at = max(self.at, report.graded_at)
 
     @property
@@ -351,7 +353,7 @@ def _shares(scores: Sequence[Score]) -> list[float]:
 
 def _spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
     """A distribution: bars of ten percent each, then full marks."""
-    counts = Counter(int(share * _BARS) for share in _shares(scores))
+    counts = Counter(min(int(share * _BARS), _BARS) for share in _shares(scores))  # extra credit may give more
     step = 100 // _BARS
     names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]
     return [(name, counts[place]) for place, name in enumerate([*names, "all points"])]

@@ -21,7 +21,7 @@ from grader.grading.plan import VOID
 from grader.intake.contents import Handed
 from grader.model import Course, FinalScore, GradedCheck, GradedExercise, HandIn, Policy, Report, Score
 from grader.model.errors import CourseError
-from grader.model.score import counted, points_text
+from grader.model.score import Total, counted, points_text, total_of, total_parts
 from grader.report.people import NOBODY, People, Person, Table, folded, people_in
 from grader.report.safe import for_csv
 
@@ -174,31 +174,35 @@ def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *,
     longer = [until for name, until in handin.extensions.items() if folded(name) in names]
     due = max(longer, default=handin.due)
     if at and due:
+        zone = ZoneInfo(course.timezone) if course.timezone else due.tzinfo
         time = datetime.fromisoformat(at)
-        if time.tzinfo is None:
-            time = time.replace(tzinfo=ZoneInfo(course.timezone) if course.timezone else UTC)
-        when = f"due {_shown(due)}, handed in {_shown(time.astimezone(due.tzinfo))}"
-        # In UTC, because a day on which clocks change has no 24 hours.
-        over = time.astimezone(UTC) - due.astimezone(UTC)
-        is_late = over > timedelta(minutes=course.policy.slack_minutes)
-        return (-(-over // _DAY) if is_late else 0), when
+        time = time.astimezone(zone) if time.tzinfo else time.replace(tzinfo=zone)
+        due = due.astimezone(zone)
+        when = f"due {_shown(due)}, handed in {_shown(time)}"
+        # Minutes of slack pass everywhere alike, so they are counted in UTC. A day is one on the wall clock, which has
+        # 23 or 25 hours where clocks change.
+        if time.astimezone(UTC) - due.astimezone(UTC) <= timedelta(minutes=course.policy.slack_minutes):
+            return 0, when
+        over = time.replace(tzinfo=None) - due.replace(tzinfo=None)
+        return max(1, -(-over // _DAY)), when
     if is_late and not longer:
         return 1, "its platform does not say by how much: 1 day counts"
     return None, ""
 
 
-def roster_in(out: Path, names: Mapping[str, str]) -> People:
+def roster_in(out: Path, names: Mapping[str, str], platform: str = "") -> People:
     """The people of the roster in a folder of results; nobody without one.
 
     Args:
         out: the folder.
         names: of people by the numbers that their submissions have.
+        platform: whose numbers these are; "" if nothing says it.
 
     Raises:
         CourseError: it cannot be read.
     """
     path = out / ROSTER
-    return people_in(path, names) if path.is_file() else NOBODY
+    return people_in(path, names, platform) if path.is_file() else NOBODY
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,7 @@ class Rules:
     people: People = NOBODY
 
     @classmethod
-    def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str]) -> Rules:
+    def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str], platform: str = "") -> Rules:
         """Those of a folder of results.
 
         Args:
@@ -226,11 +230,12 @@ class Rules:
             course: has the policy.
             handin: that was graded, or None.
             names: of people by the numbers that their submissions have.
+            platform: whose numbers these are; "" if nothing says it.
 
         Raises:
             CourseError: its overrides or its roster cannot be read; it lists every problem.
         """
-        people = roster_in(out, names)
+        people = roster_in(out, names, platform)
         return cls(course, course.handin(handin), read_overrides(out, course), people)
 
     def persons(self, noted: Noted) -> list[Person]:
@@ -252,10 +257,11 @@ class Rules:
                         yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
-        """The same with all members of a team of Moodle's as its authors, if the roster has the team's name."""
-        if not handed.name or self.people.person_of(handed.key):
-            return handed
-        members = tuple(person.author for person in self.people.team(handed.name))
+        """The same with all members of a group as its authors, if the roster has the group's name.
+
+        Of Moodle the number is the team's then, which another participant may have; of Canvas it is one member's.
+        """
+        members = tuple(person.author for person in self.people.team(handed.name)) if handed.name else ()
         return replace(handed, authors=members, name="") if members else handed
 
     def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
@@ -272,33 +278,29 @@ class Rules:
         if handin is not None:
             at = max((person.at for person in self.persons(noted)), default="") or noted.at
             days, known = lateness(names, at, self.course, handin, is_late=noted.late)
-        extra = handin.extra if handin else ()
-        plain = [graded for graded in report.exercises if graded.exercise.id not in extra]
-        # By the part of their points that was earned; of equal ones the first.
-        lowest = sorted(plain, key=lambda graded: graded.score.earned / graded.score.possible)
-        dropped = {graded.exercise.id for graded in lowest[: min(handin.drop if handin else 0, len(plain) - 1)]}
-        counts = [graded for graded in report.exercises if graded.exercise.id not in dropped]
-        plain = [graded for graded in counts if graded.exercise.id not in extra]
-        score = sum((graded.score for graded in plain), Score(0, 0))
-        bonus = sum(graded.score.earned for graded in counts) - score.earned
-        own = sum(raw[graded.exercise.id] for graded in plain)
-        grace = min(days or 0, policy.grace_days)
-        cost = penalty(score.earned + bonus, (days or 0) - grace, policy)
+        total = total_of({graded.exercise.id: graded.score for graded in report.exercises}, handin)
+        left_out = (*total.extra, *total.dropped)
+        own = sum(points for id, points in raw.items() if id not in left_out)
+        earned = total.score.earned + total.bonus
+        grace = needed_grace(earned, days or 0, policy.grace_days, policy)
+        cost = penalty(earned, (days or 0) - grace, policy)
         final = FinalScore(
             raw=own,
-            override=score.earned - own,
-            bonus=bonus,
+            override=total.score.earned - own,
+            bonus=total.bonus,
             penalty=cost,
-            final=None if report.score.undecided else score.earned + bonus - cost,
-            possible=score.possible,
+            final=None if report.score.undecided else earned - cost,
+            possible=total.score.possible,
             late_days=days,
             grace_days=grace,
             explained="",
+            extra=total.extra,
+            dropped=total.dropped,
         )
-        parts = list(_parts(report, final, known, dropped, policy, alone=len(self.course.handins) > 1))
-        if not parts and score.possible == report.score.possible:
-            return report
-        text = "; ".join([f"{points_text(own)} of {points_text(score.possible)} points", *parts])
+        parts = list(_parts(report, final, known, total, policy, alone=len(self.course.handins) > 1))
+        if not (parts or left_out):
+            return replace(report, policy=None)
+        text = "; ".join([f"{points_text(own)} of {points_text(total.score.possible)} points", *parts])
         end = "undecided" if final.final is None else points_text(final.final)
         return replace(report, policy=replace(final, explained=f"{text}; final: {end}"))
 
@@ -313,8 +315,14 @@ def penalty(points: int, days: int, policy: Policy) -> int:
     return max(0, points) * percent // _ALL
 
 
+def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
+    """Return the fewest grace days, up to `most`, with which so many days late cost as little as with all of them."""
+    choices = range(min(days, most) + 1)
+    return min(choices, key=lambda grace: (penalty(points, days - grace, policy), grace))
+
+
 def _parts(
-    report: Report, final: FinalScore, known: str, dropped: set[str], policy: Policy, *, alone: bool
+    report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
 ) -> Iterator[str]:
     """What makes the final score another one, in words."""
     decided = [row for row in decisions(report) if row[2] != VOID or final.override]
@@ -322,10 +330,7 @@ def _parts(
         change = "no change" if not final.override else "more" if final.override > 0 else "less"
         points = f"{points_text(abs(final.override))} " if final.override else ""
         yield f"{points}{change} by staff ({', '.join(rows)})"
-    if final.bonus:
-        yield f"{points_text(final.bonus)} more as extra credit"
-    if dropped:
-        yield f"lowest dropped: {', '.join(sorted(dropped))}"
+    yield from total_parts(total)
     if final.late_days is not None:
         yield late_text(final, policy, alone=alone) + (f" ({known})" if known else "")
 
@@ -335,11 +340,14 @@ def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
     days = final.late_days or 0
     if not days:
         return "on time"
-    text = f"{counted(days, 'day')} late"
+    text, of = f"{counted(days, 'day')} late", final.raw + final.override + final.bonus
     if final.grace_days:
         text += f", {final.grace_days} of them covered by grace days{' (if other hand-ins leave any)' if alone else ''}"
+    elif policy.grace_days and needed_grace(of, days, policy.grace_days, policy):
+        text += ", and grace days save more on other hand-ins"
+    elif policy.grace_days:
+        text += ", where grace days would save nothing"
     if final.penalty:
-        of = final.raw + final.override + final.bonus
         percent = min((days - final.grace_days) * policy.percent_a_day, policy.cap_percent)
         text += f", which costs {points_text(percent)} % of {points_text(of)} points: {points_text(final.penalty)}"
     return text

@@ -130,7 +130,9 @@ def grade_batch(
         journal.note_people(intake.handed)
         if order.roster is not None:
             place.save_roster(order.roster)
-        rules = Rules.read(out, plan.course, plan.handin, journal.names())  # before anything is graded: it may refuse
+        rules = Rules.read(
+            out, plan.course, plan.handin, journal.names(), journal.platform()
+        )  # before anything is graded: it may refuse
         intake = replace(intake, handed=tuple(map(rules.with_members, intake.handed)))
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, on_report)

@@ -17,7 +17,7 @@ from grader.batch.policy import OVERRIDES, ROSTER, late_text, penalty, roster_in
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
 from grader.report.export.lms import Column
 from grader.report.people import missing_of
 from grader.report.safe import columns, csv_text, for_csv, for_terminal
@@ -39,6 +39,8 @@ class Marks:
         uids: by author, what the person is called in all hand-ins.
         absent: what those on the roster are called who handed in nothing.
         names: of people by the numbers that their submissions have.
+        platform: whose numbers these are; "" if nothing says it.
+        extra: the points of a hand-in that is nothing but extra credit, in hundredths; 0 of any other.
     """
 
     out: Path
@@ -47,6 +49,17 @@ class Marks:
     uids: Mapping[str, str]
     absent: Sequence[str]
     names: Mapping[str, str]
+    platform: str = ""
+    extra: int = 0
+
+    @property
+    def source(self) -> str:
+        """What it is, for messages."""
+        return f"{self.handin} ({self.out})" if self.handin else str(self.out)
+
+    def points_of(self, score: FinalScore) -> int:
+        """The points that a score is out of, in hundredths."""
+        return score.possible or self.extra
 
 
 def marks_in(out: Path) -> Marks:
@@ -65,25 +78,30 @@ def marks_in(out: Path) -> Marks:
     reports = [read_report(path) for path in places]
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
-    names: Mapping[str, str] = {}
+    names, platform = dict[str, str](), ""
     if (out / FILE).is_file():
         with open_journal(out, new=False) as journal:
-            names = journal.names()
-    people = roster_in(out, names)
+            names, platform = journal.names(), journal.platform()
+    people = roster_in(out, names, platform)
     absent = [people.uid(person) for person in missing_of(people, scores)]
-    return Marks(out, reports[0].handin, scores, {who: people.uid_of(who) for who in scores}, absent, names)
+    extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
+    uids = {who: people.uid_of(who) for who in scores}
+    return Marks(out, reports[0].handin, scores, uids, absent, names, platform, extra)
+
+
+def _possible(score: FinalScore) -> int:
+    return score.possible
 
 
 def column_of(marks: Marks, title: str) -> Column:
     """The final scores of a hand-in for the column of an LMS, which has one number of points for everybody."""
-    most = max(score.possible for score in marks.scores.values())
-    scores = {}
-    for who, score in marks.scores.items():
-        # With the name, a number that another column has, too, means nobody else.
-        name = f"{marks.names[who]}_{who}" if who in marks.names else who
-        # Of exercises with different points, different ones may have been dropped.
-        scores[name] = score.final if score.final is None else round(Fraction(score.final * most, score.possible))
-    return Column(title, most, scores)
+    most = marks.extra or max(score.possible for score in marks.scores.values())
+    # Of exercises with different points, different ones may have been dropped.
+    scores = {
+        who: score.final if score.final is None else round(Fraction(score.final * most, marks.points_of(score)))
+        for who, score in marks.scores.items()
+    }
+    return Column(title, most, scores, bool(marks.extra), marks.names, marks.platform, marks.source)
 
 
 def _final(report: ReportFile, ids: set[str]) -> FinalScore:
@@ -95,22 +113,93 @@ def _final(report: ReportFile, ids: set[str]) -> FinalScore:
 
 
 def with_grace(marks: Sequence[Marks], course: Course) -> list[Marks]:
-    """The hand-ins with each person's grace days used up in the order of the due dates."""
-    left: dict[str, int] = {}
-    done: dict[int, Marks] = {}
-    for place, one in sorted(enumerate(marks), key=lambda each: _due(course.handin(each[1].handin))):
-        scores = dict[str, FinalScore]()
-        for author, score in one.scores.items():
-            uid, days = one.uids[author], score.late_days or 0
-            rest = left.get(uid, course.policy.grace_days)
-            used = min(days, rest)
-            left[uid] = rest - used
-            of = score.raw + score.override + score.bonus
-            cost = penalty(of, days - used, course.policy)
-            final = None if score.final is None else of - cost
-            scores[author] = replace(score, grace_days=used, penalty=cost, final=final)
-        done[place] = replace(one, scores=scores)
-    return [done[place] for place in range(len(marks))]
+    """Return the hand-ins with each person's grace days spent where they save most of the term's total.
+
+    A hand-in on which they save nothing gets none. Where several ways save the same, few days are spent, and on the
+    hand-ins that are due first.
+    """
+    ordered = sorted(range(len(marks)), key=lambda place: _due(course.handin(marks[place].handin)))
+    own: dict[str, list[tuple[int, str]]] = {}
+    for place in ordered:
+        for author in marks[place].scores:
+            own.setdefault(marks[place].uids[author], []).append((place, author))
+    changed = [dict(one.scores) for one in marks]
+    for places in own.values():
+        for (place, author), score in zip(places, _with_grace(marks, places, course), strict=True):
+            changed[place][author] = score
+    return [replace(one, scores=scores) for one, scores in zip(marks, changed, strict=True)]
+
+
+def moved_by(marks: Sequence[Marks], chosen: Sequence[int], course: Course) -> list[str]:
+    """Return a sentence for each other hand-in whose scores change because of these: grace days save more here.
+
+    Args:
+        marks: of all hand-ins.
+        chosen: the places of those that are filled in now.
+        course: has the policy.
+    """
+    others = [place for place in range(len(marks)) if place not in chosen]
+    alone = with_grace([marks[place] for place in others], course)
+    together = with_grace(marks, course)
+    lines = []
+    for before, place in zip(alone, others, strict=True):
+        if moved := [who for who, score in before.scores.items() if together[place].scores[who].final != score.final]:
+            lines.append(
+                f"Grace days save more elsewhere: {counted(len(moved), 'score')} of {before.source} changed; "
+                "fill in that hand-in again, with the same folders."
+            )
+    return lines
+
+
+def _with_grace(marks: Sequence[Marks], places: Sequence[tuple[int, str]], course: Course) -> list[FinalScore]:
+    """The scores of one person, in the order of the due dates, each with its grace days."""
+    own = [(marks[place], marks[place].scores[author]) for place, author in places]
+    rows = [(score, one.points_of(score)) for one, score in own]
+    values = [_value(one.handin, one.points_of(score), course) for one, score in own]
+    # What was not handed in counts as 0, and is dropped first.
+    drop = max(0, min(course.policy.drop, len(marks) - 1) - (len(marks) - len(rows)))
+    while True:  # until no hand-in that is dropped has grace days
+        days = _spent([(score, value) for (score, _), value in zip(rows, values, strict=True)], course.policy)
+        scores = [_after(score, used, course.policy) for (score, _), used in zip(rows, days, strict=True)]
+        parts = [Fraction(score.final or 0, points or 1) for score, (_, points) in zip(scores, rows, strict=True)]
+        wasted = [at for at in sorted(range(len(rows)), key=parts.__getitem__)[:drop] if days[at]]
+        if not wasted:
+            return scores
+        for at in wasted:
+            values[at] = Fraction(0)
+
+
+def _value(handin: str | None, points: int, course: Course) -> Fraction:
+    """What a hundredth of a point of a hand-in is worth in the term."""
+    known = course.handin(handin)
+    return Fraction(str(known.weight if known else 1)) / (points or 1)
+
+
+def _spent(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
+    """How many grace days each of some scores gets, which come with the worth of a point."""
+    # By the days spent: what that saves, fewer days first, and how many each gets.
+    best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
+    for score, value in rows:
+        of, late = _before(score), score.late_days or 0
+        saved = [penalty(of, late, policy) - penalty(of, late - days, policy) for days in range(late + 1)]
+        ways: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {}
+        for used, (so_far, _, given) in best.items():
+            for days in range(min(late, policy.grace_days - used) + 1):
+                way = (so_far + saved[days] * value, -(used + days), (*given, days))
+                ways[used + days] = max(ways.get(used + days, way), way)
+        best = ways
+    return list(max(best.values())[2])
+
+
+def _before(score: FinalScore) -> int:
+    return score.raw + score.override + score.bonus
+
+
+def _after(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
+    """A score with so many of its late days covered."""
+    cost = penalty(_before(score), (score.late_days or 0) - grace, policy)
+    final = None if score.final is None else _before(score) - cost
+    return replace(score, grace_days=grace, penalty=cost, final=final)
 
 
 def _due(handin: HandIn | None) -> float:
@@ -149,7 +238,8 @@ def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
     for handin, one in zip(handins, with_grace(marks, course), strict=True):
         for author, score in one.scores.items():
             by_uid.setdefault(one.uids[author], {})[handin.id] = score
-    return [_row(uid, by_uid[uid], handins, course) for uid in sorted(by_uid)]
+    of = {handin.id: one for handin, one in zip(handins, marks, strict=True)}
+    return [_row(uid, by_uid[uid], handins, of, course) for uid in sorted(by_uid)]
 
 
 def _known(course: Course, marks: Marks) -> HandIn:
@@ -161,13 +251,20 @@ def _known(course: Course, marks: Marks) -> HandIn:
     return handin
 
 
-def _row(uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], course: Course) -> TermRow:
+def _row(
+    uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], marks: Mapping[str, Marks], course: Course
+) -> TermRow:
     """One person's term: what was not handed in counts as 0."""
+    bonus = {id for id, one in marks.items() if one.extra}
+    points = {id: marks[id].points_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}
-    part |= {id: Fraction(score.final or 0, score.possible) for id, score in scores.items()}
-    lowest = sorted(handins, key=lambda one: part[one.id])[: min(course.policy.drop, len(handins) - 1)]
+    part |= {id: Fraction(score.final or 0, points[id]) for id, score in scores.items()}
+    plain = [one for one in handins if one.id not in bonus]
+    lowest = sorted(plain, key=lambda one: part[one.id])[: max(0, min(course.policy.drop, len(plain) - 1))]
     weights = {one.id: Fraction(str(one.weight)) for one in handins if one not in lowest}
-    total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / sum(weights.values())
+    # A hand-in of extra credit adds to the total, and never to what can be earned.
+    whole = sum(weight for id, weight in weights.items() if id not in bonus) or sum(weights.values())
+    total = sum((part[id] * weight for id, weight in weights.items()), Fraction(0)) / whole
     undecided = any(score.final is None for score in scores.values())
     explained = (_explained(one, scores.get(one.id), course.policy, dropped=one in lowest) for one in handins)
     return TermRow(uid, scores, None if undecided else int(total * _WHOLE + Fraction(1, 2)), "; ".join(explained))
@@ -180,7 +277,11 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
     elif score.final is None:
         text = "undecided"
     else:
-        text = f"{points_text(score.final)} of {points_text(score.possible)}"
+        text = (
+            f"{points_text(score.final)} of {points_text(score.possible)}"
+            if score.possible
+            else (f"{points_text(score.final)} as extra credit")
+        )
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"

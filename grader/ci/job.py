@@ -173,7 +173,7 @@ class Platform:
         Raises:
             CourseError: such a file cannot be written.
         """
-        total = report.score
+        total = report.total
         values = {"passed": str(passed).lower()}
         if options.points:
             points = {"score": total.earned, "max_score": total.possible, "undecided": total.undecided}
@@ -193,7 +193,7 @@ class Platform:
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:
     """Whether enough of what was decided was earned, in percent."""
-    total = report.score
+    total = report.total
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 

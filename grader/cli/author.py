@@ -24,7 +24,8 @@ from grader.cli import options
 from grader.cli.grade import exit_status
 from grader.model.errors import CourseError
 from grader.model.files import write_named, zip_bytes
-from grader.model.score import counted, points_text
+from grader.model.report import Score, standing
+from grader.model.score import counted, final_of, points_text
 from grader.report.console import Pace, Say, print_json
 
 if TYPE_CHECKING:
@@ -425,7 +426,8 @@ def package_command(
     wanted, index = (requirement, "") if requirement else package_of(course)
     files = package(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
     write_named(out, zip_bytes(files, PROGRAMS), "--out")
-    points = sum(exercise.points for exercise in options.exercises_in(chosen, course.exercises))
+    scores = {one.id: Score(0, one.points) for one in options.exercises_in(chosen, course.exercises)}
+    points = standing(scores, final_of(scores, chosen)).possible
     Say()(
         f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
         f"Make an assignment of {points_text(points)} points, with Ubuntu 22.04 or later, and upload it there.",

@@ -192,7 +192,7 @@ def exit_status(report: Report, *, passed: bool | None = None) -> int:
     """The exit status of a run; whether it passed may be decided by another policy than full marks."""
     if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED
-    total = report.score
+    total = report.total
     if passed is None:
         passed = total.earned + total.undecided >= total.possible
     return 0 if passed else POINTS_LOST

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from grader.grading.unexplained import Group
     from grader.model import Course, Report
     from grader.report.export.formats import Visibility
-    from grader.report.export.lms import Column
+    from grader.report.export.lms import Column, Filled
+    from grader.report.people import Table
 
 _FEW = 5
 _STEPS = (
@@ -203,7 +204,7 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
         key = same_name[0].author
         if author != key and (others := [member for member in same_name[0].members if member not in (author, key)]):
             raise CourseError(f"{author} handed in with {', '.join(others)}; to forget all of them, name {key}")
-        Out(out).forget(same_name[0], Rules.read(out, course, journal.handin(), names))
+        Out(out).forget(same_name[0], Rules.read(out, course, journal.handin(), names, journal.platform()))
         journal.forget_author(key)
     Say().prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
 
@@ -226,7 +227,7 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     course, say = options.course_here(course_folder), Say()
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
     with open_journal(out, new=False) as journal:
-        rules = Rules.read(out, course, journal.handin(), journal.names())
+        rules = Rules.read(out, course, journal.handin(), journal.names(), journal.platform())
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
@@ -253,9 +254,11 @@ def _say_changes(say: Say, changes: Sequence[Change]) -> None:
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=options.PATH)
 @options.formats(required=True, more=options.LMS)
 @click.option("--into", type=options.PATH, help="The file downloaded from Canvas or Moodle, to fill in.")
+@click.option("--handin", metavar="HANDIN", help="Fill in this hand-in alone; other folders count for grace days.")
 @click.option("--column", default="", help="The title of the column there; by default what course.yaml says.")
 @click.option("--scale", "scales", is_flag=True, help="Scale scores to the points that the column has there.")
 @click.option("--zeros", is_flag=True, help="Give 0 to everybody there who handed in nothing.")
+@names_option
 @options.course
 @options.points
 @options.hidden
@@ -263,9 +266,11 @@ def export_command(
     reports: tuple[Path, ...],
     formats: tuple[tuple[str, str], ...],
     into: Path | None,
+    handin: str | None,
     column: str,
     scales: bool,
     zeros: bool,
+    names: bool,
     course_folder: Path | None,
     points: bool | None,
     hidden: Visibility,
@@ -273,6 +278,7 @@ def export_command(
     """Write a report in the format of another program. REPORT is a file of `grade --json` or `grade batch`.
 
     For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
+    A worksheet of Moodle gets the scores of the one hand-in that it is of; other folders count for grace days alone.
     """
     from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import fill
@@ -283,10 +289,13 @@ def export_command(
     if lms := [name for name, _ in formats if name in options.LMS]:
         if len(formats) > 1 or into is None:
             raise CourseError(f"--format {lms[0]} stands alone, with --into FILE, which the platform gave")
-        columns, table = _columns(reports, kind, column, course_folder), Table(into)
+        table = Table(into)
+        columns, notes = _columns(reports, kind, handin, column, course_folder, table)
         done = fill(table, kind, columns, scales=scales, zeros=zeros)
         write_named(place or into, table.content(), "--format")
-        for line in done.lines(place or str(into), zeros=zeros):
+        shown = {author: name for one in columns for author, name in one.names.items()} if names else {}
+        notes += _about_moodle(done) if kind == "moodle" else []
+        for line in (*done.lines(place or str(into), shown, zeros=zeros), *notes):
             (print_error if place == "-" else say.prose)(line)
         return
     if len(reports) > 1:
@@ -298,22 +307,58 @@ def export_command(
         say(f"wrote {place}")
 
 
-def _columns(outs: Sequence[Path], kind: str, column: str, course_folder: Path | None) -> list[Column]:
-    """The final scores of hand-ins, each with the title of its column in the file of an LMS."""
-    from grader.batch.term import column_of, marks_in, with_grace
+def _about_moodle(done: Filled) -> list[str]:
+    """What Moodle does with a worksheet that is uploaded."""
+    lines = []
+    if done.again:
+        lines.append(
+            "This worksheet was filled in before. If you uploaded it then, download it again and fill in that one: "
+            "Moodle skips each row whose grade changed since the download."
+        )
+    lines.append(
+        "Upload it to Moodle before feedback.zip, which changes all grades' times: Moodle then skips every row, unless "
+        "you download the worksheet again, or tick that it may update records that were modified in Moodle since."
+    )
+    return lines
 
-    if column and len(outs) > 1:
-        raise CourseError("--column is for one OUT; of several, course.yaml names the columns: handins, column")
-    marks = [marks_in(out) for out in outs]
-    course = options.course_here(course_folder)
-    if len(marks) > 1:
-        marks = with_grace(marks, course)
-    elif course.policy.grace_days and len(course.handins) > 1:
-        print_error("grace days that other hand-ins used up are unknown here; name the folders of all hand-ins")
-    titles = [column or (handin.column if (handin := course.handin(one.handin)) else "") for one in marks]
-    if kind == "moodle" and not column:
-        titles = [""] * len(marks)  # a worksheet is of one assignment
-    return [column_of(*pair) for pair in zip(marks, titles, strict=True)]
+
+def _columns(
+    outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: Table
+) -> tuple[list[Column], list[str]]:
+    """The final scores of hand-ins, each with the title of its column in the file of an LMS; and sentences about them.
+
+    Raises:
+        CourseError: a folder cannot be read, or it is not clear which hand-in is meant.
+    """
+    from grader.batch.term import column_of, marks_in, moved_by, with_grace
+    from grader.report.export.lms import known_in
+
+    marks, course = [marks_in(out) for out in outs], options.course_here(course_folder)
+    if handin is not None and handin not in [one.handin for one in marks]:
+        known = listed([one.handin or "no hand-in" for one in marks])
+        raise CourseError(f"--handin: these folders have results of {known}, and none of {handin}")
+    if len(marks) == 1 and course.policy.grace_days and len(course.handins) > 1:
+        print_error(
+            "grace days that other hand-ins used up are unknown here; name the folders of all hand-ins, and this one "
+            "with --handin"
+        )
+    known_by = [known_in(table, kind, column_of(one, "")) for one in marks]
+    chosen = [place for place, one in enumerate(marks) if handin in (None, one.handin)]
+    if kind == "moodle" and len(chosen) > 1:  # a worksheet is of one assignment, in which all have other numbers
+        chosen = [place for place in chosen if known_by[place]]
+        if len(chosen) != 1:
+            which = "none of these hand-ins" if not chosen else listed([marks[place].source for place in chosen])
+            raise CourseError(f"{table.path} may be of {which}; name the hand-in that it is of: --handin HANDIN")
+    if column and len(chosen) > 1:
+        raise CourseError("--column is for one hand-in; of several, course.yaml names the columns: handins, column")
+    notes = moved_by(marks, chosen, course) if len(marks) > 1 else []
+    marks = with_grace(marks, course) if len(marks) > 1 else marks
+    columns = []
+    for one in (marks[place] for place in chosen):
+        known_handin = course.handin(one.handin)
+        title = column or ("" if kind == "moodle" or known_handin is None else known_handin.column)
+        columns.append(column_of(one, title))
+    return columns, notes
 
 
 @click.command("term")

@@ -204,7 +204,7 @@ def _handin(entry: HandInEntry, zone: tzinfo | None, problems: list[str]) -> Han
             hint = suggestion(id, entry.exercises)
             problems.append(f"{where}.extra: {id} is not an exercise of this hand-in{hint}")
     counted = len(set(entry.exercises) - set(entry.extra))
-    if entry.drop >= counted:
+    if entry.drop and entry.drop >= counted:
         problems.append(f"{where}.drop: {entry.drop} of {counted} exercises cannot be dropped; keep at least one")
     due = moment(entry.due, "due") if entry.due else None
     extensions = {who: moment(until, f"extensions.{who}") for who, until in entry.extensions.items()}

@@ -24,6 +24,7 @@ from grader.grading.plan import Finished, RunPlan, Work, is_broken, is_inconclus
 from grader.grading.store import Store, describe_machine, now
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
+from grader.model.score import final_of
 
 _AHEAD = 2
 """So many works wait for each slot, so that no slot is idle while the next submission is read."""
@@ -100,6 +101,7 @@ def report_for(
         exercises=tuple(exercises),
         environment=describe_machine(plan.setup, level),
         authors=tuple(authors),
+        policy=final_of({graded.exercise.id: graded.score for graded in exercises}, plan.course.handin(plan.handin)),
     )
 
 

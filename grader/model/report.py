@@ -243,6 +243,8 @@ class FinalScore:
         possible: full marks, without extra credit and what is dropped.
         grace_days: how many of these cost nothing.
         explained: all of it in one line.
+        extra: ids of the exercises whose points are extra credit.
+        dropped: ids of those that do not count.
     """
 
     raw: int
@@ -254,6 +256,8 @@ class FinalScore:
     possible: int
     grace_days: int
     explained: str
+    extra: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -274,3 +278,27 @@ class Report:
     def score(self) -> Score:
         """Of all exercises together."""
         return sum((graded.score for graded in self.exercises), Score(0, 0))
+
+    @property
+    def total(self) -> Score:
+        """What counts: see `standing`."""
+        return standing({graded.exercise.id: graded.score for graded in self.exercises}, self.policy)
+
+
+def standing(scores: Mapping[str, Score], policy: FinalScore | None) -> Score:
+    """Return what counts of a report: with extra credit, what is dropped, staff's decisions and late days.
+
+    Full marks are those without extra credit, so that more than full marks may be earned. Of a hand-in that is nothing
+    but extra credit, they are all of its points.
+
+    Args:
+        scores: of the exercises, by id.
+        policy: what the hand-in's rules make of them; None where they all count as they are.
+    """
+    if policy is None:
+        return sum(scores.values(), Score(0, 0))
+    left = {id: score for id, score in scores.items() if id not in policy.dropped}
+    counts = [score for id, score in left.items() if id not in policy.extra] or list(left.values())
+    whole = sum(counts, Score(0, 0))
+    earned = policy.raw + policy.override + policy.bonus - policy.penalty if policy.final is None else policy.final
+    return Score(max(0, earned), policy.possible or whole.possible, whole.undecided)

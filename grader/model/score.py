@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from grader.model.check import CAUSES, Check, Outcome, Verdict
-from grader.model.report import GradedCheck, Score
+from grader.model.course import HandIn
+from grader.model.report import FinalScore, GradedCheck, Score
 
 _TENTH = 10
 
@@ -104,6 +105,87 @@ def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
         most -= earned
         limited.append(replace(row, score=replace(row.score, earned=earned), held_back=row.score.earned - earned))
     return limited
+
+
+@dataclass(frozen=True)
+class Total:
+    """What scores are worth by the rules of a hand-in, before staff and late days change it.
+
+    Attributes:
+        score: of the exercises that count, without extra credit.
+        bonus: hundredths of a point that were earned as extra credit.
+        extra: ids of the exercises whose points are extra credit.
+        dropped: ids of those that do not count.
+    """
+
+    score: Score
+    bonus: int = 0
+    extra: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def total_of(scores: Mapping[str, Score], handin: HandIn | None) -> Total:
+    """Return what the scores of exercises are worth by a hand-in: extra credit is added, the lowest are dropped.
+
+    Every output that has one number for a report uses this: gradebooks, exports, jobs, pages.
+
+    Args:
+        scores: by the ids of the exercises.
+        handin: has the rules; None where all exercises count as they are.
+    """
+    extra = tuple(id for id in scores if handin is not None and id in handin.extra)
+    plain = [id for id in scores if id not in extra]
+    # By the part of their points that was earned; of equal ones the first.
+    lowest = sorted(plain, key=lambda each: scores[each].earned / (scores[each].possible or 1))
+    dropped = tuple(lowest[: max(0, min(handin.drop if handin else 0, len(plain) - 1))])
+    score = sum((scores[id] for id in plain if id not in dropped), Score(0, 0))
+    return Total(score, sum(scores[id].earned for id in extra), extra, dropped)
+
+
+def final_of(scores: Mapping[str, Score], handin: HandIn | None) -> FinalScore | None:
+    """Return what counts of scores where nobody knows of late days and staff's decisions; None if all of it counts."""
+    total = total_of(scores, handin)
+    if not (total.extra or total.dropped):
+        return None
+    is_open = any(score.undecided for score in scores.values())
+    earned = total.score.earned + total.bonus
+    parts = [f"{points_text(total.score.earned)} of {points_text(total.score.possible)} points", *total_parts(total)]
+    end = "undecided" if is_open else points_text(earned)
+    return FinalScore(
+        raw=total.score.earned,
+        late_days=None,
+        penalty=0,
+        override=0,
+        bonus=total.bonus,
+        final=None if is_open else earned,
+        possible=total.score.possible,
+        grace_days=0,
+        explained=f"{'; '.join(parts)}; final: {end}",
+        extra=total.extra,
+        dropped=total.dropped,
+    )
+
+
+def standing_text(total: Score, policy: FinalScore | None) -> str:
+    """Return what counts in a line, and what it was before late days; undecided points stand apart.
+
+    Args:
+        total: what counts, of `standing`.
+        policy: what the hand-in's rules made of it, or None.
+    """
+    text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
+    if policy is not None and policy.late_days:
+        text += f" after {counted(policy.late_days, 'late day')}"
+        text += f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
+    if total.undecided:
+        text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
+    return text
+
+
+def total_parts(total: Total) -> list[str]:
+    """Return what extra credit and drops make of a score, in words."""
+    bonus = [f"{points_text(total.bonus)} more as extra credit"] if total.bonus else []
+    return bonus + ([f"lowest dropped: {', '.join(sorted(total.dropped))}"] if total.dropped else [])
 
 
 def is_void(check: str, void: Sequence[str]) -> bool:

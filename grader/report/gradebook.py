@@ -22,7 +22,7 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
     """One line of progress."""
-    return f"[{number}/{total}] {score_text(report.score):>15}  {_named(report.author, names)}"
+    return f"[{number}/{total}] {score_text(report.total):>15}  {_named(report.author, names)}"
 
 
 def _named(author: str, names: Mapping[str, str]) -> str:
@@ -48,7 +48,7 @@ def gradebook_lines(
         seen.update(cells)
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
-            yield f"{row}{score_text(report.score):>16}  {_named(author, names)}"
+            yield f"{row}{score_text(report.total):>16}  {_named(author, names)}"
         verdicts.update(row.verdict for graded in report.exercises for row in graded.checks)
     if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])

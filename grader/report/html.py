@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines
-from grader.model.score import Causes, counted, points_text
+from grader.model.score import Causes, counted, points_text, standing_text
 from grader.report import safe, words
 from grader.report.pictures import lines_of, sentence_of, title_of
 
@@ -149,6 +149,7 @@ def _environment() -> Environment:
         "points_text": points_text,
         "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
         "causes_of": Causes.of,
+        "standing_text": standing_text,
         "verdicts": words.VERDICTS,
     }
     return environment

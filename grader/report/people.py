@@ -1,7 +1,8 @@
 """Tables that other programs wrote, and who is in them: Canvas's gradebook, a Moodle grading worksheet.
 
-A table may also be made by hand. A submission is named by its platform, and a row has a number, a name, a login. A row
-is found only if exactly one fits: of two students of one name, the number decides, or nothing does.
+A table may also be made by hand. A submission is named by its platform, and a row has a number, a name, a login. The
+number that a platform gives is an identity: it finds its row whatever the name is, as the name before it may be a
+group's, or may have changed. Where there is no number, a row is found only if exactly one fits.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import io
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,8 +33,21 @@ _NUMBERED = re.compile(r"(.*)_(\d+)")
 """How Canvas and Moodle name a submission: somebody's name, and a number."""
 
 _PARTICIPANT = re.compile(r"(\D+?)\s*(\d+)")
-_MOODLES_FIRST, _FEW = 4, 4
-_HANDED_IN = "last modified (submission)"
+_FEW = 4
+_STATUS, _GRADE, _MAXIMUM = "status", "grade", "maximum grade"
+_CHANGEABLE, _HANDED_IN, _GRADED = "grade can be changed", "last modified (submission)", "last modified (grade)"
+_GROUPS = ("canvas_user_id", "group_name")
+"""Columns of the table that Canvas exports below People, Groups."""
+
+_YES_NO = (
+    *(("yes", "no"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("sì", "no"), ("ja", "nee"), ("sim", "não")),
+    *(("tak", "nie"), ("ja", "nej"), ("kyllä", "ei"), ("ano", "ne"), ("igen", "nem"), ("да", "нет")),
+    *(("はい", "いいえ"), ("是", "否")),
+)
+"""Whether a grade can be changed, in languages of Moodle."""
+
+_WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
+_PLATFORMS = ("canvas", "moodle")
 _TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M %p", "%d %B %Y, %I:%M %p")
 """How Moodle writes a time, if its language is English."""
 
@@ -170,51 +184,175 @@ class Person:
         return frozenset(filter(None, map(_squashed, self.keys)))
 
 
+def number_in(text: str) -> int | None:
+    """Return a number of another program in hundredths, with a point or a comma; None if it is none, or ambiguous.
+
+    Of two kinds of signs the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A sign alone with
+    three digits behind it may be either kind.
+    """
+    text = text.strip()
+    cut = max(text.rfind("."), text.rfind(","))
+    whole, decimals = (text[:cut], text[cut + 1 :]) if cut >= 0 else (text, "")
+    if cut >= 0 and text.count(text[cut]) > 1:  # the sign stands between thousands
+        whole, decimals = text, ""
+    elif cut >= 0 and len(decimals) == 3 and whole.isdecimal() and 0 < len(whole) <= 3:
+        return None
+    negative, whole = whole.startswith("-"), whole.removeprefix("-")
+    signs = {char for char in whole if not char.isdecimal()}
+    if not (_WHOLE.fullmatch(whole) and len(signs) <= 1 and (decimals.isdecimal() or not decimals)):
+        return None
+    if cut >= 0 and text[cut] in signs and decimals:
+        return None
+    value = round(float(f"{''.join(char for char in whole if char.isdecimal())}.{decimals or 0}") * 100)
+    return -value if negative else value
+
+
+@dataclass(frozen=True)
+class Worksheet:
+    """Where the columns of Moodle's grading worksheet stand, whose titles are in its language.
+
+    Attributes:
+        identity: how many columns say who it is: the participant, the name, an address.
+        status: whether something was handed in, or None.
+        grade: the points.
+        maximum: the most points; behind it the other columns of the grade stand.
+        changeable: whether the grade can be changed, or None.
+        submitted: when something was handed in, or None.
+        graded: when the grade was changed last, or None.
+    """
+
+    identity: int
+    status: int | None = None
+    grade: int | None = None
+    maximum: int | None = None
+    changeable: int | None = None
+    submitted: int | None = None
+    graded: int | None = None
+
+    @classmethod
+    def of(cls, table: Table) -> Worksheet:
+        """Find the columns: by their English titles, else by what stands in them, in the order that Moodle writes."""
+        titles = [title.casefold() for title in table.header]
+        place = {title: at for at, title in enumerate(titles)}
+        if titles[0] == "identifier":
+            status, grade = place.get(_STATUS), place.get(_GRADE)
+            ends = [at for at in (status, grade) if at is not None]
+            places = (place.get(name) for name in (_MAXIMUM, _CHANGEABLE, _HANDED_IN, _GRADED))
+            return cls(min(ends, default=len(titles)), status, grade, *places)
+        rows = range(1, len(table.rows))
+        columns = [[table.cell(row, at) for row in rows] for at in range(len(titles))]
+        maxima = [at for at in range(2, len(titles)) if _is_maximum(columns[at], columns[at - 1])]
+        if len(maxima) != 1:
+            return cls(min(len(titles), _FEW - 1))
+        (maximum,) = maxima
+        later = range(maximum + 1, min(maximum + 3, len(titles)))  # the state of a workflow may stand between
+        changeable = next((at for at in later if is_yes_no(columns[at])), maximum)
+        times = [at for at in (changeable + 1, changeable + 2) if at < len(titles) and all(map(_is_time, columns[at]))]
+        changes = changeable if changeable != maximum else None
+        return cls(maximum - 1, None, maximum - 1, maximum, changes, *[*times, None, None][:2])
+
+
+def is_yes_no(cells: Iterable[str]) -> bool:
+    """Whether cells say yes and no, all in one language."""
+    words = {cell.casefold() for cell in cells}
+    return any(words <= set(pair) for pair in _YES_NO)
+
+
+def is_no(cell: str) -> bool:
+    """Whether a cell of such a column says no."""
+    return cell.casefold() in {no for _, no in _YES_NO}
+
+
+def _is_time(cell: str) -> bool:
+    return cell in ("", "-") or any(map(str.isdecimal, cell))
+
+
+def _is_maximum(cells: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether a column has the same points for everybody, and the one before it no more than these."""
+    most = number_in(cells[0]) if len(set(cells)) == 1 else None
+    scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in before]
+    return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)
+
+
 class People:
     """The persons of a table.
 
     Args:
         table: the open file; None for nobody.
         given: the names that the platform put before numbers of submissions, by those.
+        platform: whose numbers those of submissions are, "canvas" or "moodle"; "" if nothing says it.
 
     Attributes:
         kind: "canvas", "moodle" or "plain".
         persons: in the order of the table.
         unread: times that cannot be read.
+        worksheet: where Moodle's columns stand.
     """
 
-    def __init__(self, table: Table | None, given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, table: Table | None, given: Mapping[str, str] | None = None, platform: str = "") -> None:
         self.kind = _kind(table) if table else "plain"
         self.unread: list[str] = []
-        self._given = given or {}
+        self._given, self._platform = given or {}, platform
         self._rows = table.rows if table else []
+        self._titles = table.header if table else []
+        self.worksheet = Worksheet.of(table) if table and self.kind == "moodle" else Worksheet(0)
         made = {"canvas": self._of_canvas, "moodle": self._of_moodle, "plain": self._of_plain}[self.kind]
         persons = [made(table, row) for row in range(1, len(self._rows))] if table else []
         self.persons = [person for person in persons if person is not None]
         self._by_key = _unique((key, person) for person in self.persons for key in person.keys)
         self._by_squashed = _unique((key, person) for person in self.persons for key in person.squashed)
         self._by_uid = _unique((person.uid, person) for person in self.persons)
-        self._by_number = _unique((person.author, person) for person in self.persons)
+        self._by_number = _unique((number, person) for person in self.persons for number in self._numbers_of(person))
 
     def person_of(self, author: str) -> Person | None:
-        """The one person that the author of a submission can be; None unless exactly one fits."""
+        """The one person that the author of a submission is; None unless exactly one fits."""
+        if author.isdecimal() and (self.kind == "plain" or self._platform in ("", self.kind)):
+            if person := self._by_number.get(author):
+                return person
+            if self.kind != "plain":
+                return None  # the platform's number is on no row, and a name alone may be somebody else's
+        # Of another platform's number the name alone can say whose it is here.
         author = f"{self._given[author]}_{author}" if author in self._given else author
         if person := self._by_key.get(folded(author)):
             return person
-        if self.kind != "plain" and author.isdecimal():
-            return self._by_number.get(author)
         name, number = numbered.groups() if (numbered := _NUMBERED.fullmatch(author)) else (author, "")
-        person = (self._by_key if self.kind == "plain" else self._by_number).get(number)
+        person = None if self._is_foreign() else (self._by_key if self.kind == "plain" else self._by_number).get(number)
         # A number alone may be anything's; with the name, it is the platform's.
         # Moodle's older versions write somebody's team before their name.
         if person and _squashed(name).endswith(tuple(person.squashed)):
             return person
-        return self._by_squashed.get(_squashed(name))
+        return self._by_key.get(folded(name)) or self._by_squashed.get(_squashed(name))
+
+    def _is_foreign(self) -> bool:
+        """Whether the numbers of submissions are another platform's than those of the table."""
+        return self.kind != "plain" and self._platform not in ("", self.kind)
+
+    def _numbers_of(self, person: Person) -> Iterator[str]:
+        """The numbers by which submissions are this person's: a platform's, or those in a column that has them."""
+        if self.kind != "plain":
+            yield person.author
+            return
+        cells = self._rows[person.row]
+        for at, (title, cell) in enumerate(zip(self._titles, cells, strict=False)):
+            if cell.strip().isdecimal() and (at == 0 or title.casefold() in _NUMBER_TITLES):
+                yield cell.strip()
 
     def team(self, name: str) -> list[Person]:
-        """Those in whose row a cell is the name of their team, as platforms write it into names of files."""
-        team = _squashed(name)
-        return [person for person in self.persons if team in map(_squashed, self._rows[person.row])]
+        """Those in whose row the column of groups has this name, as platforms write it into names of files."""
+        team, columns = _squashed(name), self._columns_of_groups()
+        rows = self._rows
+        return [
+            person
+            for person in self.persons
+            if any(at < len(rows[person.row]) and _squashed(rows[person.row][at]) == team for at in columns)
+        ]
+
+    def _columns_of_groups(self) -> list[int]:
+        """Where names of groups stand: before the grade of a worksheet, else where the title says it."""
+        sheet = self.worksheet
+        if self.kind == "moodle":
+            return list(range(2 if sheet.status is None else sheet.status + 1, sheet.grade or 0))
+        return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
         """What means this person and no other, folded."""
@@ -231,22 +369,26 @@ class People:
 
     def _of_canvas(self, table: Table, row: int) -> Person | None:
         header = table.header
-        name, number = table.cell(row, 0), table.cell(row, header.index("ID"))
+        if set(_GROUPS) <= set(header):
+            number, name = table.cell(row, header.index(_GROUPS[0])), table.cell(row, 0)
+            cells = [table.cell(row, at) for at in range(header.index(_GROUPS[1])) if header[at] != "sections"]
+            return Person(row, number, number, _keys(name, cells)) if number else None
+        place = header.index("ID")
+        name, number = ", ".join(filter(None, (table.cell(row, at) for at in range(place)))), table.cell(row, place)
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
-        cells = [table.cell(row, column) for column in range(header.index("Section"))]
-        return Person(row, number, number, _keys(name, cells))
+        cells = [table.cell(row, column) for column in range(place, header.index("Section"))]
+        return Person(row, number, number, _keys(name, [name, *cells]))
 
     def _of_moodle(self, table: Table, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
         if participant is None:
             return None
-        header = [title.casefold() for title in table.header]
-        count = header.index("status") if "status" in header else _MOODLES_FIRST
-        blind = count == 1
+        sheet = self.worksheet
+        blind = sheet.identity == 1
         name = participant[1] if blind else table.cell(row, 1)
-        at = self._time(table.cell(row, header.index(_HANDED_IN))) if _HANDED_IN in header else ""
-        cells = [table.cell(row, column) for column in range(count)]
+        at = self._time(table.cell(row, sheet.submitted)) if sheet.submitted is not None else ""
+        cells = [table.cell(row, column) for column in range(sheet.identity)]
         number = participant[2]
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
         return Person(row, number, uid, _keys(name, [*cells, participant[1]]), at)
@@ -269,13 +411,17 @@ class People:
         return ""
 
 
-def people_in(path: Path, given: Mapping[str, str] | None = None) -> People:
-    """The people of a file.
+_NUMBER_TITLES = ("id", "identifier", "user id", "canvas id", "canvas user id", "canvas_user_id", "participant")
+_GROUP_TITLES = ("group", "group name", "group_name", "team", "gruppe", "groupe", "grupo", "gruppo", "groep")
+
+
+def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str = "") -> People:
+    """The people of a file; see `People`.
 
     Raises:
         CourseError: it cannot be read, or has nobody in it.
     """
-    people = People(Table(path), given)
+    people = People(Table(path), given, platform)
     if not people.persons:
         raise CourseError(f"{path} has no row for a person; expected a line with titles, then a line for each person")
     return people
@@ -283,7 +429,9 @@ def people_in(path: Path, given: Mapping[str, str] | None = None) -> People:
 
 def _kind(table: Table) -> str:
     header = table.header
-    if "Student" in header[0] and {"ID", "Section"} <= set(header):
+    split = header[0] == "LastName" and header[1:2] == ["FirstName"]
+    is_gradebook = ("Student" in header[0] or split) and {"ID", "Section"} <= set(header)
+    if is_gradebook or set(_GROUPS) <= set(header):
         return "canvas"
     firsts = [_PARTICIPANT.fullmatch(row[0].strip()) for row in table.rows[1:]]
     # In another language the titles differ, and so does the word before the number; it is the same in all rows.

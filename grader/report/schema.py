@@ -22,6 +22,7 @@ from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome
 from grader.model.course import Exercise, Limits
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import adapter, failing_as, from_json, to_json
+from grader.model.report import standing
 from grader.model.score import held_text, in_points, points_text
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
@@ -170,6 +171,8 @@ class FinalEntry(FinalScore):
     possible: Points
     grace_days: Count = 0
     explained: str = ""
+    extra: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +209,11 @@ class ReportFile:
             exercises=tuple(ExerciseEntry.of(graded, staff=staff) for graded in report.exercises),
             environment=vars(report.environment),
         )
+
+    @property
+    def total(self) -> Score:
+        """What counts; see `grader.model.report.standing`."""
+        return standing({exercise.id: exercise.score for exercise in self.exercises}, self.policy)
 
     @property
     def members(self) -> tuple[str, ...]:

@@ -12,10 +12,12 @@ from batch.pretend import PretendClass
 from click.testing import CliRunner, Result
 
 from grader.batch.policy import OVERRIDES
+from grader.ci.job import is_passed
 from grader.cli import main
 from grader.course.load import load_course
 from grader.grading.plan import VOID
 from grader.model.errors import CourseError
+from grader.report.schema import read_report
 
 POLICY = """\
 title: A tiny course
@@ -210,7 +212,7 @@ def test_a_term(pretend: PretendClass, tmp_path: Path) -> None:
         ["bo@x.org", "10", "9", "2", "1", "97.5"],
         ["cy@x.org", "", "0", "0", "0", "0"],
         ["di@x.org", "", "", "0", "0", ""],
-        ["ed@x.org", "", "7", "8", "1", "17.5"],
+        ["ed@x.org", "", "7", "8", "0", "17.5"],  # 8 days cost the most that late work costs, and so do 7
     ]
     assert "two of these folders have results of the hand-in week1" in run(pretend, "term", *[pretend.out] * 2).output
     path = pretend.course.root / "course.yaml"
@@ -219,7 +221,7 @@ def test_a_term(pretend: PretendClass, tmp_path: Path) -> None:
     dropped = {row["author"]: row for row in csv.DictReader(to.read_text().splitlines())}
     assert [dropped[f"{name}@x.org"]["total"] for name in ("ada", "bo", "ed")] == ["150", "100", "70"]
     assert [*dropped["ed@x.org"].values()][-1] == (
-        "week1: 7 of 10, 8 days late, 1 of them covered by grace days, which costs 30 % of 10 points: 3; "
+        "week1: 7 of 10, 8 days late, where grace days would save nothing, which costs 30 % of 10 points: 3; "
         "week2: not handed in, dropped"
     )
 
@@ -243,9 +245,40 @@ def test_export(pretend: PretendClass, tmp_path: Path) -> None:
     assert "left as it was; --zeros fills in 0." in " ".join(again.output.split())
     assert file.read_text().splitlines()[1] == 'Ada L,1,"ada",A,10,15'
     zeros = run(pretend, "export", pretend.out, out, "--format", "canvas", "--into", file, "--zeros")
-    assert (zeros.exit_code, "--zeros: Ed_15 cannot be found" in " ".join(zeros.output.split())) == (2, True)
-    assert "Ed_15: not in the file, or it could be several people's" in ran.output
+    assert (zeros.exit_code, "--zeros: 15 cannot be found" in " ".join(zeros.output.split())) == (2, True)
+    assert "\n15: not in the file, or it could be several people's" in ran.output
+    named = run(pretend, "export", pretend.out, out, "--format", "canvas", "--into", file, "--names")
+    assert "15 Ed: not in the file" in named.output
     (out / "gradebook.csv").unlink()
     refused = run(pretend, "export", out, "--format", f"canvas={tmp_path / 'x.csv'}", "--into", file)
     assert (refused.exit_code, "has no gradebook.csv" in refused.output) == (2, True)
     assert "stands alone, with --into FILE" in run(pretend, "export", out, "--format", "moodle").output
+
+
+def test_extra_credit_means_the_same_everywhere(pretend: PretendClass) -> None:
+    """Who has all regular points has all of them in each format, in a job, and in the table and page of the class."""
+    out = second(pretend)
+    path = out / "reports" / "22.json"  # all of double, and nothing of what is extra credit
+    shown = {name: run(pretend, "export", path, "--format", f"{name}=-").output for name in ("prairielearn", "markdown")}
+    assert json.loads(shown["prairielearn"])["score"] == 1.0
+    assert "**10 of 10 points**" in shown["markdown"]
+    scope = json.loads(run(pretend, "export", out / "reports" / "21.json", "--format", "gradescope=-").output)
+    assert (scope["score"], scope["extra_data"]["possible"]) == (15, 10)
+    assert is_passed(read_report(path), 100)
+    assert run(pretend, "report", out).exit_code == 0
+    assert "mean 125 %" in (out / "report.html").read_text()
+    package = ["package", "gradescope", "--handin", "week2", "--package", "a", "--out", str(out / "a.zip")]
+    assert "an assignment of 10 points" in run(pretend, *package).output
+
+
+def test_a_sheet_of_extra_credit(pretend: PretendClass, tmp_path: Path) -> None:
+    """A hand-in may be nothing else: it adds to the term and to a column of the platform, and costs nobody anything."""
+    path = pretend.course.root / "course.yaml"
+    path.write_text(path.read_text().replace("extra: [total]", "extra: [double, total]"))
+    out, file = second(pretend), tmp_path / "grades.csv"
+    run(pretend, "term", out, pretend.out, "--to", tmp_path / "term.csv")
+    rows = {row["author"]: row for row in csv.DictReader((tmp_path / "term.csv").read_text().splitlines())}
+    assert [rows[f"{name}@x.org"]["total"] for name in ("ada", "bo", "cy")] == ["400", "290", "0"]
+    file.write_text("Student,ID,Section,Week 2 (4)\nPoints Possible,,,0\nAda L,1,A,\nBo,2,A,\n")
+    assert run(pretend, "export", out, "--format", "canvas", "--into", file).exit_code == 0
+    assert file.read_text().splitlines()[2:] == ["Ada L,1,A,15", "Bo,2,A,10"]

@@ -37,7 +37,7 @@ from typing import Any, Literal
 from grader.model import Score, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import write_named
-from grader.model.score import Causes, counted, points_text
+from grader.model.score import Causes, counted, points_text, standing_text
 from grader.report.safe import for_terminal, for_workflow
 from grader.report.schema import CheckEntry, ExerciseEntry, ReportFile
 
@@ -154,12 +154,8 @@ def why_undecided(items: Sequence[Item]) -> str:
 
 
 def total_text(report: ReportFile) -> str:
-    """The points of a report in a line; undecided points stand apart."""
-    total = report.score
-    text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
-    if total.undecided:
-        text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
-    return text
+    """The points of a report that count in a line; undecided points stand apart."""
+    return standing_text(report.total, report.policy)
 
 
 Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
@@ -211,7 +207,7 @@ def _as_text(made: Mapping[str, Any]) -> str:
 
 def gradescope(report: ReportFile, options: Options) -> str:
     """The report as results.json."""
-    total = report.score
+    total = report.total
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
     items = items_of(report)
@@ -250,7 +246,7 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
 def prairielearn(report: ReportFile, options: Options) -> str:
     """The report as results.json."""
     items = items_of(report)
-    total = report.score
+    total = report.total
     decided = total.possible - total.undecided
     faulty = any(item.verdict in ("broken", "inconclusive", "not_reached") for item in items)
     unread = _unread(items)
@@ -259,7 +255,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
     if faulty or not decided:
         message += ". This is not gradable now, and costs no attempt; send it again, or ask your instructor:\n"
         message = cut(for_terminal(message + why_undecided(items)), _MOST_OUTPUT)
-    score = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
+    share = {"score": round(min(1.0, max(0.0, total.earned / decided)), 6)} if gradable else {}
     most = min(_MOST_OUTPUT, _MOST_ALL // max(1, len(items)))
     tests = [
         {
@@ -273,7 +269,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
         if item.kind != "undecided"
     ]
     errors = {"format_errors": unread} if unread else {}
-    made = {"gradable": gradable, **score, "message": message, **errors, "tests": tests}
+    made = {"gradable": gradable, **share, "message": message, **errors, "tests": tests}
     return _as_text(made)
 
 
@@ -306,7 +302,7 @@ def classroom(report: ReportFile, options: Options) -> str:
     made = {
         "version": 3,
         "status": "fail" if "lost" in kinds else "error" if "undecided" in kinds else "pass",
-        "max_score": number(report.score.possible),
+        "max_score": number(report.total.possible),
         "message": total_text(report),
         "tests": tests,
     }
@@ -348,8 +344,8 @@ def classroom50(report: ReportFile, options: Options) -> str:
         "review": environ.get("REVIEW_URL") or named["commit"],
         "datetime": f"{at}Z",  # the runner puts the commit's own time in its place
         "graded_at": f"{at}Z",
-        "score": report.score.earned,
-        "max-score": report.score.possible,
+        "score": report.total.earned,
+        "max-score": report.total.possible,
         "tests": [_test50(item) for item in items_of(report)],
     }
     return _as_text(made)

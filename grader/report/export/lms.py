@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
-from grader.model.score import counted, points_text
-from grader.report.people import People, Person, Table
+from grader.model.score import counted, listed, points_text
+from grader.report.people import People, Person, Table, Worksheet, is_no, is_yes_no, number_in
 
 _POINTS_POSSIBLE = "points possible"
 _READ_ONLY = "(read only)"
 _EXCUSED = "EX"
-_GRADE, _MAXIMUM, _CHANGEABLE = "grade", "maximum grade", "grade can be changed"
-_WITH_COMMA = re.compile(r"-?\d+,\d+")
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
-
+_GRADE = "Grade"
+_WITH_COMMA = re.compile(r"-?[\d.]+,\d+")
 
 UNDECIDED = "undecided, left as it was"
 LOCKED = "excused or locked on the platform, left as it was"
@@ -35,13 +33,21 @@ class Column:
 
     Attributes:
         title: of its column; "" for the one that is called as the platform calls it.
-        possible: full marks, in hundredths of a point.
+        possible: full marks, in hundredths of a point; of a sheet of extra credit all of its points.
         scores: hundredths of a point by author; None while they are undecided.
+        is_bonus: whether all of it is extra credit: the platform may have 0 points for it.
+        names: of people, by the numbers of authors.
+        platform: whose numbers these are; "" if nothing says it.
+        source: what it is, for messages: the hand-in, and the folder of results.
     """
 
     title: str
     possible: int
     scores: Mapping[str, int | None]
+    is_bonus: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    platform: str = ""
+    source: str = "this hand-in"
 
 
 @dataclass
@@ -52,24 +58,28 @@ class Filled:
         scores: how many cells have a score now.
         replaced: how many of these had another score before.
         absent: how many people in the table handed in nothing.
+        again: whether the table was filled in after it was downloaded, and before now.
         named: by what is to be said of them, the authors.
     """
 
     scores: int = 0
     replaced: int = 0
     absent: int = 0
+    again: bool = False
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
-    def lines(self, place: str, *, zeros: bool = False) -> Iterator[str]:
+    def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
         """Sentences for people: what was filled in where, and of whom no score was, or another one.
 
         Args:
             place: the file that was written.
+            names: of people that are shown beside their numbers; none where numbers are enough.
             zeros: whether people who handed in nothing got 0.
         """
         replaced = f", {self.replaced} in place of another score" if self.replaced else ""
         yield f"{counted(self.scores, 'score')} filled in{replaced}: {place}"
-        yield from (f"{name}: {why}" for why, names in self.named.items() for name in names)
+        for why, authors in self.named.items():
+            yield from (f"{author} {names.get(author, '')}".rstrip() + f": {why}" for author in authors)
         if self.absent:
             what = "which got 0" if zeros else "left as it was; --zeros fills in 0"
             yield f"Nothing handed in: {counted(self.absent, 'person')}, {what}."
@@ -86,23 +96,44 @@ def fill(table: Table, kind: str, columns: Sequence[Column], *, scales: bool = F
         zeros: whether people without a submission get 0.
 
     Raises:
-        CourseError: the file is not of this kind, lacks a column, has other points for it, or would give 0 to somebody
-            who may have handed in.
+        CourseError: the file is not of this kind, lacks a column, has other points for it, is of another assignment, or
+            would give 0 to somebody who may have handed in.
     """
-    people = People(table)
-    if people.kind != kind:
+    for column in columns:
+        if not known_in(table, kind, column) and column.scores:
+            what = "participant numbers" if kind == "moodle" and column.platform == kind else "people"
+            raise CourseError(
+                f"{table.path} is not of {column.source}: none of its {what} is among those of {column.source}; name "
+                f"the file of that assignment"
+            )
+    done = Filled()
+    places = [(column, _place(table, kind, column.title)) for column in columns]
+    for column, place in places:
+        people = People(table, column.names, column.platform)
+        _fill(table, people, column, place, done, scales=scales, zeros=zeros)
+    return done
+
+
+def known_in(table: Table, kind: str, column: Column) -> int:
+    """Return how many authors of a hand-in are in a table.
+
+    Raises:
+        CourseError: the file is not of this kind.
+    """
+    people = People(table, column.names, column.platform)
+    if people.kind != kind or (kind == "canvas" and "Section" not in table.header):
         expected = "Student, ID, Section" if kind == "canvas" else "Identifier, Full name, Grade"
         raise CourseError(f"{table.path} is not a {kind.title()} file: expected columns such as {expected}")
-    done = Filled()
-    for column, place in [(column, _place(table, kind, column.title)) for column in columns]:
-        _fill(table, kind, people, column, place, done, scales=scales, zeros=zeros)
-    return done
+    return sum(people.person_of(author) is not None for author in column.scores)
 
 
 def _place(table: Table, kind: str, title: str) -> int:
     """Where a column stands."""
     titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
-    wanted = title or _GRADE.title()
+    sheet = Worksheet.of(table) if kind == "moodle" else None
+    if sheet and not title and sheet.grade is not None:
+        return sheet.grade
+    wanted = title or _GRADE
     for names in (table.header, titles):
         same = [place for place, name in enumerate(names) if name.casefold() == wanted.casefold()]
         if len(same) == 1:
@@ -116,9 +147,7 @@ def _place(table: Table, kind: str, title: str) -> int:
     raise CourseError(f"{table.path} has no column {wanted}: {remedy}{hint}")
 
 
-def _fill(
-    table: Table, kind: str, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool
-) -> None:
+def _fill(table: Table, people: People, column: Column, place: int, done: Filled, *, scales: bool, zeros: bool) -> None:
     """Fill in one column, and note who has no score of it."""
     owners = defaultdict[Person | None, list[str]](list)
     for author in column.scores:
@@ -126,30 +155,37 @@ def _fill(
     unknown = owners[None]
     if zeros and unknown:
         raise CourseError(
-            f"--zeros: {', '.join(unknown)} cannot be found in {table.path}, so a 0 might be for one who handed in"
+            f"--zeros: {listed(unknown)} cannot be found in {table.path}, so a 0 might be for one of them"
         )
     done.named[UNKNOWN] += unknown
-    comma = any(_WITH_COMMA.fullmatch(table.cell(row, place)) for row in range(1, len(table.rows)))
+    maxima, changeable = _maxima(table, people, place), _changeable(table, people, place)
+    cells = [table.cell(row, at) for row in range(1, len(table.rows)) for at in {place, maxima.column}]
+    comma = any(map(_WITH_COMMA.fullmatch, cells))
+    graded = people.worksheet.graded
     for person in people.persons:
-        authors, most = owners[person], _maximum(table, kind, person.row, place)
+        authors, most = owners[person], maxima.points[person.row]
         scores = {column.scores[author] for author in authors}
         done.absent += not authors
+        before = table.cell(person.row, place)
+        # Moodle writes when it changed a grade: a grade without that time was filled in elsewhere.
+        done.again |= bool(before and graded is not None and table.cell(person.row, graded) in ("", "-"))
         if len(scores) > 1:  # of several submissions staff must choose
             done.named[UNKNOWN] += authors
             continue
         score = scores.pop() if scores else 0
-        if _is_locked(table, kind, person.row, place):
+        locked = before.upper() == _EXCUSED if people.kind == "canvas" else is_no(_cell(table, person.row, changeable))
+        if locked:
             done.named[LOCKED] += authors
         elif score is None:
             done.named[UNDECIDED] += authors
         elif authors or zeros:
             points = _scaled(table, column, score, most, scales=scales)
-            if kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
+            if people.kind == "moodle" and most is not None and points > most:  # Moodle would leave out the row
                 points = most
                 done.named[OVER] += authors
-            text, before = points_text(points), table.cell(person.row, place)
+            text, earlier = points_text(points), number_in(before)
             done.scores += 1
-            done.replaced += bool(_NUMBER.fullmatch(before)) and float(before.replace(",", ".")) != float(text)
+            done.replaced += earlier is not None and earlier != points
             table.put(person.row, place, text.replace(".", ",") if comma else text)
 
 
@@ -159,7 +195,7 @@ def _scaled(table: Table, column: Column, score: int, most: int | None, *, scale
     Raises:
         CourseError: they differ from the hand-in's, and scores are not to be scaled.
     """
-    if most is None or most == column.possible:
+    if most is None or most == column.possible or (column.is_bonus and not most):
         return score
     if not scales:
         ours, theirs = points_text(column.possible), points_text(most)
@@ -170,24 +206,68 @@ def _scaled(table: Table, column: Column, score: int, most: int | None, *, scale
     return (2 * score * most + column.possible) // (2 * column.possible)
 
 
-def _maximum(table: Table, kind: str, row: int, place: int) -> int | None:
-    """The points of a column, in hundredths, as the platform has them."""
-    if kind == "canvas":
+@dataclass(frozen=True)
+class _Maxima:
+    """The most points of a column on the platform: where they stand, and in hundredths by the row of a person."""
+
+    column: int
+    points: Mapping[int, int | None]
+
+
+def _maxima(table: Table, people: People, place: int) -> _Maxima:
+    """The points of a column as the platform has them.
+
+    Raises:
+        CourseError: the column takes no points from us, or its points cannot be read.
+    """
+    rows = [person.row for person in people.persons]
+    if people.kind == "canvas":
         lines = [line for line in range(1, len(table.rows)) if _POINTS_POSSIBLE in table.cell(line, 0).casefold()]
         text = table.cell(lines[0], place) if lines else ""
         if _READ_ONLY in text:
             raise CourseError(f"{table.path}: Canvas ignores the column {table.header[place]}, which is read only")
-    else:
-        text = _beside(table, row, _MAXIMUM)
-    return round(float(text.replace(",", ".")) * 100) if _NUMBER.fullmatch(text) else None
+        most = _points(table, place, text) if text else None
+        return _Maxima(place, dict.fromkeys(rows, most))
+    # Moodle writes the maximum behind the grade; for a scale, the words that it consists of.
+    at = people.worksheet.maximum
+    if at is None and people.worksheet.grade is None:
+        at = place + 1 if place + 1 < len(table.header) else None
+    if at is None or at != place + 1:
+        return _Maxima(place, dict.fromkeys(rows, None))
+    return _Maxima(at, {row: _points(table, at, table.cell(row, at)) for row in rows})
 
 
-def _is_locked(table: Table, kind: str, row: int, place: int) -> bool:
-    if kind == "canvas":
-        return table.cell(row, place).upper() == _EXCUSED
-    return _beside(table, row, _CHANGEABLE).casefold() == "no"
+def _points(table: Table, at: int, text: str) -> int:
+    most = number_in(text)
+    if most is None:
+        raise CourseError(
+            f"{table.path}: the column {table.header[at]} says {text!r}, which is no number of points; give it "
+            "points on the platform and no scale, then export the file again"
+        )
+    return most
 
 
-def _beside(table: Table, row: int, title: str) -> str:
-    """What stands in the column of a title, if there is one."""
-    return next((table.cell(row, at) for at, name in enumerate(table.header) if name.casefold() == title), "")
+def _changeable(table: Table, people: People, place: int) -> int | None:
+    """Where Moodle says whether a grade can be changed; None where it says nothing.
+
+    Raises:
+        CourseError: it says so in a language that is not known here.
+    """
+    sheet = people.worksheet
+    if people.kind != "moodle" or sheet.maximum is None:
+        return None
+    if sheet.changeable is not None:
+        cells = [table.cell(person.row, sheet.changeable) for person in people.persons]
+        if is_yes_no(cells):
+            return sheet.changeable
+    elif sheet.maximum + 1 >= len(table.header) or table.header[0].casefold() == "identifier":
+        return None
+    title = table.header[sheet.changeable or sheet.maximum + 1]
+    raise CourseError(
+        f"{table.path}: whether a grade can be changed cannot be read in the column {title}; download it once "
+        "more with English as your language in Moodle"
+    )
+
+
+def _cell(table: Table, row: int, at: int | None) -> str:
+    return "" if at is None else table.cell(row, at)
