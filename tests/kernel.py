@@ -19,6 +19,7 @@ def main() -> None:
     course, exercise = sys.argv[1:]
     shell: Any = InteractiveShell.instance()
     shell.colors = "nocolor"
+    sys.path.insert(0, "")  # as a kernel imports what lies beside its notebook
     shown = {}
     for name, cells in json.load(sys.stdin).items():
         shell.reset(new_session=True)

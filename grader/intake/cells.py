@@ -33,6 +33,21 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
+class Written:
+    """A Python file that a cell writes: `%%writefile name.py`.
+
+    Attributes:
+        name: of the file.
+        text: what is written.
+        appends: whether it is added to what the file has.
+    """
+
+    name: str
+    text: str
+    appends: bool
+
+
+@dataclass(frozen=True)
 class Code:
     """The Python text of a cell.
 
@@ -41,12 +56,14 @@ class Code:
         numbers: of each of them, the line of the cell that it comes from.
         left_out: lines of the cell that only a notebook can run, and that are not in the text.
         tree: of the text; None if it is not Python, or too large to be looked at.
+        written: the file that it writes, if it is a Python file.
     """
 
     lines: tuple[str, ...]
     numbers: tuple[int, ...]
     left_out: tuple[str, ...] = ()
     tree: ast.Module | None = None
+    written: Written | None = None
 
     @property
     def text(self) -> str:
@@ -86,6 +103,8 @@ def python_of(source: str) -> Code:
     numbers = tuple(range(1, len(whole) + 1))
     if len(source) > LARGEST:
         return Code(tuple(whole), numbers)
+    if written := _written(whole):
+        return Code(("",) * len(whole), numbers, tree=ast.Module([], []), written=written)
     text, left_out = _without_cell_magics(source)
     if text and parsed(text) is None:
         text = _with_calls(text)
@@ -170,8 +189,8 @@ def bindings(node: ast.stmt) -> set[str]:
                 pass
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 names.add(name)
-            case ast.alias(name=name, asname=asname):
-                names.add(asname or name.partition(".")[0])
+            case ast.alias() as alias:
+                names.add(bound_by(alias))
             case inner:
                 if isinstance(inner, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and inner.name:
                     names.add(inner.name)
@@ -179,6 +198,38 @@ def bindings(node: ast.stmt) -> set[str]:
                     names.add(inner.rest)
                 todo += ast.iter_child_nodes(inner)
     return names
+
+
+def bound_by(alias: ast.alias) -> str:
+    """Return the name that a part of an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def is_alone(node: ast.stmt, code: Code) -> bool:
+    """Whether nothing but a comment stands beside a statement in its lines, and its lines can be moved to the right."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = code.lines[first].encode()[: node.col_offset]
+    after = code.lines[last].encode("utf-8", "surrogatepass")[node.end_col_offset :].strip()
+    return not before.strip() and (not after or after.startswith(b"#"))
+
+
+def tried(text: str, label: str) -> str:
+    """Return a statement that is left out where it fails, which the output says.
+
+    Lines of a text in several lines must stay as they are; such a statement must succeed, unless it is a simple one.
+    """
+    lines = text.split("\n")
+    tree = parsed(text)
+    if tree is None or len(tree.body) != 1:
+        return text
+    failing = f"except Exception as _failed: print({label!r}, repr(_failed))"
+    if not _has_blocks(tree.body[0]):
+        return f"try: {text}\n{failing}"
+    if any(
+        isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno != part.lineno for part in ast.walk(tree)
+    ):
+        return text
+    return "\n".join([f"try:\n    {lines[0]}", *(f"    {line}" for line in lines[1:]), failing])
 
 
 def _has_blocks(node: ast.stmt) -> bool:
@@ -212,6 +263,15 @@ def _without_cell_magics(source: str) -> tuple[str, list[str]]:
                 left_out.append(_shown(line))
             lines[place] = ""
     return "\n".join(lines), left_out
+
+
+def _written(lines: Sequence[str]) -> Written | None:
+    """Return the Python file that a cell writes into its own folder; None for all other cells."""
+    at = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    match lines[at].split():
+        case ["%%writefile" | "%%file", *options, name] if name.endswith(".py") and name[:-3].isidentifier():
+            return Written(name, "\n".join([*lines[at + 1 :], ""]), bool({*options} & {"-a", "--append"}))
+    return None
 
 
 def _with_calls(source: str) -> str:

@@ -15,7 +15,7 @@ from grader.intake.archive import is_packed
 from grader.intake.code import fault
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, named
-from grader.intake.notebook import Module, modules_of
+from grader.intake.notebook import Module, modules_of, written_files
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
 
@@ -89,6 +89,7 @@ def _candidates(
     candidates: dict[str, list[_Candidate]] = {}
     rest: list[PurePosixPath] = []
     left: list[tuple[PurePosixPath, str]] = []
+    _add_written(contents)
     for path, data in contents.files.items():
         if path.suffix.lower() == NOTEBOOK:
             try:
@@ -119,6 +120,15 @@ def _candidates(
         elif path not in along:
             left.append((path, f"{id} has a file of its own name" if id else how))
     return candidates, left
+
+
+def _add_written(contents: Contents) -> None:
+    """Add the Python files that the cells of notebooks write beside these, where they were not handed in."""
+    for path, data in [*contents.files.items()]:
+        if path.suffix.lower() == NOTEBOOK:
+            for name, text in written_files(data).items():
+                contents.files.setdefault(path.with_name(name), text)
+                contents.disk.setdefault(path.with_name(name), contents.disk[path])
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:

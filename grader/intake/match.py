@@ -6,6 +6,7 @@ do. This is decided here for every platform's download. Strangers wrote the file
 
 from __future__ import annotations
 
+import ast
 import codecs
 import functools
 import io
@@ -170,6 +171,11 @@ def starter_names(exercise: Exercise) -> frozenset[str]:
     return _defined_in(exercise.starter)
 
 
+def given_names(exercise: Exercise) -> frozenset[str]:
+    """Return all names that an exercise's starter gives: its functions and classes, and what it assigns."""
+    return _assigned_in(exercise.starter) | starter_names(exercise)
+
+
 def defined(source: str) -> frozenset[str]:
     """The functions and classes that stand at the beginning of a line."""
     return frozenset(_DEFINED.findall(source))
@@ -178,6 +184,21 @@ def defined(source: str) -> frozenset[str]:
 @functools.cache
 def _defined_in(path: Path) -> frozenset[str]:
     return defined(path.read_text("utf-8", "replace")) if path.is_file() else frozenset()
+
+
+@functools.cache
+def _assigned_in(path: Path) -> frozenset[str]:
+    text = path.read_text("utf-8", "replace") if path.is_file() else ""
+    if syntax_error(text):
+        return frozenset()
+    targets = [node for node in ast.parse(text).body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    return frozenset(
+        part.id for node in targets for part in ast.walk(node) if isinstance(part, ast.Name) and _is_stored(part)
+    )
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def attempt_of(path: PurePosixPath) -> int:

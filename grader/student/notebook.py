@@ -6,6 +6,7 @@ JSON, and gets a report as HTML and as text. A request is untrusted.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -27,7 +28,8 @@ from grader.grading.plan import RunPlan
 from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
-from grader.intake.match import starter_names
+from grader.intake.cells import parsed
+from grader.intake.match import given_names, starter_names
 from grader.intake.notebook import Cell, Module, module_of
 from grader.model import Course, Exercise, GradedCheck, GradedExercise
 from grader.model.check import LINES_TO_TRY
@@ -35,6 +37,8 @@ from grader.model.errors import GraderError
 from grader.report.html import fragment
 from grader.report.terminal import exercise_lines
 
+_MOST_FILES = 50
+_MOST_BYTES = 1 << 20
 _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
@@ -68,13 +72,15 @@ class NotebookGrader:
         cells = [Cell(**row) for row in request["cells"]]
         needed = starter_names(exercise)
         others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
-        module = module_of(cells, (exercise.id, exercise.number), needed, request["names"], others)
+        goes_by = (exercise.id, exercise.number)
+        module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
         if not module.lines:
             missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
             return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}
         # As if it were a file in that folder, whether there is one or not.
         name = exercise.file_name
-        handed_in = submission_of(folder.name, exercise, folder / name, {name: module.source})
+        files = {**_files_beside(folder, module.source), name: module.source}
+        handed_in = submission_of(folder.name, exercise, folder / name, files)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = in_cells(grade_submission(plan, handed_in, lanes).exercises[0], module)
@@ -91,6 +97,40 @@ class NotebookGrader:
             known = Known(self._setup, store)
             self._lanes = self._opened.enter_context(open_lanes(self._exercises, self._setup, known=known))
         return self._lanes
+
+
+def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
+    """Return the Python files of a folder that a module imports, and what these import, by their paths from it."""
+    files: dict[str, bytes] = {}
+    todo = [source]
+    while todo:
+        for name in sorted(_imported(todo.pop())):
+            for path in [folder / f"{name}.py", *sorted((folder / name).rglob("*.py"))][:_MOST_FILES]:
+                place = path.relative_to(folder).as_posix()
+                if (
+                    place not in files
+                    and path.is_file()
+                    and path.stat().st_size <= _MOST_BYTES
+                    and len(files) < _MOST_FILES
+                ):
+                    files[place] = path.read_bytes()
+                    todo.append(files[place])
+    return files
+
+
+def _imported(source: bytes) -> set[str]:
+    """Return the first names of the modules that a file imports; none if it is not Python."""
+    tree = parsed(source.decode("utf-8", "replace"))
+    names: set[str] = set()
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Import(names=aliases):
+                names |= {alias.name.partition(".")[0] for alias in aliases}
+            case ast.ImportFrom(module=str() as module):
+                names.add(module.partition(".")[0])
+            case ast.ImportFrom(module=None, names=aliases):
+                names |= {alias.name for alias in aliases}
+    return names
 
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:

@@ -87,7 +87,7 @@ def test_a_notebook_as_it_was_given_out(tiny: Course, tmp_path: Path) -> None:
     code = starter.split('"""')[2]
     cells = ["import torch", "# 01-1", f"# double\n{code}"]
     notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
-    for more, untouched in (("", True), ("\n# done\nx = 1", False)):
+    for more, untouched in (("", True), ("\n# done\ndef double(x):\n    return x", False)):
         notebook["cells"][2]["source"] += more
         submissions, _ = collected(tiny, tmp_path, {"hw.ipynb": json.dumps(notebook).encode()})
         assert submissions[0].exercises["double"].untouched is untouched

@@ -10,8 +10,8 @@ from grader.grading.plan import in_cells
 from grader.intake.notebook import modules_of
 from grader.model import Course
 
-DOUBLE = "def double(x):\n    return 2 * x"
-TOTAL = "def total(x):\n    return x.sum()"
+DOUBLE = "def double(x):\n    return torch.add(x, x)"
+TOTAL = "def total(x):\n    return torch.sum(x)"
 
 
 def notebook(*cells: str | tuple[str, dict[str, object]]) -> bytes:
@@ -57,19 +57,44 @@ def test_what_is_tried_beside_marked_cells_does_not_count(tiny: Course) -> None:
     """As in the notebook itself: a released one has a marked cell below the heading of each exercise."""
     marked = f"# exercise: double\n{DOUBLE}"
     found = code(tiny, notebook("import torch", "## 01-1 Double it", "x = 1", marked, "y = 2", "## 01-2 Total", TOTAL))
-    assert found["double"].strip() == marked
+    assert found["double"].strip() == f"import torch\n{marked}"
 
 
 def test_a_whole_notebook(tiny: Course) -> None:
-    """Where no cell says it, those are an exercise's that define nothing of another one; or all, by the file's name."""
+    """Where no cell says it, what its functions need is an exercise's; or of one alone, by the file's name."""
     data = notebook("import torch", DOUBLE, "def double_(x):\n    return x", TOTAL, "also = 1")
     whole = code(tiny, data)
     assert set(whole) == {"double", "total"}
     assert TOTAL not in whole["double"]
     assert DOUBLE not in whole["total"]
-    assert all("also = 1" in text for text in whole.values())
+    assert all(text.startswith("import torch\n") and "also" not in text for text in whole.values())
     assert set(code(tiny, data, "Double (1).ipynb")) == {"double"}
     assert code(tiny, notebook("x = 1")) == {}
+
+
+def test_strong_signs_come_before_weak_ones(tiny: Course) -> None:
+    """Functions say of which exercise a notebook is; a comment or heading with another one's name does not."""
+    both = (DOUBLE, "def double_(x):\n    return x")
+    for word in ("# total\nm = 1", "## total", f"# total\n{both[0]}"):
+        for name in ("hw.ipynb", "double.ipynb"):
+            assert set(code(tiny, notebook("import torch", word, *both), name)) == {"double"}
+    assert set(code(tiny, notebook("# exercise: total\ndef totl(x): pass", *both))) == {"double", "total"}
+
+
+def test_a_cell_of_the_students_own_counts(tiny: Course) -> None:
+    """Also where the given cell with the exercise's id was deleted, or left as it was."""
+    given = f"# exercise: total\n{tiny.exercises[1].starter.read_text()}"
+    other = (f"# exercise: double\n{DOUBLE}\ndef double_(x):\n    return x", {"tags": ["double"]})
+    mine = "def total(x):\n    return 3"
+    for cells in ((other, mine), (given, other, mine), ("## total", other, "## double", mine)):
+        assert mine in code(tiny, notebook(*cells))["total"]
+        assert "new_zeros" not in code(tiny, notebook(*cells))["total"]
+
+
+def test_a_notebook_that_imports_the_answer_is_no_answer(tiny: Course) -> None:
+    """The file beside it is."""
+    assert code(tiny, notebook("from double import double", "double(3)"), "double.ipynb") == {}
+    assert set(code(tiny, notebook("from mine import double", "double(3)"), "double.ipynb")) == {"double"}
 
 
 def test_what_is_no_python_is_left_out(tiny: Course) -> None:
@@ -81,11 +106,11 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
         "%%time\ny = 2",
         "from grader.notebook import check\ncheck('total')",
         "this is a sketch",
-        f"{TOTAL}\n!ls",
+        "def total(x):\n    return torch.sum(x) * x.new_ones(len(text)).sum() * y\n!ls",
     )
     module = modules_of(data, "total.ipynb", tiny.exercises)["total"]
     lines = module.source.decode().split("\n")
-    assert lines[:7] == ["", "", "import torch", "", "", "if True:", "    x = 1"]
+    assert lines[:7] == ["", "", "import torch", "", "", "", ""]
     assert "%not a magic" in lines
     assert [line for line in lines if "echo" in line or "check" in line or "sketch" in line] == []
     assert "y = 2" in lines
@@ -95,6 +120,7 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
         "code cell 3: left out `%%bash`, which only a notebook can run",
         "code cell 6 was left out: SyntaxError: invalid syntax, line 1",
         "code cell 7: left out `!ls`, which only a notebook can run",
+        "left out what this exercise does not need: code cell 1 (line 6)",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import COURSES
@@ -26,29 +27,91 @@ def text(*cells: Cell | str) -> str:
     return made(*cells).source.decode()
 
 
+DOUBLE = "def double(x):\n    return x + x"
+USES_ALL = "def double(x):\n    return a, b, c"
+
+
 def test_cells_come_in_the_order_in_which_they_ran() -> None:
-    """All cells that define something count; of each the last run, where it is the same cell and did not fail."""
-    assert text(f"{IMPORT}\ncheck('double')", "import torch", "double(2)", "def double(x):\n    return x + x") == (
-        "import torch\ndef double(x):\n    return x + x\n"
+    """Of each cell the last run counts, where it is the same cell."""
+    assert text(f"{IMPORT}\ncheck('double')", "import torch", "double(2)", DOUBLE) == f"{DOUBLE}\n"
+    runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, USES_ALL))
+    assert text(*runs) == f"b = 1\na = 2\n{USES_ALL}\n"
+    assert text("a = 1", "b = a", "a = 1", USES_ALL) == f"b = a\na = 1\n{USES_ALL}\n"
+
+
+def test_what_the_functions_need_counts() -> None:
+    """By names: what binds them, what that needs, and what changes an object behind them; the rest is left out."""
+    cells = (
+        "import os, math as m\nimport matplotlib.pyplot as plt",
+        "TABLE = {}\ndef register(f):\n    TABLE[f.__name__] = f\n    return f",
+        "@register\ndef twice(x):\n    return m.prod([2, x])",
+        "x = 3\nx.my_typo()\nplt.plot(x)\nwhile True:\n    pass",
+        "def fill():\n    global two\n    two = 2",
+        "fill()\nTABLE['one'] = 1; y = 5",
+        "for key in TABLE:\n    TABLE.pop(key + key, None)",
+        "def double(x):\n    return TABLE['twice'](x) * two / 2",
+        "assert double(3) == 6\nprint(TABLE)",
     )
-    runs = (Cell(1, "a = 1", id="x"), Cell(2, "b = 1", id="y"), Cell(3, "a = 2", id="x"), Cell(4, "c = 1/0", True))
-    assert text(*runs) == "b = 1\na = 2\n"
-    assert text("a = 1", "b = a", "a = 1") == "b = a\na = 1\n"
+    module = made(*cells)
+    assert module.lines == [
+        "try: import math as m",
+        "except Exception as _failed: print('In [1], line 1, was left out:', repr(_failed))",
+        "",
+        *cells[1].split("\n"),
+        *cells[2].split("\n"),
+        *cells[4].split("\n"),
+        "try: fill()",
+        "except Exception as _failed: print('In [6], line 1, was left out:', repr(_failed))",
+        "TABLE['one'] = 1; ",
+        *("try:", "    for key in TABLE:", "        TABLE.pop(key + key, None)"),
+        "except Exception as _failed: print('In [7], line 1, was left out:', repr(_failed))",
+        *cells[7].split("\n"),
+    ]
+    assert module.notes == [
+        "left out what this exercise does not need: In [1] (line 2), In [4], In [6] (line 2), In [9]",
+    ]
+    names: dict[str, Any] = {}
+    exec(module.source, names)
+    assert names["double"](3) == 6
 
 
-def test_a_marked_cell_counts_for_its_exercise_alone() -> None:
-    """Where cells are marked for the exercise, they alone count; else all that are marked for no other one."""
-    mine, other = "# exercise: total, double\na = 1", "# exercise: total\nb = 2"
-    assert text("c = 3", mine, other) == f"{mine}\n"
-    assert text("c = 3", other) == "c = 3\n"
-    assert text("#exercise: 01-1\na = 1", "c = 3") == "#exercise: 01-1\na = 1\n"
+def test_a_cell_that_failed_counts_as_far_as_it_came() -> None:
+    """As in the notebook, what it defined before it failed counts; what failed there may fail again."""
+    failed = Cell(2, "def one(x):\n    return x\ntwo = 2\ntwo = 1 / 0", failed=True)
+    module = made(Cell(1, "two = 3"), failed, Cell(3, "def double(x):\n    return one(x) * two"))
+    names: dict[str, Any] = {}
+    exec(module.source, names)
+    assert names["double"](3) == 6
+    assert module.notes == ["`one` is defined in In [2], which failed: fix that cell, and run it again"]
+    assert made(DOUBLE, Cell(2, "y = 1\ny.typo()", failed=True)).notes == [
+        "left out what this exercise does not need: In [2] (it failed in the notebook)"
+    ]
+
+
+def test_of_several_that_bind_a_name_the_nearest_counts() -> None:
+    """A cell marked for the exercise comes before one that is not marked, and that before one of another exercise."""
+    use = "# exercise: double\ndef double(x):\n    return a"
+    mine, other = "# exercise: total, double\na = 1", "# exercise: total\na = 2"
+    assert text("a = 3", mine, other, use) == f"{mine}\n{use}\n"
+    assert text("a = 3", other, use) == f"a = 3\n{use}\n"
+    assert text(other, use) == f"{other}\n{use}\n"
+    assert text("#exercise: 01-1\na = 1", "c = 3", use) == f"#exercise: 01-1\na = 1\n{use}\n"
+    # What the exercise asks for is taken from no cell that is marked for another one.
+    assert text("# exercise: total\ndef double(x):\n    return x") == ""
+
+
+def test_where_a_function_is_missing_all_definitions_count() -> None:
+    """So that a message can say what is there instead."""
+    cells = ("def double(x): pass", "class Mine:\n    def double_(x): pass", "def duble_(x): pass", "x = 1 / 0")
+    assert made(*cells, needed=("double", "double_")).source.decode() == "\n".join([*cells[:3], ""])
+    assert text(*cells[1:]) == "\n".join([*cells[1:], ""])
 
 
 def test_cells_of_other_exercises_are_left_out() -> None:
     """So are imports that they alone need; what this one uses of them stays."""
-    torch, total = "import torch", "def total(x):\n    return torch.sum(x)"
-    mine, helped = "def double(x):\n    return x + x", "def double(x):\n    return total(x) * 2"
-    for cells, kept in (((torch, total, mine), (mine,)), ((torch, total, helped), (torch, total, helped))):
+    torch, total = "import torch, math", "def total(x):\n    return torch.sum(x)"
+    helped = "def double(x):\n    return total(x) * 2"
+    for cells, kept in (((torch, total, DOUBLE), (DOUBLE,)), ((torch, total, helped), ("import torch", total, helped))):
         numbered = [Cell(at, cell) for at, cell in enumerate(cells, 1)]
         module = module_of(numbered, ("double",), ("double",), (), ("total",))
         assert module.source.decode() == "".join(f"{cell}\n" for cell in kept)
@@ -117,9 +180,11 @@ def test_calls_of_the_students_own_check_stay(call: str) -> None:
 
 def test_what_is_only_shown_is_left_out() -> None:
     """A print at top level is for the notebook, with a note; calls that may do something stay."""
-    module = made("a = [1]\nprint(a)\na.append(2)", "a\nlen(a)", "b = 1")
-    assert module.source.decode() == "a = [1]\n\na.append(2)\nb = 1\n"
-    assert module.notes == ["left out what only shows or tries something: In [1], In [2]"]
+    use = "def double(x):\n    return a + x"
+    module = made("a = [1]\nprint(a)\na.append(2)", "a\nlen(b)", use)
+    assert module.lines[:3] == ["a = [1]", "", "try: a.append(2)"]
+    assert module.lines[4:] == use.split("\n")
+    assert module.notes == ["left out what this exercise does not need: In [1] (line 2), In [2]"]
 
 
 def test_imports_of_the_future_stand_on_top() -> None:
@@ -146,16 +211,14 @@ def test_names_in_memory_alone_are_told() -> None:
         Cell(4, "def three(x): pass", id="changed"),
         Cell(5, "def five(x): pass", id="changed"),
     )
-    notes = made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes
+    notes = sorted(made(*cells, known=("one", "two", "three", "four", "five", "double", "len")).notes)[:3]
     why = "the cell that defined it is gone or was changed; define it in a cell, and run that"
     alone = f"is in the kernel's memory alone: {why}"
     assert notes == [
         f"`four` {alone}",
         "`one` is defined in In [2], which failed: fix that cell, and run it again",
         f"`three` {alone}",
-        "`two` is defined in In [3], which is not of this exercise: begin that cell with  # exercise: double",
     ]
-    assert made(*cells, known=()).notes == []
     assert made("from math import *\ndef double(x):\n    return exp(x)", known=("exp", "double")).notes == []
     assert made("a = 1", known=("double",)).notes[0].startswith("`double` is in the kernel's memory alone")
 
@@ -163,7 +226,7 @@ def test_names_in_memory_alone_are_told() -> None:
 def test_messages_name_cells() -> None:
     """Lines of a file are lines of cells for who reads of them; a function need not be imported from anywhere."""
     told = (
-        "your double.py raised TypeError: no\n    a/b/double.py, line 3, in double\n        x @ 2\n\n"
+        "your double.py raised TypeError: no\n    a/b/double.py, line 2, in double\n        x @ 2\n\n"
         "To see it in plain Python, in the folder a/b:\n"
         "    import torch\n    from double import double\n    print(1)"
     )

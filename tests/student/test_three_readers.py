@@ -1,4 +1,4 @@
-"""Each cell counts in the same way in a saved notebook, in a kernel and in a CI job."""
+"""Each cell counts in the same way in a saved notebook, alone and in a batch, in a kernel and in a CI job."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CELLS: dict[str, tuple[list[str], str]] = {
         "",
     ),
     "another name for ours": (["from grader.notebook import check as c, check\nc('doubl')", RIGHT, "c('doubl')"], ""),
-    "what is tried out": ([RIGHT, "print(double(1))\ndouble(2)"], "left out what only shows or tries something"),
+    "what is tried out": ([RIGHT, "print(double(1))\ndouble(2)"], "left out what this exercise does not need: "),
     "a comment above a cell's magic": ([f"# timed\n\n%time\n{RIGHT}"], "left out `%time`"),
     "a cell to the right": (["    two = 2\n    %time three = 3\n", RIGHT], ""),
     "a shell line that goes on": ([f"!echo hello \\\n  world\n{RIGHT}"], "left out `!echo hello \\`"),
@@ -62,6 +62,30 @@ CELLS: dict[str, tuple[list[str], str]] = {
         ["if 'google.colab' in str(get_ipython()):\n    !pip install torch\n    two = 3\nelse:\n    two = 2",
          RIGHT.replace("2", "two")],
         "left out `!pip install torch`",
+    ),
+    "a cell that failed": ([RIGHT, "x = 1\nx.my_typo()"], "left out what this exercise does not need: "),
+    "functions in a cell that failed": ([f"{RIGHT}\nassert double(2) == 5"], ""),
+    "Colab's drive": (
+        ["from google.colab import drive\ndrive.mount('/content')", RIGHT],
+        "left out what this exercise does not need: ",
+    ),
+    "a package that is not installed": (
+        ["import math, not_installed_here\nimport not_installed_here.pyplot as plt",
+         RIGHT.replace("2 *", "math.isqrt(4) *"), "plt.plot([1])"],
+        "left out what this exercise does not need: ",
+    ),
+    "a loop over the answer": (
+        [RIGHT, "for _ in range(3):\n    double(_)\n    raise ValueError"],
+        "left out what this exercise does not need: ",
+    ),
+    "a name that a later cell defines": ([RIGHT.replace("2", "two"), "two = 2"], ""),
+    "a file that a cell writes": (
+        ["%%writefile written_here.py\ndef twice(x):\n    return 2 * x",
+         "from written_here import twice\ndef double(x):\n    return twice(x)", IN_PLACE],
+        "",
+    ),
+    "a cell that is not marked": (
+        ["def twice(x):\n    return 2 * x", f"# exercise: double\n{RIGHT}\ndouble = twice"], "",
     ),
 }  # fmt: skip
 """Cells that earn full marks, and what is said of them."""
@@ -81,20 +105,25 @@ def test_one_rule(type_grade: WarmGrade, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,
     )
     assert ran.returncode == 0, ran.stderr
     in_kernel = json.loads(ran.stdout)
     for name, (cells, note) in CELLS.items():
         assert "10 / 10 points" in in_kernel[name], (name, in_kernel[name])
         assert note in " ".join(in_kernel[name].split()), (name, in_kernel[name])
-        folder, report = tmp_path / name.replace(" ", "-"), tmp_path / "report.json"
-        folder.mkdir()
+        folder, report = tmp_path / "class" / name.replace(" ", "-"), tmp_path / "report.json"
+        folder.mkdir(parents=True)
         (folder / "double.ipynb").write_text(saved(cells))
         for words in (("run", "--submission"), ("ci", "--course", str(COURSES / "tiny"), "--submission")):
             type_grade(*words, str(folder), "double", "--json", str(report), cwd=COURSES / "tiny")
             (row, *_) = json.loads(report.read_text())["exercises"]
             assert row["score"]["earned"] == 10, (name, words, row)
             assert note in " ".join(row["notes"]), (name, row["notes"])
+    type_grade("batch", str(tmp_path / "class"), "--out", str(tmp_path / "out"), cwd=COURSES / "tiny")
+    reports = [json.loads(path.read_text()) for path in (tmp_path / "out" / "reports").glob("*.json")]
+    assert [report["author"] for report in reports if report["exercises"][0]["score"]["earned"] != 10] == []
+    assert len(reports) == len(CELLS)
 
 
 @pytest.mark.parametrize("cells", [cells for cells, _ in CELLS.values()], ids=[*CELLS])

@@ -1,0 +1,267 @@
+"""Which statements of a notebook the functions of an exercise need, by names and in the order of the cells.
+
+A statement is needed if it binds a name that the functions use, or that a needed statement uses. It is needed for its
+effect if it may change an object behind such a name: it stores into it, or it calls something with it in reach. What an
+exercise needs for an effect alone is tried: if it fails, it is left out, and the student's output says so.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import symtable
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.course.answers import first_line
+from grader.intake.cells import DEFINITIONS, bindings, dotted, python_of
+
+_SHOWING = frozenset({"print", "display", "help"})
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A statement at the top level of a cell.
+
+    Attributes:
+        node: the statement.
+        binds: the names that it binds in the module; a function, also those that it declares global.
+        changes: the names into whose objects it stores: `x[0] = 1`, `x.a = 1`.
+        uses: the names that it needs from elsewhere.
+        has_call: whether it calls anything when it runs.
+    """
+
+    node: ast.stmt
+    binds: frozenset[str]
+    changes: frozenset[str]
+    uses: frozenset[str]
+    has_call: bool
+
+    @property
+    def is_import(self) -> bool:
+        """Whether it only imports."""
+        return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+    @property
+    def is_star(self) -> bool:
+        """Whether it imports names that cannot be known here."""
+        return self.is_import and "*" in self.binds
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it defines a function or class."""
+        return isinstance(self.node, DEFINITIONS)
+
+    @property
+    def only_shows(self) -> bool:
+        """Whether it shows something and changes nothing."""
+        match self.node:
+            case ast.Expr(ast.Call(ast.Name(name))):
+                return name in _SHOWING
+            case ast.Expr(value):
+                return not self.has_call and not isinstance(value, ast.Await)
+        return False
+
+
+@functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
+def steps_of(source: str) -> tuple[Step, ...]:
+    """Return the statements of a cell; none of what is not Python."""
+    code = python_of(source)
+    return tuple(_steps(code.lines, code.tree)) if code.tree is not None else ()
+
+
+def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
+    encoded = [line.encode("utf-8", "surrogatepass") for line in lines]
+    for node in tree.body:
+        first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+        part = [*encoded[first : last + 1]]
+        part[-1] = part[-1][: node.end_col_offset]
+        if first == node.lineno - 1:  # a decorator stands above, in the first column
+            part[0] = part[0][node.col_offset :]
+        used, declared = _symbols(b"\n".join(part).decode("utf-8", "surrogatepass"), node)
+        inside = ast.walk(node) if not isinstance(node, DEFINITIONS) else _outside(node)
+        parts = [*inside]
+        stored = [item for item in parts if isinstance(item, ast.Attribute | ast.Subscript)]
+        changes = {_root(item) for item in stored if isinstance(item.ctx, ast.Store | ast.Del)}
+        has_call = any(isinstance(item, ast.Call | ast.Await) for item in parts)
+        yield Step(node, frozenset(bindings(node) | declared), frozenset(changes - {""}), frozenset(used), has_call)
+
+
+def _outside(node: ast.stmt) -> Iterator[ast.AST]:
+    """The parts of a definition that run when it is defined: its decorators; of a class, all of it."""
+    if isinstance(node, ast.ClassDef):
+        yield from ast.walk(node)
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    for decorator in decorators:
+        yield ast.Call(decorator, [], [])
+        yield from ast.walk(decorator)
+
+
+def _root(node: ast.AST) -> str:
+    """The name at the beginning of `name.a[0].b`; "" without one."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
+    """The global names that a statement uses, and those that functions in it declare global and assign."""
+    try:
+        tables = [symtable.symtable(source, "cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # all names that it has, then
+        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}, set()
+    used, declared = set[str](), set[str]()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_global() and symbol.is_referenced():
+                used.add(symbol.get_name())
+            if table.get_type() != "module" and symbol.is_global() and symbol.is_assigned():
+                declared.add(symbol.get_name())
+    return used, declared
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A statement of one of several cells.
+
+    Attributes:
+        step: the statement.
+        cell: the number of its cell in their order.
+        rank: 0 where it is of the exercise, more where it is further away: of several that bind a name, the nearest do.
+        may_define: whether it may define what the exercise asks for.
+        failed: whether its cell failed in the notebook.
+    """
+
+    step: Step
+    cell: int
+    rank: int = 0
+    may_define: bool = True
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What an exercise needs.
+
+    Attributes:
+        names: that it needs.
+        steps: that it needs.
+        tried: those of them that may fail, and are left out then.
+    """
+
+    names: Collection[str]
+    steps: Collection[Placed]
+    tried: Collection[Placed]
+
+
+def needed_by(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
+    """Return the statements that an exercise needs.
+
+    Args:
+        roots: the names that it asks for.
+        placed: all statements, in order.
+    """
+    binders: dict[str, list[Placed]] = {}
+    for one in placed:
+        for name in one.step.binds:
+            if one.may_define or name not in roots:
+                binders.setdefault(name, []).append(one)
+    names: set[str] = set()
+    chosen: dict[Placed, None] = {}
+    # Where a function is missing, all definitions count: a message says what is there instead of it.
+    first = {*roots} if all(root in binders for root in roots) else {*roots, *_defined(placed)}
+    _take(first, names, chosen, binders)
+    stars = [one for one in placed if one.step.is_star]
+    if stars and any(name not in binders and name not in vars(builtins) for name in names):
+        chosen |= dict.fromkeys(stars)
+    direct = {*chosen}
+    functions = {name for name in roots if any(one.step.is_definition for one in binders.get(name, ()))}
+    while more := [one for one in placed if one not in chosen and _has_effect(one, names, chosen, placed, functions)]:
+        for one in more:
+            chosen[one] = None
+            _take({*one.step.uses}, names, chosen, binders)
+    tried = {one for one in chosen if (one not in direct or one.failed) and not one.step.is_definition}
+    return Needed(names, {*chosen}, tried)
+
+
+def _defined(placed: Sequence[Placed]) -> Iterator[str]:
+    for one in placed:
+        if one.rank < 2 and (one.step.is_definition or isinstance(one.step.node, ast.If)):
+            yield from one.step.binds
+
+
+def _take(todo: set[str], names: set[str], chosen: dict[Placed, None], binders: Mapping[str, Sequence[Placed]]) -> None:
+    """Choose all statements that bind names, and what these need."""
+    while todo:
+        name = todo.pop()
+        if name in names:
+            continue
+        names.add(name)
+        own = binders.get(name, ())
+        nearest = min((one.rank for one in own), default=0)
+        for one in own:
+            if one.rank == nearest and one not in chosen:
+                chosen[one] = None
+                todo |= one.step.uses
+
+
+def _has_effect(
+    one: Placed,
+    names: Collection[str],
+    chosen: Collection[Placed],
+    placed: Sequence[Placed],
+    functions: Collection[str],
+) -> bool:
+    """Whether a statement may change an object that is needed.
+
+    Args:
+        one: the statement.
+        names: that are needed.
+        chosen: the statements that are needed.
+        placed: all statements.
+        functions: of the exercise; what calls one of them tries it.
+    """
+    step = one.step
+    if step.only_shows or step.is_import or step.uses & {*functions}:
+        return False
+    if step.changes & {*names}:
+        return True
+    if not step.has_call:
+        return False
+    state = {
+        name
+        for other in chosen
+        if not other.step.is_import and not other.step.is_definition
+        for name in other.step.binds & {*names}
+    }
+    if step.uses & (state | _changers(state, names, placed, functions)):
+        return True
+    # `torch.manual_seed(0)`, where torch is needed and nothing else is.
+    match step.node:
+        case ast.Expr(ast.Call(function)):
+            module = dotted(function).partition(".")[0]
+            modules = {name for other in chosen if other.step.is_import for name in other.step.binds}
+            return module in modules and step.uses - {*vars(builtins)} <= {*names}
+    return False
+
+
+def _changers(
+    state: Collection[str], names: Collection[str], placed: Sequence[Placed], functions: Collection[str]
+) -> set[str]:
+    """The functions and classes, other than the exercise's, whose code can reach what is needed to change it."""
+    changers: set[str] = set()
+    definitions = [one.step for one in placed if isinstance(one.step.node, DEFINITIONS)]
+    other = [step for step in definitions if not (step.binds | step.uses) & {*functions}]
+    while more := [step for step in other if _changes(step, {*state, *changers}, names) - changers]:
+        changers.update(*(_changes(step, {*state, *changers}, names) for step in more))
+    return changers
+
+
+def _changes(step: Step, reach: Collection[str], names: Collection[str]) -> set[str]:
+    """The name of a definition whose code uses one of these, or assigns a needed name as a global one."""
+    assert isinstance(step.node, DEFINITIONS)
+    own = step.node.name
+    return {own} if step.uses & {*reach} or (step.binds - {own}) & {*names} else set()
