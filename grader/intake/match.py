@@ -14,7 +14,7 @@ import re
 import tokenize
 import unicodedata
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -177,8 +177,24 @@ def given_names(exercise: Exercise) -> frozenset[str]:
 
 
 def defined(source: str) -> frozenset[str]:
-    """The functions and classes that stand at the beginning of a line."""
-    return frozenset(_DEFINED.findall(source))
+    """The functions and classes at the top of a file; of one that is not Python, those that stand at a line's start."""
+    tree = _tree(source)
+    if tree is None:
+        return frozenset(_DEFINED.findall(source))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return frozenset(node.name for node in tree.body if isinstance(node, kinds))
+
+
+def _tree(source: str | bytes) -> ast.Module | None:
+    """The syntax tree of a file, unless it is not Python, or too large to be looked at here."""
+    if len(source) > LARGEST:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a worker shows them
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
 
 
 @functools.cache
@@ -219,9 +235,24 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
     Returns:
         those that come along, by name, in the order in which they were given.
     """
-    lines = (line for text in (main, *around.values()) for line in _IMPORTED.findall(text))
-    words = {word.decode("ascii") for line in lines for word in _WORD.findall(line)}
+    words = {word for text in (main, *around.values()) for word in _imported(text)}
     return {path.as_posix(): data for path, data in around.items() if len(path.parts) == 1 or path.parts[0] in words}
+
+
+def _imported(source: bytes) -> Iterator[str]:
+    """The packages that a file imports something of; of one that is not Python, the words of lines like imports."""
+    if (tree := _tree(source)) is None:
+        for line in _IMPORTED.findall(source):
+            yield from (word.decode("ascii") for word in _WORD.findall(line))
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (one.name.split(".")[0] for one in names)
+            case ast.ImportFrom(module=None, names=names):
+                yield from (one.name for one in names)
+            case ast.ImportFrom(module=str() as module):
+                yield module.split(".")[0]
 
 
 # -- whether it is Python, how it is saved, where things stand ---------------------------------------------------------

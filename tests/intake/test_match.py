@@ -47,6 +47,8 @@ def test_other_names(tiny: Course) -> None:
         (b"def double(x): 0\ndef total(x): 0\ndef double_(x): 0\n", "", "it could be of double or total; name it"),
         (b"def double(x): 0\n", "", "it has neither the name nor the functions of an exercise"),
         (b"    def total(x): 0\n", "", "it has neither the name nor the functions of an exercise"),
+        (b'"""\ndef total(x): 0\n"""\n', "", "it has neither the name nor the functions of an exercise"),
+        (b"def total(x): 0\n# of which (\nx = (", "total", "by the functions that it defines"),
         (b"\xff\0", "", "it has neither the name nor the functions of an exercise"),
     ],
 )

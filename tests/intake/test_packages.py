@@ -13,7 +13,7 @@ from grader.student.own import packed_files
 
 FILES = {
     "double.py": b"from tools.deep import two\nimport beside\n",
-    "beside.py": b"def f():\n    from other import x  # later\n",
+    "beside.py": b'"""Takes\nfrom unused what is left.\n"""\ndef f():\n    from other import x\n',
     "tools/__init__.py": b"",
     "tools/deep/__init__.py": b"from .two import two\n",
     "tools/deep/two.py": b"two = 2\n",
