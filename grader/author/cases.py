@@ -53,6 +53,11 @@ UNUSUAL = {
     "right_and_overwrites": "_overwriting(args, named)",
     "right_in_float64": "_each(right(*args, **named), _wide, tensors=True)",
     "detached": "_each(right(*args, **named), _detached, tensors=True)",
+    "right_with_one_more_dim": "_every(right(*args, **named), lambda value: value[None])",
+    "right_and_expanded": "_every(right(*args, **named), _expanded)",
+    "right_as_a_list": "_every(right(*args, **named), lambda value: value.tolist())",
+    "right_as_an_array": "_every(right(*args, **named), _as_array)",
+    "right_and_transposed": "_every(right(*args, **named), _transposed)",
 }
 """What each gives, as an expression over `args`, `named` and the reference's function `right`."""
 
@@ -61,6 +66,9 @@ MAY_BE_RIGHT = {
     "right_and_overwrites": "arguments that stay as they are",
     "right_in_float64": "dtypes",
     "detached": "gradients",
+    "right_as_a_list": "what kind of object comes back",
+    "right_as_an_array": "what kind of object comes back",
+    "right_and_transposed": "results that are not symmetric",
 }
 """Unusual answers that are right where no rule speaks of this."""
 
@@ -215,6 +223,11 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
         yield Case(exercise, "constant", Answer(path, source.encode(), "", ""), 0)
 
 
+def rules_of(exercise: Exercise, function: str) -> list[str]:
+    """Return the rules that name a function."""
+    return [rule for rule, line in exercise.contract.items() if f"`{function}" in line]
+
+
 def _functions(exercise: Exercise) -> list[str]:
     """The public functions of the reference that a rule names.
 
@@ -224,4 +237,4 @@ def _functions(exercise: Exercise) -> list[str]:
         return []
     body = ast.parse(exercise.reference.read_text(encoding="utf-8")).body
     names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    return [name for name in names if any(f"`{name}" in line for line in exercise.contract.values())]
+    return [name for name in names if rules_of(exercise, name)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.author.cases import MAY_BE_RIGHT, Case
+from grader.author.cases import MAY_BE_RIGHT, Case, rules_of
 from grader.author.text import functions_of, line_of
 from grader.course.layout import Places
 from grader.grading.behaviour import Trace, traces_of
@@ -124,7 +124,7 @@ def judge(exercise: Exercise, problems: Sequence[str], runs: Runs, saved: int = 
     proof.problems += loss_problems(exercise, proof.losses)
     proof.problems += _constant_problems(exercise, runs)
     proof.problems += unsteady_problems(exercise, runs)
-    proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs)]
+    proof.notes += [*_full_marks_notes(exercise, runs), *alike_notes(exercise, runs), *share_notes(exercise, runs)]
     return proof
 
 
@@ -160,14 +160,15 @@ def _problem(case: Case, graded: GradedExercise) -> str:
         case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
         case "unusual" if _has_full_marks(graded) and case.gives not in MAY_BE_RIGHT:
-            return "this unusual answer gets full marks; add a check that looks at what comes back"
+            rules = " and ".join(rules_of(case.exercise, case.function))
+            return f"this unusual answer gets full marks, and breaks {rules}; add a check that looks at what comes back"
         case "reference" | "right":
             what = "the reference" if case.kind == "reference" else "this right answer"
             lost = [verdict for verdict in Verdict if verdict.lost]
             refused = _first(graded, f"{what} does not pass {{}} {{}}; fix one of the two", *lost)
             return refused or _first(graded, f"{what} {_UNCLEAR}", Verdict.INCONCLUSIVE)
         case "wrong":
-            return _escape(case, graded)
+            return _escape(case, graded) or _unpunished(case, graded)
     return ""
 
 
@@ -198,6 +199,18 @@ def _escape(case: Case, graded: GradedExercise) -> str:
         case Verdict.PASSED:
             return f"check_{outcome.check} does not catch this wrong answer ({others}); fix the check, or name another"
     return ""
+
+
+def _unpunished(case: Case, graded: GradedExercise) -> str:
+    """What to say of a wrong answer that is caught and loses nothing, or ""."""
+    score, named = graded.score, next(row for row in graded.checks if row.check.id == case.answer.caught_by)
+    if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.lost:
+        return ""
+    rules = " and ".join(in_order({named.check.contract, *case.answer.breaks} - {""}))
+    return (
+        f"it breaks {rules or 'what ' + case.answer.caught_by + ' examines'} and gets full marks, as "
+        f"check_{case.answer.caught_by} is worth no points; give that check a share"
+    )
 
 
 def _named(case: Case, graded: GradedExercise) -> Outcome:
@@ -389,6 +402,26 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
                 f"{Places.of(exercise).staff.as_posix()}: the wrong answers {', '.join(names)} behave alike with every "
                 f"seed, so that a student with one of these mistakes reads {reads}; merge them, or add a check that "
                 "distinguishes them"
+            )
+
+
+def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
+    """A sentence for each parametrised check whose share, which counts for each case, makes much of the points."""
+    rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
+    cases = Counter(row.check.id.partition("[")[0] for row in rows)
+    shares, possible = Counter[str](), Counter[str]()
+    for row in rows:
+        name = row.check.id.partition("[")[0]
+        shares[name] += row.check.share
+        possible[name] += row.score.possible
+    for name in (name for name, count in cases.items() if count > 1):
+        each = shares[name] // cases[name]
+        if each > 1 or 2 * possible[name] > exercise.points:
+            yield (
+                f"{Places.of(exercise).staff.as_posix()}: check_{name}: its share of {each} counts for each of its "
+                f"{cases[name]} cases, so that it has {shares[name]} of {sum(shares.values())} shares and "
+                f"{points(possible[name])} of {points(exercise.points)} points; if that is too much, give the other "
+                "checks larger shares"
             )
 
 

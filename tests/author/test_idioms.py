@@ -56,8 +56,13 @@ LOOKS = {name: body.partition("student.")[2].partition("(")[0] for name, body in
 """Which function each looks at."""
 
 OVERWRITES = {"arguments_overwritten", "an_overwritten_argument"}
+ONE_MORE_DIM = {"right_with_one_more_dim"}
+"""Of one element, it is the same number."""
+
 PASSES = {
-    "allclose": OVERWRITES,  # what it compares with, it works out after the call
+    # What it compares with, it works out after the call; and it broadcasts.
+    "allclose": {*OVERWRITES, *ONE_MORE_DIM, "right_and_expanded"},
+    **dict.fromkeys(("unpacking", "float", "equals", "item"), ONE_MORE_DIM),
     "shape": {"zeros", "two_percent_more", *OVERWRITES},
     "len": {"zeros", "two_percent_more", *OVERWRITES},
 }

@@ -347,6 +347,74 @@ def test_unusual_answers_need_somebody_who_looks(home: Path, monkeypatch: pytest
     assert [any(f"double gives {gives}" in problem for problem in told) for gives in some] == [True, True]
 
 
+BROADCASTS = """
+import torch
+
+from grader.check import check
+
+
+@check("C1", try_this="double(torch.ones(1))")
+def check_random(student, reference, rng):
+    \"\"\"Doubles matrices\"\"\"
+    x = rng.normal(3, 3)
+    x = x + x.T
+    assert torch.allclose(torch.as_tensor(student.double(x), dtype=torch.float32), reference.double(x))
+
+
+@check("C2", share=0, try_this="double(torch.ones(1))")
+def check_dtype(student):
+    \"\"\"Keeps integers integers\"\"\"
+    assert torch.as_tensor(student.double(torch.tensor([[1]]))).dtype == torch.int64
+"""
+
+
+def test_right_values_in_a_wrong_form_need_somebody_who_looks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `torch.allclose` lets pass is reported with the rule that it breaks; what may be right is asked about."""
+    (home / CHECKS).write_text(BROADCASTS)
+    (home / SHOWN_CHECKS).unlink()
+    course = load_course(home)
+    told = ("right_with_one_more_dim", "right_and_expanded")
+    asked = ("right_as_a_list", "right_as_an_array", "right_and_transposed")
+    cases = [
+        case
+        for case in unusual_cases(course.exercises[0], [])
+        if case.function == "double" and case.gives in (*told, *asked)
+    ]
+    monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
+    (proof,) = verified(course, course.exercises[:1])
+    for gives in told:
+        sentence = f"{STAFF}: double gives {gives}: this unusual answer gets full marks, and breaks C1"
+        assert any(sentence in problem for problem in proof.problems), proof.problems
+    (note,) = (note for note in proof.notes if "full marks" in note)
+    for gives in asked:
+        assert f"double may give {gives}: is there a rule on " in note
+
+
+def test_a_wrong_answer_that_loses_nothing_is_named(home: Path, few_unusual: None) -> None:
+    """The check that catches it may be worth nothing."""
+    (home / CHECKS).write_text((home / CHECKS).read_text().replace('@check("C2"', '@check("C2", share=0'))
+    floats = 'caught by: dtype\n"""\n\n\ndef double(x):\n    return 2.0 * x\n\n\n'
+    in_place = "def double_(x):\n    return x.mul_(2)\n"
+    (home / WRONG).with_name("floats.py").write_text(f'"""You multiply by a float.\n\n{floats}{in_place}')
+    course = load_course(home)
+    (proof,) = verified(course, course.exercises[:1])
+    (problem,) = (problem for problem in proof.problems if "floats.py" in problem)
+    assert "it breaks C2 and gets full marks, as check_dtype is worth no points; give that check a share" in problem
+
+
+def test_shares_of_a_parametrised_check_are_explained(home: Path, few_unusual: None) -> None:
+    """Its share counts for each case."""
+    cases = '@pytest.mark.parametrize("number", [1, 2, 3])\ndef check_random(student, reference, rng, number):'
+    text = (home / CHECKS).read_text().replace("def check_random(student, reference, rng):", cases)
+    (home / CHECKS).write_text(f"import pytest\n{text}")
+    course = load_course(home)
+    (proof,) = verified(course, course.exercises[:1])
+    assert (
+        f"{STAFF}: check_random: its share of 2 counts for each of its 3 cases, so that it has 6 of 10 shares and 6 of "
+        "10 points; if that is too much, give the other checks larger shares"
+    ) in proof.notes
+
+
 def test_no_unusual_answer_breaks_a_sound_course() -> None:
     """Each is tried, and none gets through; who waits is told how many are done."""
     course, told = load_course(COURSES / "tiny"), []
