@@ -245,7 +245,7 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
         questions = (f"{', '.join(names)} may give {gives}: is there a rule on {MAY_BE_RIGHT[gives]}?"
                  for gives, names in functions.items())  # fmt: skip
         where, line = Places.of(exercise).reference.as_posix(), f"also right: {', '.join(functions)}"
-        yield f"{where}: full marks: {'; '.join(questions)} If not, write  {line}  into its docstring"
+        yield f"{where}: full marks: {' '.join(questions)} If not, write  {line}  into its docstring"
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
