@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,8 +19,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from grader.course.files import moment_of
-from grader.course.layout import CLONED
+from grader.course.layout import ARCHIVES, CLONED, NOTEBOOK, PYTHON
+from grader.intake.collect import collect_one
+from grader.model import Exercise
 from grader.model.errors import CourseError
+from grader.model.files import failing_as
+from grader.model.score import counted as counted_text
 from grader.report.gradebook import gradebook_csv
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report
@@ -97,8 +102,59 @@ def moment(text: str) -> datetime:
     return read.astimezone()
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Which commits of a repository count.
+
+    Attributes:
+        course: all exercises of the course.
+        wanted: those of the hand-in: a commit counts if it changed a file of them. With none, every commit counts.
+        not_by: names and addresses, in lower case, whose commits do not count. Those of bots do not count anyway.
+    """
+
+    course: Sequence[Exercise] = ()
+    wanted: Sequence[Exercise] = ()
+    not_by: frozenset[str] = frozenset()
+
+    def is_by_student(self, name: str, address: str) -> bool:
+        """Return whether a commit by this author counts.
+
+        Who pretends to be a bot or staff gains nothing: what such a commit changed does not count either.
+        """
+        return not (_BOT.search(address) or {name.lower(), address.lower()} & self.not_by)
+
+    def places(self, folder: Path, author: str) -> list[str]:
+        """Return where in a checkout the files of the hand-in are, as patterns of git's; none if it has no such file.
+
+        They are Python, notebooks and archives in the folder of each exercise's own file and below, but for the files
+        of other exercises.
+        """
+        submission = collect_one(folder, self.course, self.course, author)
+        paths = {item.id: submission.of(item).path for item in self.course}
+        files = {id: path for id, path in paths.items() if path and path != folder and path.is_relative_to(folder)}
+        inside = {id: path.relative_to(folder) for id, path in files.items()}
+        own = [inside[item.id] for item in self.wanted if item.id in inside]
+        others = {path for id, path in inside.items() if id not in {item.id for item in self.wanted}}
+        endings = (*PYTHON, NOTEBOOK, *ARCHIVES)
+        places = [f":(literal){path.as_posix()}" for path in own]
+        for parent in dict.fromkeys(path.parent for path in own):
+            # In the top folder lie the files of all hand-ins: only what is directly in it.
+            below = "" if parent == Path() else _GLOB.sub(r"\\\g<0>", parent.as_posix()) + "/**/"
+            places += [f":(glob,icase){below}*{ending}" for ending in endings]
+        return places + [f":(exclude,literal){path.as_posix()}" for path in sorted(others - set(own))] if own else []
+
+
+_BOT = re.compile(r"\[bot\]@users\.noreply\.github\.com$|^(project|group)_\d+_bot(_\w+)?@", re.IGNORECASE)
+"""The addresses that GitHub gives to apps, and GitLab to its access tokens."""
+_GLOB = re.compile(r"[*?\[\\]")
+
+
 def clone_class(
-    repositories: Sequence[Repository], folder: Path, until: Callable[[str], datetime | None], server: str
+    repositories: Sequence[Repository],
+    folder: Path,
+    until: Callable[[str], datetime | None],
+    server: str,
+    counted: Counted,
 ) -> Iterator[str]:
     """Clone each repository into a folder of its own, without its history; say of each what was taken.
 
@@ -109,6 +165,7 @@ def clone_class(
         folder: is made, with a folder for each of them.
         until: by a repository's folder, until when the last commit is taken; None for the latest of all.
         server: what the token is for.
+        counted: which commits count.
 
     Raises:
         CourseError: the folder is not empty, or repositories could not be cloned, each with git's reason.
@@ -117,9 +174,10 @@ def clone_class(
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty; name a new folder")
+    token = os.environ.pop(TOKEN, "")  # what reads the files of students does not get it
     for one in repositories:
         try:
-            commit, at = _cloned(one, folder / one.folder, until(one.folder), server)
+            taken = _cloned(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
         except subprocess.CalledProcessError as error:
             shutil.rmtree(folder / one.folder, ignore_errors=True)
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
@@ -127,40 +185,69 @@ def clone_class(
             continue
         except OSError as error:
             raise CourseError(f"git cannot be run ({error.strerror}); install it") from None
-        rows.append((one.folder, one.path, commit, at))
-        yield f"{one.path}: {f'{commit[:12]} of {at}' if commit else 'no commit'}"
+        rows.append((one.folder, one.path, taken.commit, taken.at))
+        yield f"{one.path}: {taken.text}"
     with folder.with_name(f"{folder.name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([CLONED, *rows])
     if problems:
         raise CourseError(*problems)
 
 
-def _cloned(one: Repository, folder: Path, until: datetime | None, server: str) -> tuple[str, str]:
-    """The commit that now lies in the folder, and its time; two blanks where there was none yet."""
+@dataclass(frozen=True)
+class _Taken:
+    """The commit that lies in a folder, and its time; two blanks where there is none."""
+
+    commit: str = ""
+    at: str = ""
+    skipped: int = 0
+
+    @property
+    def text(self) -> str:
+        """It in words."""
+        more = f"; {counted_text(self.skipped, 'later commit')} changed no file of the hand-in"
+        return (f"{self.commit[:12]} of {self.at}" if self.commit else "no commit") + (more if self.skipped else "")
+
+
+def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, counted: Counted) -> _Taken:
+    """Clone a repository, and check out the last commit that counts."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1"}
-    if (token := environ.pop(TOKEN, "")) and one.server == server:
+    if token:
         # In the environment of this one process: an address with a token would stay in a file and in messages.
         header = f"Authorization: Basic {base64.b64encode(f'oauth2:{token}'.encode()).decode()}"
         environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": header}
 
     def git(*words: str) -> str:
         command = ["git", "-c", "core.symlinks=false", *words]
-        return subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout.strip()
+        run = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, errors="replace")
+        return run.stdout.strip()
+
+    def commits(*words: str) -> list[list[str]]:
+        """Those of students, the latest first: identity, time, name and address."""
+        lines = git("-C", str(folder), "log", "--format=%H%x1f%cI%x1f%an%x1f%ae", *words).splitlines()
+        return [row for row in (line.split("\x1f") for line in lines) if counted.is_by_student(*row[2:4])]
 
     # One branch and no tags, so that all commits are those of the branch; an empty repository has none.
-    latest = ["--depth", "1"] if until is None else []
     address = f"{one.server}/{one.path}.git"
-    git("clone", "--quiet", "--no-checkout", "--single-branch", "--no-tags", *latest, address, str(folder))
-    at = [] if until is None else [f"--min-age={int(until.timestamp())}"]
-    commit, _, when = git("-C", str(folder), "log", "--all", "-1", "--format=%H %cI", *at).partition(" ")
-    if commit:
-        git("-C", str(folder), "checkout", "--quiet", "--detach", commit)
+    git("clone", "--quiet", "--no-checkout", "--single-branch", "--no-tags", address, str(folder))
+    latest = commits("--all", *([] if until is None else [f"--min-age={int(until.timestamp())}"]))
+    taken = _Taken(latest[0][0], latest[0][1]) if latest else _Taken()
+    if latest:
+        git("-C", str(folder), "checkout", "--quiet", "--detach", taken.commit)
+    places = counted.places(folder, one.folder) if latest and counted.wanted else []
+    if places and (own := commits(taken.commit, "--", *places)):
+        skipped = next(number for number, row in enumerate(latest) if row[0] == own[0][0])
+        taken = _Taken(own[0][0], own[0][1], skipped)
+        git("-C", str(folder), "checkout", "--quiet", "--detach", "--force", taken.commit)
     shutil.rmtree(folder / ".git")
-    return commit, when
+    return taken
 
 
+_LARGEST, _MOST_EXERCISES, _LONGEST_NAME = 50_000_000, 1_000, 300
+"""A file of more bytes is not read; a report of more exercises, or with a longer name, is none of ours."""
 _COMPARED = ("grader", "torch", "python", "confinement", "device")
 """What may differ from job to job, and make scores that cannot be compared."""
+_SHOWN, _CUT = 8, 40
+"""So many values of it are shown, and so much of each."""
 
 
 @dataclass(frozen=True)
@@ -170,12 +257,14 @@ class Gathered:
     Attributes:
         reports: the latest of each author, by author.
         older: files of reports in whose place a later one of the same author counts.
-        unread: why a file is not a report, for each such file.
+        unread: why a file is not a report of this class, for each such file.
+        several: people whose name is in the reports of several submissions, each with their files.
     """
 
     reports: tuple[ReportFile, ...]
     older: tuple[Path, ...]
     unread: tuple[str, ...]
+    several: Mapping[str, Sequence[Path]]
 
     @property
     def authors(self) -> int:
@@ -191,36 +280,81 @@ class Gathered:
         """What does not count, and what not all reports have in common, so that their scores may not be compared."""
         for path in self.older:
             yield for_terminal(f"not counted, as a later report has the same author: {path.as_posix()}", one_line=True)
+        for author, paths in self.several.items():
+            files = ", ".join(path.as_posix() for path in paths)
+            yield for_terminal(f"{author} has several rows, of several reports; one may count: {files}", one_line=True)
         for name in _COMPARED:
             # An author without any file has a report for which no student code was run, and so no confinement.
             values = {str(value) for report in self.reports if (value := report.environment.get(name)) is not None}
             if len(values) > 1:
-                yield f"{name} is not the same in all reports: {', '.join(sorted(values))}"
+                shown = [for_terminal(value, one_line=True)[:_CUT] for value in sorted(values)]
+                more = f", and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+                yield f"{name} is not the same in all reports: {', '.join(shown[:_SHOWN])}{more}"
         yield from (f"not read: {for_terminal(why, one_line=True)}" for why in self.unread)
 
 
 def gather(folder: Path) -> Gathered:
-    """Read every report below a folder.
+    """Read every report below a folder. A file that is none, or is of another course than most, costs only its own row.
 
     Raises:
-        CourseError: there is no folder, or no report in it, or the reports are of several courses.
+        CourseError: there is no folder, or no report in it, or as many reports are of one course as of another.
     """
     if not folder.is_dir():
         raise CourseError(f"{folder} is not a folder with reports")
-    of_author: dict[str, list[tuple[ReportFile, Path]]] = {}
+    found: list[tuple[ReportFile, Path]] = []
     unread: list[str] = []
     for path in sorted(path for path in folder.rglob("*.json") if path.is_file() and not path.is_symlink()):
         try:
-            report = read_report(path)
-            of_author.setdefault(report.author, []).append((report, path))
+            found.append((_read_small(path), path))
         except CourseError as error:
             unread.append("; ".join(error.problems))
-    if not of_author:
+    if not found:
         raise CourseError(f"{folder} has no report; expected files that grade ci --json or grade --json wrote")
+    course = _course_of_most(folder, [report for report, _ in found])
+    of_author: dict[str, list[tuple[ReportFile, Path]]] = {}
+    for report, path in found:
+        if report.course == course:
+            of_author.setdefault(report.author, []).append((report, path))
+        else:
+            unread.append(f"{path.as_posix()} is of the course {report.course[:_LONGEST_NAME]!r}")
     inorder = [sorted(of_author[author], key=lambda one: one[0].graded_at) for author in sorted(of_author)]
-    courses = sorted({report.course for own in inorder for report, _ in own})
-    if len(courses) > 1:
-        names = ", ".join(courses)
-        raise CourseError(f"{folder} has reports of several courses ({names}); put those of each into its own folder")
     older = tuple(path for own in inorder for _, path in own[:-1])
-    return Gathered(tuple(own[-1][0] for own in inorder), older, tuple(unread))
+    rows: dict[str, list[Path]] = {}
+    for report, path in (own[-1] for own in inorder):
+        for member in report.members:
+            rows.setdefault(member, []).append(path)
+    several = {author: paths for author, paths in rows.items() if len(paths) > 1}
+    return Gathered(tuple(own[-1][0] for own in inorder), older, tuple(unread), several)
+
+
+def _read_small(path: Path) -> ReportFile:
+    """Read a report, unless it is too large to be one.
+
+    Raises:
+        CourseError: it is none.
+    """
+    name = path.as_posix()
+    with failing_as(f"{name} cannot be read"):
+        size = path.stat().st_size
+    if size > _LARGEST:
+        raise CourseError(f"{name} is not a report: it is larger than {_LARGEST // 1_000_000} MB")
+    report = read_report(path)
+    names = (report.author, *report.members, *(exercise.id for exercise in report.exercises))
+    if len(report.exercises) > _MOST_EXERCISES or len(report.members) > _MOST_EXERCISES:
+        raise CourseError(f"{name} is not a report: it has more than {_MOST_EXERCISES} exercises or authors")
+    if any(len(each) > _LONGEST_NAME for each in names):
+        raise CourseError(f"{name} is not a report: a name in it is longer than {_LONGEST_NAME} characters")
+    return report
+
+
+def _course_of_most(folder: Path, reports: Sequence[ReportFile]) -> str:
+    """Return the course that most reports are of: what one job wrote decides nothing about the others.
+
+    Raises:
+        CourseError: as many are of one course as of another.
+    """
+    (course, most), *others = Counter(report.course for report in reports).most_common()
+    if others and others[0][1] == most:
+        names = ", ".join(sorted({report.course[:_LONGEST_NAME] for report in reports})[:_SHOWN])
+        raise CourseError(f"{folder} has reports of several courses ({names}); put those of each into its own folder")
+    return course

@@ -444,25 +444,44 @@ def package_command(
     metavar="TIME",
     help="Take the last commit until then; by default when the hand-in is due for its author.",
 )
-def clone_command(names: Path, folder: Path, handin: str | None, course_folder: Path | None, until: str | None) -> None:
+@click.option(
+    "--not-by",
+    "not_by",
+    metavar="WHO",
+    multiple=True,
+    help="Commits by this name or e-mail address do not count, as those of staff. May be given several times.",
+)
+def clone_command(
+    names: Path,
+    folder: Path,
+    handin: str | None,
+    course_folder: Path | None,
+    until: str | None,
+    not_by: tuple[str, ...],
+) -> None:
     """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
 
-    A token in CLASS_TOKEN may read them. DIR.csv says which commit of which repository each folder is, and when it was
-    made; grade batch counts days late by that.
+    With --handin only commits count that changed a file of it; those of bots never count. A token in CLASS_TOKEN may
+    read the repositories. DIR.csv says which commit of which repository each folder is, and when it was made; grade
+    batch counts days late by that.
     """
-    from grader.ci.clones import clone_class, moment, read_class, server_of
+    from grader.ci.clones import Counted, clone_class, moment, read_class, server_of
     from grader.report.people import folded
 
     server = server_of(os.environ)
     repositories = read_class(names, server)
     at, longer = moment(until) if until else None, dict[str, datetime]()
     course = options.course_here(course_folder) if handin is not None else None
-    if course and (chosen := options.handin_of(course, handin)) and chosen.due and not at:
+    chosen = options.handin_of(course, handin) if course else None
+    counted = Counted(not_by=frozenset(who.lower() for who in not_by))
+    if course and chosen:
+        counted = replace(counted, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises))
+    if course and chosen and chosen.due and not at:
         slack = timedelta(minutes=course.policy.slack_minutes)
         longer = {folded(name): due + slack for name, due in chosen.extensions.items()}
         at = chosen.due + slack
     say = Say()
-    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server):
+    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server, counted):
         say.prose(line)
     say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
     if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):

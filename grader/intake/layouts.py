@@ -260,31 +260,54 @@ def _first(path: Path) -> str:
 NBGRADER = Layout("nbgrader", "nbgrader's submitted folder", _fits_nbgrader, _read_nbgrader)
 
 
-# Clones of students' repositories, as `gh classroom clone student-repos` lays them out.
+# Clones of students' repositories. `gh classroom clone student-repos` puts ASSIGNMENT-STUDENT into
+# ASSIGNMENT-submissions; `gh teacher download` of Classroom 50 puts CLASSROOM-ASSIGNMENT-STUDENT into
+# CLASSROOM-ASSIGNMENT_submissions_TIME, or into another folder, with a scores.csv that lists the students.
 
-_SUFFIX = "-submissions"
+_PARENT = re.compile(r"(.+)(?:-submissions|_submissions_\d{4}(?:_\d\d){2}_T(?:_\d\d){3})")
+_SCORES, _STUDENT, _TAG = "scores.csv", "username", "submission_tag"
 
 
 def _fits_clones(items: Sequence[Path]) -> bool:
     return _mostly(items, lambda item: item.is_dir() and (item / ".git").exists())
 
 
-def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
+def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike: bool = False) -> Taken:
     folders = [item for item in items if item.is_dir()]
-    slug = _slug(folders)
-    handed = [Handed(author, (author,), (Part(item),)) for item in folders if (author := item.name.removeprefix(slug))]
-    return handed, [_nobodys(item, "a file beside the repositories") for item in items if not item.is_dir()]
+    slug = _slug(folders) or (_shared([item.name for item in folders]) if alike else "")
+    handed = [Handed(author, (author,), (Part(item),)) for item in folders if (author := item.name[len(slug) :])]
+    others = [item for item in items if not item.is_dir() and item.name != _SCORES]
+    return handed, [_nobodys(item, "a file beside the repositories") for item in others]
 
 
 def _slug(folders: Sequence[Path]) -> str:
-    """What the names of repositories begin with: the assignment's, and a hyphen."""
-    names = [item.name for item in folders]
-    parent = folders[0].parent.name if folders else ""
-    prefix = parent.removesuffix(_SUFFIX) + "-" if parent.endswith(_SUFFIX) else ""
-    if prefix and all(name.startswith(prefix) and name != prefix for name in names):
-        return prefix
-    # Up to a hyphen, so that no letters of authors' names that are alike go with it.
-    shared = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071  of letters
+    """What the names of repositories begin with: the assignment's name as a platform says it, and a hyphen; else "".
+
+    What names have in common says nothing: anna-k and anna-m are two students.
+    """
+    names = [item.name.lower() for item in folders]
+    parent = _PARENT.fullmatch(folders[0].parent.name) if folders else None
+    slugs = [f"{parent[1].lower()}-"] if parent else []
+    if folders and (students := _students50(folders[0].with_name(_SCORES))):
+        slugs += [names[0].removesuffix(each) for each in students if names[0].endswith(f"-{each}")]
+        slugs = [slug for slug in slugs if all(name.removeprefix(slug) in students for name in names)]
+    fitting = {slug for slug in slugs if all(name.startswith(slug) and name != slug for name in names)}
+    return fitting.pop() if len(fitting) == 1 else ""
+
+
+def _students50(table: Path) -> set[str]:
+    """The students whom the scores.csv of Classroom 50 lists, in lower case; none if it is another file."""
+    if not table.is_file():
+        return set()
+    with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.DictReader(file)
+        is_theirs = {_STUDENT, _TAG} <= set(rows.fieldnames or ())
+        return {name.lower() for row in rows if (name := row[_STUDENT])} if is_theirs else set()
+
+
+def _shared(names: Sequence[str]) -> str:
+    """What all names begin with, up to a hyphen, so that no letters of authors' names that are alike go with it."""
+    shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
     return slug if slug not in names else ""
 
@@ -335,6 +358,8 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
         SubmissionError: nothing can be read there, or it has no submission.
     """
     path, name, known = download.path, download.name, {layout.name: layout for layout in LAYOUTS}
+    # Who says that these are clones says that their names begin with the assignment's.
+    known[CLONES.name] = replace(CLONES, read=partial(_read_clones, alike=True))
     if name is not None and name not in known:
         raise SubmissionError(f"there is no layout {name!r}{suggestion(name, list(known))}")
     forced = None if name is None else known[name]

@@ -115,3 +115,36 @@ def test_days_late_of_clones(home: Path, tmp_path: Path) -> None:
     assert (tmp_path / "due" / "cs1--ada" / "double.py").read_text() == "2026-11-27T18:09:00+00:00"
     assert (tmp_path / "due" / "cs1--bo" / "double.py").read_text() == "2026-11-28T19:05:00+01:00"
     assert late("later", "--until", "2026-11-30") == {"cs1--ada": 2, "cs1--bo": 1}
+
+
+def test_commits_that_do_not_count(home: Path, tmp_path: Path) -> None:
+    """Neither what changed no file of the hand-in, nor bots and staff make work late, or change what is graded."""
+    late = "2026-11-29T12:00:00+00:00"
+    course = home / "course.yaml"
+    course.write_text(f"{course.read_text()}timezone: UTC\n")
+    servers = {name: tmp_path / "server" / "cs1" / f"{name}.git" for name in ("flat", "helper", "folder", "notes")}
+    for name, there in servers.items():
+        there.mkdir(parents=True)
+        git(there, "init", "-q")
+        place = {"flat": "", "notes": ""}.get(name, "week [1]*/double/")
+        commit(there, {f"{place}double.py": "early", f"{place}helper.py": "early", "total.py": "early"})
+        commit(there, {"total.py": "late", "notes.txt": "late", "week [1]*/README.md": "late"}, late)
+    commit(servers["helper"], {"week [1]*/double/helper.py": "late"}, late)
+    for who in ("bot <1+tool[bot]@users.noreply.github.com>", "bo <project_7_bot_ab12@noreply.gitlab.x>", "Jo <jo@x>"):
+        for name in ("flat", "folder"):
+            (file,) = servers[name].rglob("double.py")
+            file.write_text(f"by {who}")
+            git(servers[name], "add", ".")
+            git(servers[name], "commit", "-q", "-m", "x", f"--author={who}", at=late)
+    (tmp_path / "class.txt").write_text("".join(f"cs1/{name}\n" for name in servers))
+    env = {**os.environ, "GITHUB_SERVER_URL": f"file://{tmp_path / 'server'}"}
+    words = ("--course", str(home), "--handin", "week1", "--until", "2026-11-30", "--not-by", "JO@x")
+    ran = run_grade("clone", "class.txt", "in", *words, cwd=tmp_path, env=env)
+    assert ran.returncode == 0, ran.stderr
+    with (tmp_path / "in.csv").open() as table:
+        times = {row[0]: row[3][:10] for row in list(csv.reader(table))[1:]}
+    early = "2026-11-20"
+    assert times == {"cs1--flat": early, "cs1--helper": late[:10], "cs1--folder": early, "cs1--notes": early}
+    assert [path.read_text() for path in (tmp_path / "in").rglob("double.py")] == ["early"] * 4
+    assert "cs1/notes: " in ran.stdout
+    assert "; 1 later commit changed no file of the hand-in" in " ".join(ran.stdout.split())

@@ -64,3 +64,35 @@ def test_what_cannot_be_gathered_is_refused(tmp_path: Path) -> None:
     written(tmp_path, {"a.json": report("ada", {"a": 1}), "b.json": report("ada", {"a": 2}, course="d")})
     ran = CliRunner().invoke(main, ["gather", str(tmp_path)])
     assert (ran.exit_code, "has reports of several courses (c, d)" in ran.output) == (2, True)
+
+
+def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
+    """The others keep their rows and columns, whatever a job of a student's wrote; each such file is named."""
+    forged: dict[str, str | bytes] = {
+        "huge.json": b" " * 50_000_001,
+        "deep.json": b"[" * 200_000,
+        "digits.json": report("eve", {"a": 1}).replace('"version": 1', f'"version": {"9" * 6000}'),
+        "signs.json": report("\ud800", {"a": 1}),
+        "bytes.json": b"\xff\xfe{}",
+        "long.json": report("e" * 200_000, {"a": 1}),
+        "wide.json": report("eve", {f"x{number}": 0 for number in range(2_000)}),
+        "course.json": report("eve", {"a": 1}, course="another \x1b[31mcourse"),
+        "points.json": report("eve", {"a": 1000}),
+        "all.json": report("eve", {"a": 1}, authors=["eve", "bo"]),
+        "where.json": report("fay", {"a": 1}, environment={"torch": "\x1b[31m" + "t" * 5_000}),
+    }
+    honest = {f"{name}.json": report(name, {"a": 3}) for name in ("ada", "bo", "cy")}
+    written(tmp_path / "in", {**forged, **honest})
+    out = tmp_path / "gradebook.csv"
+    ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
+    assert ran.exit_code == 0, ran.output
+    columns, *rows = csv.reader(out.read_text("utf-8").splitlines())
+    assert columns[:3] == ["author", "a", "earned"]
+    assert [row[:2] for row in rows if row[0] in ("ada", "cy")] == [["ada", "3"], ["cy", "3"]]
+    assert {row[0] for row in rows} == {"ada", "bo", "cy", "eve", "fay", "\\ud800"}  # written so that UTF-8 has it
+    unread = [line for line in ran.output.splitlines() if line.startswith("not read: ")]
+    for name in ("huge", "deep", "digits", "bytes", "long", "wide", "course", "points"):
+        assert len([line for line in unread if f"{name}.json" in line]) == 1, ran.output
+    assert "bo has several rows, of several reports; one may count: " in ran.output
+    assert "\x1b" not in ran.output
+    assert max(map(len, ran.output.splitlines())) < 1_000

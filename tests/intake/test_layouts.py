@@ -214,6 +214,34 @@ def test_who_typed_a_text_has_a_row(tiny: Course, tmp_path: Path) -> None:
         assert [handed.late for handed in intake.handed] == [False, False, True]
 
 
+SCORES = "username,first_name,score,submission_tag\nAda,,1,submit/x\nanna-k,,,\nk,,,\nbo,,,\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "authors", "scores"),
+    [
+        (("repos/anna-k", "repos/anna-m"), ["anna-k", "anna-m"], ""),
+        (("hw-anna-k", "hw-anna-m"), ["hw-anna-k", "hw-anna-m"], ""),
+        (("hw-submissions/hw-anna-k", "hw-submissions/hw-anna-m"), ["anna-k", "anna-m"], ""),
+        (("cs-hw_submissions_2026_05_09_T_14_30_45/cs-hw-anna-k",), ["anna-k"], ""),
+        (("mine/cs-hw-ada", "mine/cs-hw-anna-k", "mine/cs-hw-bo"), ["ada", "anna-k", "bo"], SCORES),
+        (("mine/cs-hw-anna-k", "mine/cs-hw-k"), ["anna-k", "k"], SCORES),
+        (("mine/anna-k", "mine/bo"), ["anna-k", "bo"], SCORES),
+    ],
+)
+def test_whose_a_clone_is(
+    tiny: Course, tmp_path: Path, names: tuple[str, ...], authors: list[str], scores: str
+) -> None:
+    """What a platform calls the assignment is cut off, and nothing else; what names have in common says nothing."""
+    written(tmp_path / "in", {f"{name}/{file}": "" for name in names for file in (".git/HEAD", "double.py")})
+    if scores:
+        written(tmp_path / "in" / Path(names[0]).parent, {"scores.csv": scores})
+    with taken_in((tmp_path / "in" / names[0]).parent, tiny.exercises) as intake:
+        assert intake.title().startswith("clones of repositories")
+        assert [handed.key for handed in intake.handed] == authors
+        assert not intake.unmatched
+
+
 def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
     """A folder of folders is read as what somebody says it is; a wrong word is answered with the nearest."""
     written(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})

@@ -196,9 +196,11 @@ def empty_python(folder: Path) -> Path:
     for name in ("python", "python3"):
         (programs / name).symlink_to(version)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}
-    subprocess.run(
-        [programs / "python", "-I", "-m", "ensurepip", "--default-pip"], check=True, env=env, capture_output=True
-    )
+    subprocess.run([programs / "python", "-I", "-m", "ensurepip"], check=True, env=env, capture_output=True)
+    for name in ("pip", "pip3"):  # ensurepip's name this folder's Python, and copies would install into it
+        (programs / name).unlink(missing_ok=True)
+        (programs / name).write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n')
+        (programs / name).chmod(0o755)
     return programs
 
 
