@@ -178,6 +178,8 @@ def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> 
     """How a check ends if a file does not load; `before`: although it has loaded before."""
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
+    if raised.builtin == "SystemExit":
+        head = f"{what} ends itself while it loads, by exit(), sys.exit() or SystemExit; remove that call"
     below = carets(raised.lines[-1].text.rstrip("\n"), *raised.caret) if raised.caret and raised.lines else []
     story = "\n".join([head, *shown_lines(raised.lines, folder), *below])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.

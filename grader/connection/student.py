@@ -6,6 +6,7 @@ file, and those of ours. What comes back is untrusted.
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,6 +16,8 @@ from typing import Any
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import NoSuchName, NotUsable
 from grader.wire.memory import parts
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Student:
@@ -79,7 +82,38 @@ def _missing(connection: Connection, name: str) -> str:
     names = {other.lower(): other for other in connection.names()}
     near = " or ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
     hint = f"; did you mean {near}?" if near else ""
+    if elsewhere := _elsewhere(connection.files.get(f"{connection.module}.py", b""), name):
+        hint = f" at its top level: {elsewhere}"
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
+
+
+def _elsewhere(text: bytes, name: str) -> str:
+    """Return where a file defines a name that it lacks at its top level, and what to do; "" if nowhere."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it was loaded, so a message needs no more
+        return ""
+    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    while todo:
+        node, where = todo.pop()
+        if isinstance(node, _DEFINITIONS):
+            if node.name == name and where:
+                return f"line {node.lineno} defines it {where}"
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            where = f"in the {kind} `{node.name}`; move it out of that, to the beginning of a line"
+        elif isinstance(node, ast.If) and not where:
+            where = _in_block(node)
+        todo += [(child, where) for child in ast.iter_child_nodes(node)]
+    return ""
+
+
+def _in_block(node: ast.If) -> str:
+    match node.test:
+        case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
+            condition = 'under `if __name__ == "__main__"`, which runs only if the file is started as a program'
+        case _:
+            condition = f"under the `if` of line {node.lineno}, which did not run"
+    return f"{condition}; move it out of that, to the beginning of a line"
 
 
 class Probe:

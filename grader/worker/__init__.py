@@ -3,6 +3,7 @@
 __main__, server   the server: imports torch and NumPy and nothing of the course, forks workers
 serve              a worker: starts, forked or as a fresh interpreter, is confined, loads a submission, answers
                    requests: call this function, run this probe
+importer           imports the submission's modules from the bytes that were analysed
 surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
 own_probes         the probes that are ready-made; a call on several ranks
 counting           what one call costs, by hooks of PyTorch

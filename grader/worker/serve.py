@@ -13,7 +13,6 @@ import builtins
 import contextlib
 import difflib
 import functools
-import importlib.util
 import inspect
 import linecache
 import os
@@ -43,6 +42,7 @@ from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.memory import Table, padded, starts_of
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
 from grader.worker import own_probes, surroundings
+from grader.worker.importer import OwnModules
 from grader.worker.surroundings import fill_memory, seed, show_device
 
 
@@ -261,9 +261,11 @@ class Submission:
             mode = _READ_ONLY if file_name in data else 0o666
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
                 file.write(text.tobytes())
-        sys.path.append(self._folder)
+        own = {name: text.tobytes() for name, text in {**files, **data}.items() if name.endswith(".py")}
+        modules = OwnModules(self._folder, own)
+        modules.install()
         sys.argv[:] = [name + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
-        module = self._spaces["student"] = _import_file(name, Path(self._folder, name + ".py"))
+        module = self._spaces["student"] = modules.load(name)
         self._gradients = torch.is_grad_enabled()
         if secret:  # the reference: nothing that another worker could find
             for file_name in files.keys() - data.keys():
@@ -328,16 +330,6 @@ def _items(obj: Any) -> list[Any]:
 
 _ON_OBJECTS: Operations = {"call": _call, "get": getattr, "set": setattr, "item": getitem, "len": len, "iter": _items}
 """What a request does with an object: as these functions are before student code is loaded."""
-
-
-def _import_file(name: str, path: Path) -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _unsupported(error: Unsupported) -> dict[str, Any]:

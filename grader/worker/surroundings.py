@@ -8,9 +8,13 @@ first sent or received, and lives as long as a request.
 from __future__ import annotations
 
 import ctypes
+import functools
+import importlib
+import os
 import random
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,6 +60,26 @@ def preload() -> None:
     """Import what a simulated accelerator needs, in a process that forks."""
     accelerator.preload()
     slow_imports.leave_slow_imports_out()
+    compile_nothing()
+
+
+def compile_nothing() -> None:
+    """Let `torch.compile` run a function as it is: the compiler starts other programs, which student code must not.
+
+    PyTorch does the same with `TORCHDYNAMO_DISABLE=1`, but loads the compiler first, which takes seconds. A module is
+    wrapped, so that the names in its `state_dict` begin with `_orig_mod.`, as everywhere.
+    """
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+
+    @functools.wraps(torch.compile)
+    def as_it_is(model: Any = None, **options: Any) -> Any:
+        if model is None:
+            return lambda function: torch.compile(function, **options)  # which a simulated device may have replaced
+        if isinstance(model, torch.nn.Module):
+            return importlib.import_module("torch._dynamo.eval_frame").DisableContext()(model)
+        return model
+
+    torch.compile = as_it_is
 
 
 def show_device(mode: str) -> None:

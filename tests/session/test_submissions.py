@@ -55,7 +55,8 @@ def test_encodings_that_python_reads(grade_text: Grade, text: bytes) -> None:
         pytest.param("x = 1\0\n", ["null bytes"], id="nul"),
         pytest.param("1 / 0\n", ["ZeroDivisionError", "line 1"], id="raises"),
         pytest.param("def f():\n\treturn 1\n        return 2\n", ["does not load"], id="tabs"),
-        pytest.param("raise SystemExit(0)\n", ["SystemExit"], id="exit"),
+        pytest.param("raise SystemExit(0)\n", ["ends itself while it loads", "SystemExit", "line 1"], id="exit"),
+        pytest.param("x = 1\nexit()\n", ["your double.py ends itself while it loads", "line 2"], id="exit()"),
     ],
 )
 def test_one_that_does_not_load(grade_text: Grade, text: str | bytes, told: list[str]) -> None:
@@ -144,6 +145,34 @@ def test_a_call_that_does_not_answer_is_ended(function: Function, body: str) -> 
     assert len(lost.value.frames) == ("sleep" in body)  # the line where it was, if it told one
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("class Answer:\n    def double(x): pass\n", "line 2 defines it in the class `Answer`; move it out of that"),
+        ("def f():\n    def double(x): pass\n", "line 2 defines it in the function `f`; move it out of that"),
+        (
+            "if __name__ == '__main__':\n    def double(x): pass\n",
+            'line 2 defines it under `if __name__ == "__main__"`, which runs only if the file is started as a program',
+        ),
+        ("if 0:\n    def double(x): pass\n", "line 2 defines it under the `if` of line 1, which did not run"),
+    ],
+)
+def test_a_function_that_is_elsewhere(grade_text: Grade, text: str, told: str) -> None:
+    """A function that is not at the top level of the file is missing, and the message says where it is."""
+    graded = grade_text(text)
+    assert f"your double.py has no `double` at its top level: {told}" in message(graded, "small")
+    assert set(verdicts(graded).values()) == {"error"}
+
+
+def test_a_compiled_function(grade_text: Grade) -> None:
+    """No compiler can run beside the grader: `torch.compile` leaves a function as it is."""
+    double = "import torch\n@torch.compile\ndef double(x):\n    return 2 * x\n"
+    text = f"{double}\ndouble_ = torch.compile(lambda x: x.mul_(2))\n"
+    assert grade_text(text).score.earned == 1000
+    text = text.replace("@torch.compile", "@torch.compile(fullgraph=True, mode='max-autotune')")
+    assert grade_text(text).score.earned == 1000
+
+
 def test_missing_function_names_a_near_one(grade_text: Grade) -> None:
     """A function that is not there is named, with what is there instead."""
     graded = grade_text("def doubel(x):\n    return 2 * x\n")
@@ -163,11 +192,12 @@ def test_prints_of_a_megabyte(grade_text: Grade) -> None:
 
 
 def test_own_modules_can_be_imported(tiny: Course, fork_lane: Lane, tmp_path: Path) -> None:
-    """A file beside the exercise's own comes along; it shadows nothing of the standard library."""
+    """A file beside the exercise's own comes along; as in plain Python, it comes before the standard library's."""
     (tmp_path / "mine.py").write_text("FACTOR = 2\n")
-    (tmp_path / "fractions.py").write_text("raise RuntimeError('shadowed')\n")
+    (tmp_path / "fractions.py").write_text("HALF = 0.5\n")
     grade = grader_of(tiny, fork_lane, tmp_path)
-    graded = grade(f"import fractions\nfrom mine import FACTOR\ndef double(x):\n    return FACTOR * x\n{IN_PLACE}")
+    text = "from fractions import HALF\nfrom mine import FACTOR\ndef double(x):\n    return 2 * HALF * FACTOR * x\n"
+    graded = grade(text.replace("2 * HALF", "int(2 * HALF)") + IN_PLACE)
     assert graded.score.earned == 1000
 
 

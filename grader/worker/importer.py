@@ -1,0 +1,105 @@
+"""Imports the submission's modules from the bytes that were read and analysed.
+
+So the code that was analysed is the code that runs, and no file that student code writes can replace it. As in plain
+Python, a module beside the answer comes before an installed one of the same name, but not before one that is built into
+the interpreter.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from importlib.abc import SourceLoader
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import module_from_spec, spec_from_loader
+
+
+class OwnModules(SourceLoader):
+    """Finds and loads the modules of a submission.
+
+    Args:
+        folder: where its files are; lines of errors name them there.
+        files: the Python files, by their paths from the folder.
+    """
+
+    def __init__(self, folder: str, files: Mapping[str, bytes]) -> None:
+        self._folder = folder
+        self._files = dict(files)
+
+    def install(self) -> None:
+        """Let import statements find these modules before installed ones, also where such a one is loaded already."""
+        place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+        sys.meta_path.insert(place, self)
+        own = {file.partition("/")[0].removesuffix(".py") for file in self._files}
+        loaded = {name for name in own & sys.modules.keys() if name not in sys.builtin_module_names}
+        # What no file of the submission imports stays, for the libraries that do.
+        for name in loaded & self._imported():
+            for module in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+                del sys.modules[module]
+
+    def load(self, name: str) -> types.ModuleType:
+        """Import the module of this name.
+
+        Raises:
+            ImportError: there is no such file.
+        """
+        spec = self.find_spec(name)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{name}.py is not a Python file")
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module of the submission; part of the protocol of importers."""
+        if path is not None and not any(str(each).startswith(self._folder) for each in path):
+            return None  # a part of an installed package
+        if self._file_of(fullname):
+            return spec_from_loader(fullname, self)
+        place = fullname.replace(".", "/")
+        if any(file.startswith(f"{place}/") for file in self._files):  # a package without an __init__.py
+            spec = ModuleSpec(fullname, None, is_package=True)
+            spec.submodule_search_locations = [os.path.join(self._folder, place)]
+            return spec
+        return None
+
+    def _file_of(self, fullname: str) -> str:
+        """The file of a module, by its path from the folder; "" if there is none."""
+        place = fullname.replace(".", "/")
+        return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether a module is a package; part of the protocol of loaders."""
+        return self._file_of(fullname).endswith("/__init__.py")
+
+    def get_filename(self, fullname: str) -> str:
+        """The path of a module; part of the protocol of loaders."""
+        if not (file := self._file_of(fullname)):
+            raise ImportError(f"there is no {fullname} in the submission", name=fullname)
+        return os.path.join(self._folder, *file.split("/"))
+
+    def get_data(self, path: str | bytes) -> bytes:
+        """The bytes of a file as they were read; part of the protocol of loaders."""
+        place = os.path.relpath(os.fsdecode(path), self._folder).replace(os.sep, "/")
+        if place not in self._files:
+            raise OSError(f"{place} was not handed in")
+        return self._files[place]
+
+    def _imported(self) -> set[str]:
+        """The first names of the modules that files of the submission import."""
+        names: set[str] = set()
+        for data in self._files.values():
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the import says so
+                for node in ast.walk(ast.parse(data)):
+                    if isinstance(node, ast.Import):
+                        names |= {alias.name.partition(".")[0] for alias in node.names}
+                    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                        names.add(node.module.partition(".")[0])
+        return names
