@@ -22,7 +22,7 @@ from pathlib import Path
 from grader.connection.process import GRACE_S, WorkerProcess
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
-from grader.sandbox import cgroup
+from grader.sandbox import cgroup, clock
 from grader.sandbox.messages import Ended, Refused, Started, StartWorker, WorkerLimits, receive, send, to_tree
 from grader.sandbox.process import workers_environment
 from grader.wire.frames import Caps, Channel
@@ -32,6 +32,9 @@ _WARM_UP_S = 120.0
 _SAID_BYTES = 4000
 _SLACK_MB = 256
 """For private files and copies of the server's pages, beyond the memory that an exercise allows."""
+
+_RAN_S = 0.05
+"""CPU time that a stopped worker may have used: a signal finds a process that waits for a core later."""
 
 _ROOM_S = 2.0
 """How long is waited for room on the machine: namespaces that were left are counted for a while."""
@@ -78,14 +81,20 @@ class Starter:
 
     @contextmanager
     def alone(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Meanwhile no other worker with a submission runs."""
+        """Meanwhile no other worker with a submission runs. One that did, although it was stopped, is ended."""
         others = self.students - {worker}
+        before: dict[WorkerProcess, float | None] = {}
         try:
             for other in others:
                 other.stop()
+                before[other] = clock.cpu_s(other.pid)
             yield
         finally:
             for other in others:
+                ran, now = before.get(other), clock.cpu_s(other.pid)
+                # Something that it had prepared woke it up; by accident nothing does.
+                if ran is not None and now is not None and now - ran > _RAN_S:
+                    other.kill()
                 other.go_on()
 
     def close(self) -> None:
@@ -142,7 +151,7 @@ class ForkStarter(Starter):
         ours, theirs = socket.socketpair()
         message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
-            wanted = StartWorker(str(folder), own, spared, simulates)
+            wanted = StartWorker(str(folder), own, spared, simulates, 0 if group else limits.memory_mb + _SLACK_MB)
             send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
@@ -239,7 +248,7 @@ class _Forked(WorkerProcess):
             self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
 
     def ran_out_of_memory(self) -> bool:
-        return self.group is not None and self.group.was_killed()
+        return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())
 
     def ended(self) -> Ended | None:
         ended = self._end(GRACE_S)

@@ -22,7 +22,7 @@ from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
-from grader.sandbox.process import bind_in, end, interpreter_paths, isolated, tail, workers_environment
+from grader.sandbox.process import bind_in, end, isolated, tail, workers_environment, workers_paths
 from grader.sandbox.view import View
 
 _MEMORY_MB = 512
@@ -223,7 +223,8 @@ class WorkerServer(Source):
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        view = View(tuple(interpreter_paths()), tuple(os.path.realpath(path) for path in self._plan.hidden))
+        shown, listed = workers_paths()
+        view = View(tuple(shown), tuple(os.path.realpath(path) for path in self._plan.hidden), tuple(listed))
         server, most = isolated("grader.worker", "server", str(theirs.fileno())), self._plan.most
         plan = LaunchPlan(view, tuple(server), most is Level.FULL, most > Level.NONE)
         self._process = subprocess.Popen(

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,6 +99,57 @@ def _status(pid: int, *names: str) -> dict[str, list[str]]:
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))
         return {name: words.split() for name, words in rows}
+
+
+def number_in(proc: int, pid: int) -> int:
+    """Return the number of a child, or of this process's own, in a proc file system of which a descriptor is given."""
+    # A pidfd names this very process in each namespace; see proc_pid_fdinfo(5).
+    pidfd = os.pidfd_open(pid)
+    try:
+        return next(int(line.split()[1]) for line in _read(proc, f"self/fdinfo/{pidfd}").splitlines() if "Pid:" in line)
+    finally:
+        os.close(pidfd)
+
+
+def memory_together(proc: int, roots: Sequence[int], allowed: int) -> int:
+    """Return bytes of memory that processes have together, with all that they have started; what is shared once.
+
+    Args:
+        proc: a descriptor of a proc file system's folder.
+        roots: their numbers there.
+        allowed: bytes; if they have no more even with all that is shared counted for each, no closer look is taken.
+    """
+    pids, waiting = list[int](), list(roots)
+    while waiting:
+        pids.append(pid := waiting.pop())
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            for task in _names(proc, f"{pid}/task"):
+                waiting += map(int, _read(proc, f"{pid}/task/{task}/children").split())
+    page = os.sysconf("SC_PAGE_SIZE")
+    most = sum(int((_read_or(proc, f"{pid}/statm") or "0 0").split()[1]) for pid in pids) * page
+    if most <= allowed:
+        return most
+    rows = [line.split() for pid in pids for line in _read_or(proc, f"{pid}/smaps_rollup").splitlines()]
+    return sum(int(row[1]) for row in rows if row[0] in ("Pss:", "SwapPss:")) * 1024
+
+
+def _read_or(proc: int, path: str) -> str:
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return _read(proc, path)
+    return ""
+
+
+def _read(proc: int, path: str) -> str:
+    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc), encoding="ascii", errors="replace") as file:
+        return file.read()
+
+
+def _names(proc: int, path: str) -> list[str]:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
+    try:
+        return os.listdir(folder)
+    finally:
+        os.close(folder)
 
 
 def reset_peak(pid: int) -> None:

@@ -74,7 +74,7 @@ def main() -> None:
     # Outside, since inside namespaces of one's own other limits are seen.
     refused += advice(refused)
     readable = _readable(plan) if plan.rules else None
-    _become(plan, Launched(refused, readable))
+    _become(plan, Launched(refused, readable, plan.view.listed))
 
 
 def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:

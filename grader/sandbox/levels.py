@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.sandbox import kernel, seccomp
+from grader.sandbox.clock import memory_together, number_in
 from grader.sandbox.launch import Namespaces, fork_into, open_namespaces
 from grader.sandbox.messages import WorkerLimits
 from grader.sandbox.view import DEVICES, PRIVATE_PARENT, WORK
@@ -65,6 +66,14 @@ class Sandbox:
         limit_resources(limits, self._memory, self._tasks)
         return folder
 
+    def memory_of(self, pid: int, allowed: int) -> int:
+        """Return bytes of memory that a worker has together with what it has started; see `clock.memory_together`.
+
+        Here: 0, as this is not known.
+        """
+        del pid, allowed
+        return 0
+
     def end(self, pid: int) -> None:
         """End a worker with everything that it started; or end what it left, if it has ended by itself.
 
@@ -79,9 +88,9 @@ class Sandbox:
 class Reduced(Sandbox):
     """Landlock and system-call filters, which need no privilege."""
 
-    def __init__(self, readable: Sequence[str]) -> None:
+    def __init__(self, readable: Sequence[str], listed: Sequence[str] = ()) -> None:
         super().__init__()
-        self._readable = readable
+        self._readable, self._listed = readable, listed
         self._devices = [f"/dev/{name}" for name in DEVICES]
         self._filters = seccomp.load("base", "rootless")
         self._alone = seccomp.load("alone")
@@ -95,7 +104,7 @@ class Reduced(Sandbox):
         """Go into the empty folder, with limits; then open files in it and the interpreter's, and start no process."""
         super().confine(limits, folder)
         # Landlock first, the filters last: they hold for every step after them.
-        rules = landlock.make_ruleset(self._readable, [folder, *self._devices])
+        rules = landlock.make_ruleset(self._readable, [folder, *self._devices], self._listed)
         landlock.apply(rules)
         os.close(rules)
         seccomp.apply([*self._filters, *self._alone, seccomp.signals_to_itself_only(os.getpid())])
@@ -166,6 +175,13 @@ class Full(Sandbox):
         if not self._many:
             seccomp.apply([*self._alone, seccomp.signals_to_itself_only(os.getpid())])
         return WORK
+
+    def memory_of(self, pid: int, allowed: int) -> int:
+        """Count it, from the worker and the holder of its namespaces on: who loses his parent becomes the holder's."""
+        if (namespaces := self._namespaces_of.get(pid)) is None:
+            return 0
+        roots = [number_in(self._proc, each) for each in (pid, namespaces.holder)]
+        return memory_together(self._proc, roots, allowed)
 
     def end(self, pid: int) -> None:
         """End a worker; and all that it has started, with the process that holds its namespaces."""

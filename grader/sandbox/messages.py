@@ -80,11 +80,13 @@ class Launched(Message):
     Attributes:
         refused: why the kernel did not give all layers, or "".
         readable: outside of namespaces, what workers may read; None where files cannot be hidden from them.
+        listed: there, folders in which they may see names.
         proc: inside, a descriptor of a proc file system (see `kernel.map_user`); else None.
     """
 
     refused: str = ""
     readable: tuple[str, ...] | None = None
+    listed: tuple[str, ...] = ()
     proc: int | None = None
 
 
@@ -147,12 +149,15 @@ class StartWorker(Message):
         limits: what it may use.
         spared: whether it outlives an exercise that takes too long.
         simulates: whether it will see a simulated accelerator.
+        together_mb: MiB of memory that it may have together with all that it starts, where the server is to count them;
+            0 where a control group does.
     """
 
     folder: str
     limits: WorkerLimits
     spared: bool
     simulates: bool = False
+    together_mb: int = 0
 
 
 @dataclass(frozen=True)
@@ -178,10 +183,12 @@ class Ended(Message):
     Attributes:
         status: its exit code; negative for a signal.
         cpu_s: CPU seconds of its whole life, which nobody can read once it is reaped; None if they are not known.
+        out_of_memory: whether the server ended it, as its processes had more memory together than they may.
     """
 
     status: int
     cpu_s: float | None = None
+    out_of_memory: bool = False
 
 
 _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}

@@ -16,11 +16,13 @@ import stat
 import subprocess
 import sys
 import uuid
+from importlib import metadata
 from pathlib import Path
 from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MOST_LINKS = 20
+_NEEDED = ("torch", "numpy")
 _INHERITED = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
     "CUDA_VISIBLE_DEVICES",
@@ -87,6 +89,34 @@ def interpreter_paths() -> list[str]:
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     paths = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
+
+
+def workers_paths() -> tuple[list[str], list[str]]:
+    """Return what workers read from, and folders in which they may see the names of files.
+
+    That is what `interpreter_paths` gives, but of a folder that is named in PYTHONPATH only what was installed there:
+    somebody's own work may lie beside it. Its names are seen, or Python could not look into it.
+    """
+    named = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(path)]
+    folders = {os.path.abspath(path) for path in named} | {os.path.realpath(path) for path in named}
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    strange = {path for path in folders if not any(Path(path).is_relative_to(prefix) for prefix in prefixes)}
+    paths = [path for path in interpreter_paths() if path not in strange]
+    return [*paths, *(path for folder in sorted(strange) for path in _installed_in(folder))], sorted(strange)
+
+
+def _installed_in(folder: str) -> list[str]:
+    """Return the packages and modules of a folder that belong to something installed there, and the notes about it.
+
+    PyTorch and NumPy are found as Python finds them, too: who built them where they lie has no list of their files.
+    """
+    names = {name for name in _NEEDED if os.path.exists(os.path.join(folder, name))}
+    for distribution in metadata.distributions(path=[folder]):
+        for file in distribution.files or ():
+            top = file.parts[0]
+            if top not in ("..", "__pycache__") and not os.path.isabs(top):
+                names.add(top)
+    return sorted(os.path.join(folder, name) for name in names)
 
 
 def _of_prefix(prefix: str) -> list[str]:

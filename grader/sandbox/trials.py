@@ -137,7 +137,7 @@ class _Probes:
         yield "the grader's process could be seen", partial(os.stat, f"/proc/{self._targets.pid}")
         if not self._many:  # else process 1 is its own, and holds its namespaces
             for call in (os.getpgid, os.getsid, os.sched_getaffinity, os.sched_getscheduler, _cpu_clock, _kill):
-                yield f"{call.__name__} told of process 1", partial(call, 1)
+                yield f"{call.__name__} works on process 1", partial(call, 1)
 
     def execute(self) -> str:
         libc = ctypes.CDLL(None, use_errno=True)

@@ -51,10 +51,12 @@ class View:
     Attributes:
         shown: absolute folders and files: the interpreter and its packages. What does not exist is left out.
         hidden: absolute folders that stay hidden where they lie inside a shown one.
+        listed: folders in which names are seen, where there is no root of our own: in ours it holds what is shown.
     """
 
     shown: tuple[str, ...]
     hidden: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
 
     def folders(self) -> list[str]:
         """All that is shown, the outermost first, nothing twice. A folder that holds hidden ones is taken apart.

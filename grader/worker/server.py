@@ -31,6 +31,9 @@ from grader.worker import counting, surroundings
 from grader.worker.serve import forked
 
 _SELF_CHECK_S = 20
+_COUNT_S = 0.1
+"""How often the memory of workers with several processes is counted, where no control group caps it."""
+
 _PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
@@ -44,11 +47,15 @@ class _Spare(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What a worker is for: its lane, the lane's socket, and whether it outlives an exercise that takes too long."""
+    """What a worker is for: its lane, the lane's socket, whether it outlives an exercise that takes too long.
+
+    `together` is how many bytes its processes may have together; 0 if that is not counted.
+    """
 
     lane: int
     status: socket.socket
     spared: bool
+    together: int
 
 
 def run(host: int, launched: str) -> None:
@@ -80,7 +87,7 @@ def _sandbox_of(reached: messages.Launched) -> Sandbox:
     """What confines the workers."""
     if reached.proc is not None:
         return Full(reached.proc)
-    return Reduced(reached.readable) if reached.readable else Sandbox()
+    return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
 
 
 def _check_parallel_operation() -> None:
@@ -100,6 +107,7 @@ class _Server:
     def __init__(self, host: socket.socket, sandbox: Sandbox, refused: str) -> None:
         self._host, self._sandbox, self._refused = host, sandbox, refused
         self._workers: dict[int, _Work] = {}
+        self._too_large: set[int] = set()
         self._spare: _Spare | None = None
         self._no_room = ""
         self._simulates = False
@@ -110,8 +118,13 @@ class _Server:
         self._selector.register(self._host, selectors.EVENT_READ, self._from_host)
         self._spare = self._fork()
         while self._host.fileno() != -1:
-            for key, _ in self._selector.select():
+            counted = {pid: work.together for pid, work in self._workers.items() if work.together}
+            for key, _ in self._selector.select(_COUNT_S if counted else None):
                 key.data(key.fileobj)
+            for pid, together in counted.items():
+                if pid in self._workers and self._sandbox.memory_of(pid, together) > together:
+                    self._too_large.add(pid)
+                    self._sandbox.end(pid)
         for pid in self._workers:
             self._sandbox.end(pid)
 
@@ -169,7 +182,8 @@ class _Server:
     ) -> None:
         """Hand the spare what it is for; say so to the lane; fork the next."""
         # Entered before its orders are sent: should it die at once, its end is reported to its lane.
-        self._workers[spare.pid] = _Work(lane, status, wanted.spared)
+        together = wanted.together_mb << 20 if wanted.limits.processes > 1 else 0
+        self._workers[spare.pid] = _Work(lane, status, wanted.spared, together)
         self._selector.register(status, selectors.EVENT_READ, lambda end: self._end_one(spare.pid, end))
         _send(spare.orders, wanted, descriptors)
         spare.orders.close()
@@ -195,7 +209,9 @@ class _Server:
             status = self._workers.pop(pid).status
             with contextlib.suppress(KeyError):  # the lane has shut it down
                 self._selector.unregister(status)
-            _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime))
+            too_large = pid in self._too_large
+            self._too_large.discard(pid)
+            _send(status, messages.Ended(os.waitstatus_to_exitcode(code), used.ru_utime + used.ru_stime, too_large))
             status.close()
         # An unused spare that died costs nothing; the next request forks another.
         elif self._spare is not None and self._spare.pid == pid:

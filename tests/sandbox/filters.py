@@ -30,11 +30,13 @@ _OUT_OF_BOUNDS = """
     setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid
     fadvise64 readahead mincore cachestat io_setup io_submit io_getevents io_pgetevents io_cancel io_destroy
     inotify_init inotify_init1 inotify_add_watch
+    timer_create
 """
 """Refused at every level.
 
-The last two lines, with `_advice`, are about files that all workers read, such as the packages: who can drop their
-pages, ask which are there, or get notice that somebody else reads them, can pass bits on without a file of his own.
+The two lines before the last, with `_advice`, are about files that all workers read, such as the packages: who can
+drop their pages, ask which are there, or get notice that somebody else reads them, can pass bits on without a file of
+his own. The last one could wake up a process that is stopped while others are timed; Python's own timers cannot.
 """
 
 _WITHOUT_A_ROOT = """
@@ -61,7 +63,7 @@ _OF_ITSELF = """
 """
 """There let through for the process 0 alone, which is the caller."""
 
-_CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
+_CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep")
 _CLOCK_OF_A_PROCESS = 0x80000000  # its number is negative
 _FUTEX_COMMAND = 0x7F
 _FUTEXES_WITH_OWNERS = (6, 8, 11, 12, 13)  # FUTEX_LOCK_PI and its kind name a thread by its number

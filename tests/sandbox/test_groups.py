@@ -84,6 +84,21 @@ def test_memory_of_all_processes_together_is_capped(starter: ForkStarter) -> Non
     connection.close()
 
 
+def test_it_is_counted_where_there_are_no_groups(tmp_path: Path) -> None:
+    """Where no group caps it, the server looks at all processes of a worker, those without a parent among them."""
+    files = {"honest.py": textwrap.dedent(MEMORY_OF_MANY).encode()}
+    with closing(WorkerServer(SandboxPlan())) as server:
+        if server.wait_ready().level is not Level.FULL:
+            pytest.skip("without namespaces a worker starts no process")
+        starter = ForkStarter(server.open_lane(0), tmp_path)
+        with (
+            closing(starter),
+            closing(Connection(starter, "honest", files, Limits(memory_mb=256, processes=8))) as connection,
+            pytest.raises(WorkerLost, match="used more than 256 MB of memory"),
+        ):
+            Student(connection).main()
+
+
 @pytest.mark.parametrize("entering", [True, False])
 def test_a_worker_is_in_its_group_before_it_is_asked(
     starter: ForkStarter, groups: cgroup.Group, monkeypatch: pytest.MonkeyPatch, entering: bool

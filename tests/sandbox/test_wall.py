@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -292,6 +293,51 @@ def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], leve
     with pytest.raises(WorkerLost, match="used up the CPU time of the whole exercise") as caught:
         places(level).run("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=1)
     assert caught.value.verdict is Verdict.TIMED_OUT
+
+
+# -- while another is timed ---------------------------------------------------------------------------------------
+
+WAKES_ITSELF = """
+    import ctypes, signal, threading
+
+    class Event(ctypes.Structure):
+        _fields_ = (("value", ctypes.c_void_p), ("signal", ctypes.c_int), ("notify", ctypes.c_int),
+                    ("pad", ctypes.c_byte * 48))
+
+    def work():
+        while True:
+            pass
+
+    def main():
+        signal.signal(signal.SIGCONT, lambda *_: None)  # a timer whose signal is ignored rests
+        libc, made = ctypes.CDLL(None), set()
+        for ms in (1, 7, 13, 50, 200):  # whichever is just due when the worker is stopped rests, too
+            event, timer = Event(signal=signal.SIGCONT), ctypes.c_void_p()
+            made.add(libc.timer_create(1, ctypes.byref(event), ctypes.byref(timer)))
+            libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, ms * 1_000_000, 0, ms * 1_000_000), None)
+        threading.Thread(target=work, daemon=True).start()
+        return made
+"""
+
+
+@pytest.mark.parametrize(("level", "lives"), [(Level.NONE, False), (Level.FULL, True)])
+def test_who_runs_while_others_are_timed_is_ended(places: Callable[[Level], Place], level: Level, lives: bool) -> None:
+    """A timer that would wake a worker up cannot be had; where there is no filter, the worker is ended for it."""
+    place = places(level)
+    files = {"wakes.py": textwrap.dedent(WAKES_ITSELF).encode()}
+    with closing(Connection(place.starter, "wakes", files, Limits(exercise_s=60))) as connection:
+        assert Student(connection).main() == ({-1} if lives else {0})
+        worker = connection.live_worker()
+        place.starter.students = {worker}
+        try:
+            with place.starter.alone(None):
+                before = time.monotonic()
+                while time.monotonic() < before + 1:  # no less than it takes to be noticed
+                    time.sleep(0.05)
+        finally:
+            place.starter.students = set()
+        ended = worker._end(0 if lives else 20)  # type: ignore[attr-defined]
+        assert (ended is None) == lives
 
 
 # -- nothing falls open -------------------------------------------------------------------------------------------
