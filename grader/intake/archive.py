@@ -36,11 +36,17 @@ _UNREADABLE = (
 )
 """What reading a broken, cut or exotic archive raises."""
 
-_BYTES = {**dict.fromkeys(PYTHON, 1 << 20), NOTEBOOK: 8 << 20, **dict.fromkeys(ARCHIVES, 32 << 20)}
-"""How large files may be, by the ends of their names; a notebook has pictures in it. No other file is read."""
+MOST_PYTHON, _MOST_TEXT, _MOST_PACKED = 1 << 20, 8 << 20, 32 << 20
+"""How large files may be; a notebook has pictures in it."""
+
+_CODE = (*PYTHON, ".pyw", NOTEBOOK)
+_WRAPPED = (".txt", ".text", ".html", ".htm", ".download", ".json")
+"""What browsers, Jupyter and mail programs put behind the name of a file that is text."""
+
+_MISTAKEN = (".docx", ".doc", ".odt", ".rtf", ".pdf", ".pages")
+"""What a file may be that its author takes for the answer, if it has the name of an exercise."""
 
 _CANNOT_OPEN = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tbz2", ".txz")
-_CODE = (*_BYTES, *_CANNOT_OPEN)
 _LOCKED = "it is protected by a password; hand it in without one"
 
 
@@ -184,14 +190,31 @@ def is_junk(name: str) -> bool:
     return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 
+def code_stem(name: str) -> tuple[str, bool]:
+    """A name without how it ends, and whether that is how code ends: of `double.py.html` it is `double`, and True.
+
+    Without any ending of a text it is "", and False.
+    """
+    stem = name
+    while ending := next((end for end in (*_WRAPPED, *_MISTAKEN) if stem.lower().endswith(end)), ""):
+        stem = stem[: -len(ending)]
+    code = next((end for end in _CODE if stem.lower().endswith(end)), "")
+    return (stem[: -len(code)], True) if code else (stem if stem != name else "", False)
+
+
 def is_code(name: str) -> bool:
-    """Whether a file of that name may have an answer in it: one that is read, or an archive that cannot be opened."""
-    return name.lower().endswith(_CODE)
+    """Whether a file of that name is one that may have an answer in it, or an archive."""
+    return name.lower().endswith(_CODE) or is_packed(name) or code_stem(name)[1]
+
+
+def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
+    """Whether a file is looked at: also JSON, which may be a notebook, and a text with an exercise's name."""
+    return is_code(name) or name.lower().endswith(".json") or (bool(code_stem(name)[0]) and is_answer(name))
 
 
 def most_bytes(name: str) -> int:
-    """How many bytes a file of that name may have; 0 for one that is not read."""
-    return next((most for end, most in _BYTES.items() if name.lower().endswith(end)), 0)
+    """How many bytes a file of that name may have."""
+    return _MOST_PACKED if is_packed(name) else _MOST_TEXT
 
 
 # -- folders that nobody wrote -----------------------------------------------------------------------------------------

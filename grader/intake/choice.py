@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.course.answers import is_starter
-from grader.course.layout import NOTEBOOK, Places, is_ours
+from grader.course.layout import Places, is_course, is_ours
 from grader.intake import match
 from grader.intake.archive import is_packed
+from grader.intake.cells import listed, python_of
 from grader.intake.code import fault
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, named
@@ -35,6 +36,9 @@ class _Candidate:
         how: in words, where its name alone does not say it; "" where it does.
         version: as its name says.
         module: of a notebook, what is known of its lines.
+        rank: how strong the signs are that it is of the exercise: 0 for its name, with functions of it, or a text that
+            does not show what it defines; 1 for all its functions; 2 for its name alone.
+        notes: what was left out of it.
     """
 
     path: PurePosixPath
@@ -42,6 +46,8 @@ class _Candidate:
     how: str = ""
     version: Version = _UNNAMED
     module: Module | None = None
+    rank: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def submissions_of(
@@ -69,10 +75,16 @@ def submissions_of(
     """
     contents = Contents(handed.parts, match.is_answer_of(course), direct=direct)
     candidates, left = _candidates(contents, course)
-    ordered = {exercise.id: _ordered(exercise, candidates.get(exercise.id, [])) for exercise in wanted}
+    is_own = any(is_course(folder) for folder in (root, *(part.path for part in handed.parts)) if folder is not None)
+    copies = {item.id: _copies(item, candidates.get(item.id, []), is_own=is_own) for item in wanted}
+    ordered = {
+        item.id: _ordered(item, [one for one in candidates.get(item.id, []) if one not in copies[item.id]])
+        for item in wanted
+    }
     most = max(1, *map(len, ordered.values())) if every and ordered else 1
     submissions = [
-        _submission(handed, contents, wanted, ordered, attempt, root) for attempt in range(min(most, _MOST_ATTEMPTS))
+        _submission(handed, contents, wanted, ordered, copies, attempt, root)
+        for attempt in range(min(most, _MOST_ATTEMPTS))
     ]
     # Of an author with no file of an exercise everything that was not read, else what may have been meant as an answer.
     left += contents.left.items() if any(candidates.values()) else (contents.left | contents.others).items()
@@ -87,48 +99,84 @@ def _candidates(
 ) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
     """The files of each exercise, and those of none with the reason."""
     candidates: dict[str, list[_Candidate]] = {}
-    rest: list[PurePosixPath] = []
-    left: list[tuple[PurePosixPath, str]] = []
+    rest: dict[PurePosixPath, str] = {}
     _add_written(contents)
     for path, data in contents.files.items():
-        if path.suffix.lower() == NOTEBOOK:
-            try:
-                own = _in_notebook(path, data, course)
-            except ValueError as error:
-                contents.left[path] = str(error)
-                continue
-            except Exception as error:  # of any kind, as a stranger made it
-                contents.left[path] = fault(error)
-                continue
-            if not own:
-                left.append((path, "no cell in it says which exercise it is of"))
-            for id, one in own.items():
-                candidates.setdefault(id, []).append(one)
-        elif name := named(path.name, course):
-            how = "" if path.name == f"{name.exercise}.py" else "by its name"
-            candidates.setdefault(name.exercise, []).append(_Candidate(path, data, how, name.version))
-        elif not is_ours(path.name):
-            rest.append(path)
+        try:
+            own, why = _of_file(path, data, course, is_notebook=path in contents.notebooks)
+        except ValueError as error:
+            contents.left[path] = str(error)
+            continue
+        except Exception as error:  # of any kind, as a stranger made it
+            contents.left[path] = fault(error)
+            continue
+        for id, one in own.items():
+            candidates.setdefault(id, []).append(one)
+        if not own and not is_ours(path.name):
+            rest[path] = why
+    for exercise in course:
+        for one in _surplus(exercise, candidates.get(exercise.id, [])):
+            candidates[exercise.id].remove(one)
+            if not any(other.path == one.path for every in candidates.values() for other in every):
+                rest[one.path] = f"{exercise.id} has a file of its own name"
     # A file beside one that counts is a module of the student's own, and comes along; or one of a package.
     known = [one for own in candidates.values() for one in own] if rest else []
     along = {one.path.parent / name for one in known for name in _siblings(contents, one)}
-    by_name = set(candidates)
-    for path in rest:
-        id, how = match.by_contents(contents.files[path], course)
-        if id and id not in by_name:
-            candidates.setdefault(id, []).append(_Candidate(path, contents.files[path], how))
-        elif path not in along:
-            left.append((path, f"{id} has a file of its own name" if id else how))
-    return candidates, left
+    return candidates, [(path, why) for path, why in rest.items() if path not in along]
 
 
 def _add_written(contents: Contents) -> None:
     """Add the Python files that the cells of notebooks write beside these, where they were not handed in."""
     for path, data in [*contents.files.items()]:
-        if path.suffix.lower() == NOTEBOOK:
+        if path in contents.notebooks:
             for name, text in written_files(data).items():
                 contents.files.setdefault(path.with_name(name), text)
                 contents.disk.setdefault(path.with_name(name), contents.disk[path])
+
+
+def _surplus(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
+    """The files that are of an exercise by their functions alone, where another one has its name and was worked on."""
+    if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
+        return [one for one in own if one.rank == 1]
+    return []
+
+
+def _of_file(
+    path: PurePosixPath, data: bytes, course: Sequence[Exercise], *, is_notebook: bool
+) -> tuple[dict[str, _Candidate], str]:
+    """The exercises that a file is of; or none and the reason.
+
+    Raises:
+        ValueError: it is not the notebook that it seems to be.
+    """
+    if is_notebook:
+        return _in_notebook(path, data, course), "no cell in it says which exercise it is of"
+    if is_ours(path.name):
+        return {}, ""
+    source, notes = _without_magics(data)
+    name, known = named(path.name, course), match.given(source)
+    ids, why = match.by_contents(source, course)
+    own = {id: _Candidate(path, source, "by the functions that it defines", rank=1, notes=notes) for id in ids}
+    if name:
+        exercise = next(item for item in course if item.id == name.exercise)
+        wanted = match.starter_names(exercise)
+        is_its = not known.is_known or not wanted or bool(wanted & (known.defined | known.imported))
+        how = "" if path.name == exercise.file_name else "by its name"
+        # Where exercises share functions, the name says which of them it is.
+        others = {id for id in own if any(wanted & match.starter_names(item) for item in course if item.id == id)}
+        own = {id: one for id, one in own.items() if id not in others}
+        own[name.exercise] = _Candidate(path, source, how, name.version, rank=0 if is_its else 2, notes=notes)
+    return own, why
+
+
+def _without_magics(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """A Python file without calls of IPython, which Jupyter's "Executable Script" has; and what was left out."""
+    if b"get_ipython" not in data:
+        return data, ()
+    code = python_of(data.decode("utf-8", "replace"))
+    if not code.left_out:
+        return data, ()
+    return code.text.encode(), (f"left out {listed(code.left_out)}, which only a notebook can run",)
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
@@ -148,6 +196,19 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
     return candidates
 
 
+def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
+    """The files beside or below the one at the course's place: copies and attempts, which never count in its place.
+
+    Where that one was not touched, this holds in a student's own folder; in a download, it is the starter, and the
+    answer may lie beside it.
+    """
+    home = PurePosixPath(Places.of(exercise).starter.as_posix())
+    answer = next((one for one in candidates if one.path == home and one.module is None), None)
+    if answer is None or (is_starter(exercise, answer.source) and not is_own):
+        return []
+    return [one for one in candidates if one is not answer and one.path.is_relative_to(home.parent)]
+
+
 def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The file that counts first: one that was touched, the latest by its name, then the one at the course's place.
 
@@ -161,7 +222,7 @@ def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Cand
         packed = any(is_packed(above.name) for above in one.path.parents)
         parts, at_home = one.path.parts, one.path.parts[-len(home) :] == home
         where = (one.module is not None, packed, not at_home, len(parts), bool(one.how), str(one.path))
-        return (is_starter(exercise, one.source), *later, *where)
+        return (is_starter(exercise, one.source), one.rank, *later, *where)
 
     different = {one.source: one for one in sorted(candidates, key=place, reverse=True)}
     return sorted(different.values(), key=place)
@@ -172,6 +233,7 @@ def _submission(
     contents: Contents,
     wanted: Sequence[Exercise],
     ordered: Mapping[str, Sequence[_Candidate]],
+    copies: Mapping[str, Sequence[_Candidate]],
     attempt: int,
     root: Path | None,
 ) -> Submission:
@@ -180,7 +242,8 @@ def _submission(
     for exercise in wanted:
         own = ordered[exercise.id]
         if attempt < len(own):
-            exercises[exercise.id] = _read(exercise, own[attempt], own, contents, root, late=handed.late)
+            every = [*own, *copies[exercise.id]]
+            exercises[exercise.id] = _read(exercise, own[attempt], every, contents, root, late=handed.late)
         elif attempt == 0:
             problem, unread = _problem(exercise, contents, wanted)
             exercises[exercise.id] = ExerciseFiles(path=contents.disk[unread] if unread else None, problem=problem)
@@ -234,6 +297,7 @@ def _notes(
         yield from one.module.notes
     elif note := match.encoding_note(one.source, exercise.file_name):
         yield note
+    yield from one.notes
     for name in _changed_checks(exercise, contents):
         yield f"{name} is not the course's (changed, or of another version): the course's own is used"
     if late:
@@ -262,7 +326,8 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
     along: dict[PurePosixPath, bytes] = {}
     room, folder = _MOST_SIBLING_BYTES, one.path.parent
     for path, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
-        is_module = path.suffix == ".py" and not is_ours(path.name) and path.is_relative_to(folder)
+        is_module = path.suffix == ".py" and path not in contents.notebooks and path.is_relative_to(folder)
+        is_module = is_module and not is_ours(path.name)
         fits = len(data) <= room and len(along) < _MOST_SIBLINGS
         if is_module and fits and path != one.path and path not in others:
             along[path.relative_to(folder)] = data

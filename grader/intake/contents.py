@@ -17,9 +17,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from grader.course.layout import NOTEBOOK, PYTHON
+from grader.intake import kinds
 from grader.intake.archive import (
     ALL_OF_IT,
     DEEPEST,
+    MOST_PYTHON,
     Entry,
     LeftOut,
     Room,
@@ -28,9 +30,9 @@ from grader.intake.archive import (
     is_code,
     is_junk,
     is_packed,
+    may_be_code,
     most_bytes,
 )
-from grader.intake.match import cannot_be_text
 from grader.model.errors import SubmissionError
 from grader.model.score import counted
 
@@ -110,6 +112,7 @@ _MOST_NAMES = 300_000
 _MOST_OTHERS, _MOST_LEFT = 20, 200
 """So many files that were not read are named in rows."""
 
+_NEITHER = "it is neither Python nor a notebook"
 _FOLDER = "it is a folder, not a regular file"
 _LINK = "it is a link, which is not followed"
 
@@ -124,6 +127,7 @@ class Contents:
 
     Attributes:
         files: what was read.
+        notebooks: which of them are notebooks.
         left: why files that may have been answers were not read, in words.
         others: the same of files that cannot be answers.
         disk: where each of them lies on this disk, or the archive that it is in.
@@ -131,6 +135,7 @@ class Contents:
 
     def __init__(self, parts: Iterable[Part], is_answer: Callable[[str], bool], *, direct: bool = False) -> None:
         self.files: dict[PurePosixPath, bytes] = {}
+        self.notebooks: set[PurePosixPath] = set()
         self.left: dict[PurePosixPath, str] = {}
         self.others: dict[PurePosixPath, str] = {}
         self.disk: dict[PurePosixPath, Path] = {}
@@ -162,7 +167,7 @@ class Contents:
                 left_out.add(inside, name)
                 if not is_folder and self._is_candidate(name):
                     yield _on_disk(part.name / inside, name, folder / name)
-                elif not is_folder and is_code(name):
+                elif not is_folder and may_be_code(name, self._is_answer):
                     self._over(part.name / inside, name, folder)
             for name in (name for name, is_folder in listed if is_folder):
                 if name.lower().endswith(PYTHON):  # its files are looked at all the same
@@ -223,7 +228,7 @@ class Contents:
         for entry in entries:
             where, _ = left_out.of(entry.folder)
             if where is None:
-                (code if is_code(entry.name) else others).append(entry)
+                (code if may_be_code(entry.name, self._is_answer) else others).append(entry)
             elif where not in seen:
                 seen.add(where)
                 yield entry
@@ -232,7 +237,7 @@ class Contents:
 
     def _is_candidate(self, name: str) -> bool:
         """Whether a file is worth a look: there may be a hundred thousand of them, and no more than some are read."""
-        code = is_code(name)
+        code = may_be_code(name, self._is_answer)
         self._seen[code] += 1
         return self._seen[code] <= (2 * _MOST_FILES if code else _MOST_OTHERS) or (code and self._is_answer(name))
 
@@ -248,7 +253,7 @@ class Contents:
             SubmissionError: it is not taken, and why.
         """
         most, packed = most_bytes(path.name), bool(archive_suffix(path.name))
-        if entry.why or not most:
+        if entry.why or not may_be_code(path.name, self._is_answer) or (is_packed(path.name) and not packed):
             raise SubmissionError(entry.why or _why_not(path))
         if packed and entry.file is not None:  # it is not read as a whole
             self._take_archive(path, entry.file, disk, deep)
@@ -263,11 +268,18 @@ class Contents:
         if packed:
             self._take_archive(path, data, disk, deep + 1)
             return
-        if path.suffix.lower() != NOTEBOOK and (why := cannot_be_text(data)):
+        if why := kinds.why_neither(data):
             raise SubmissionError(why)
+        is_notebook = path.name.lower().endswith(NOTEBOOK) or kinds.is_notebook(data)
+        if not is_notebook and len(data) > MOST_PYTHON:
+            raise SubmissionError(f"it is larger than {MOST_PYTHON // 1024} KiB")
+        if not is_notebook and not is_code(path.name) and not self._is_answer(path.name):
+            raise SubmissionError(_NEITHER)
         while path in self.files:  # two things of one author, laid side by side
             path = path.with_name(f"{path.stem} (1){path.suffix}")
         self.files[path], self.disk[path] = data, disk
+        if is_notebook:
+            self.notebooks.add(path)
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1
@@ -280,7 +292,7 @@ class Contents:
 
     def leave(self, path: PurePosixPath, disk: Path, why: str, *, always: bool = False) -> None:
         """Note that a file is not read, and why; `always` for a folder, which has no name of a file."""
-        known = self.left if always or is_code(path.name) else self.others
+        known = self.left if always or is_code(path.name) or self._is_answer(path.name) else self.others
         most = _MOST_OTHERS if known is self.others else _MOST_LEFT
         if len(known) < most or self._is_answer(path.name):
             self.disk[path] = disk
@@ -300,7 +312,7 @@ def _on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
 def _why_not(path: PurePosixPath) -> str:
     if is_packed(path.name):
         return f"a {path.suffix.lower()} cannot be opened here; hand in a zip"
-    return "it is neither Python nor a notebook"
+    return _NEITHER
 
 
 # -- a class's download, on the disk -----------------------------------------------------------------------------------
@@ -372,7 +384,7 @@ def unpack(
         for entry, owner in ranked:
             share = shares.setdefault(owner, _Share())
             try:
-                data = _share_of(entry, share, left_out, is_platforms=not owner)
+                data = _share_of(entry, share, left_out, is_answer, is_platforms=not owner)
             except SubmissionError as error:
                 yield Unmatched(str(entry.path), "", str(error))
                 data = b""
@@ -384,10 +396,12 @@ def unpack(
 
 def _rank(name: str, is_answer: Callable[[str], bool]) -> int:
     """Which files come first: answers, then what may have an answer in it."""
-    return 2 if not most_bytes(name) else 1 - is_answer(name)
+    return 2 if not may_be_code(name, is_answer) else 1 - is_answer(name)
 
 
-def _share_of(entry: Entry, share: _Share, left_out: LeftOut, *, is_platforms: bool) -> bytes | None:
+def _share_of(
+    entry: Entry, share: _Share, left_out: LeftOut, is_answer: Callable[[str], bool], *, is_platforms: bool
+) -> bytes | None:
     """The bytes of a file that are written; None if it is not written at all.
 
     Raises:
@@ -398,7 +412,7 @@ def _share_of(entry: Entry, share: _Share, left_out: LeftOut, *, is_platforms: b
         is_known = where in share.folders
         share.folders.add(where)
         return None if is_known else b""
-    most = _LONGEST_TIME if entry.name == TIME else most_bytes(entry.name)
+    most = most_bytes(entry.name) if may_be_code(entry.name, is_answer) else _LONGEST_TIME * (entry.name == TIME)
     if is_platforms:
         most = _MOST_METADATA if entry.name in METADATA else most
         return entry.read(most + 1) if most else b""

@@ -22,10 +22,10 @@ import yaml
 
 from grader.course.files import suggestion
 from grader.course.layout import CLONED, ZIP, is_course
-from grader.intake.archive import ALL_OF_IT, archive_suffix, is_junk, is_packed
+from grader.intake.archive import ALL_OF_IT, archive_suffix, code_stem, is_junk, is_packed
 from grader.intake.collect import Download, Intake
 from grader.intake.contents import METADATA, TIME, Handed, Part, Unmatched, unpack
-from grader.intake.match import CODE, is_answer_of, named, without_downloads
+from grader.intake.match import is_answer_of, named, without_downloads
 from grader.model import Exercise
 from grader.model.errors import SubmissionError
 
@@ -324,13 +324,14 @@ def _of_somebody(exercises: Sequence[Exercise], item: Path) -> Handed | Unmatche
     part = Part(item, PurePosixPath(item.name))
     if is_packed(item.name):
         return _of(without_downloads(item.name[: -len(archive_suffix(item.name) or item.suffix)]), part)
-    if item.suffix.lower() not in CODE:
+    stem, is_code = code_stem(item.name)
+    if not is_code:
         return _nobodys(item, "neither a folder nor a zip, nor Python, nor a notebook")
     if (name := named(item.name, exercises)) and name.owner:  # ada_double.py
         return _of(name.owner, part)
     if name:
         return _nobodys(item, "it is named like an exercise, and its name does not say whose it is")
-    return _of(without_downloads(item.stem), part)  # ada.py: its contents say what it is of
+    return _of(without_downloads(stem), part)  # ada.py: its contents say what it is of
 
 
 PLAIN = Layout(
@@ -491,7 +492,7 @@ def _is_one_authors(root: Path, items: Sequence[Path], exercises: Sequence[Exerc
     if is_course(root):
         return True
     folders = [item for item in items if item.is_dir()]
-    code = [item for item in items if not item.is_dir() and item.suffix.lower() in CODE]
+    code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
     files = [item for item in code if (name := named(item.name, exercises)) and not name.owner]
     if len(files) < len(code) or not (files or folders) or any(is_packed(item.name) for item in items):
         return False

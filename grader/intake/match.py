@@ -15,14 +15,15 @@ import tokenize
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from grader.course.layout import NOTEBOOK, PYTHON, is_ours
+from grader.course.layout import is_ours
+from grader.intake.archive import code_stem
 from grader.model import Exercise, Place
 from grader.model.endings import carets
 
-CODE = (".py", NOTEBOOK)
 _LONGEST_NAME = 255
 _MOST_MARKS = 4
 
@@ -32,9 +33,9 @@ _NUMBERED = re.compile(r"(.+?)[-_ ](\d{1,3})")
 """What platforms add: `a-2.py`. The number may also be a group's: `a_group_2.py`."""
 _COPY_OF = re.compile(r"copy[ _]of[ _](.+)", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(?:attempt|submission|version|try|v)?[ _-]*(\d{1,9})", re.IGNORECASE)
-_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+\.*|import[ \t]+)([^#\n]+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_DEFINED = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
 
 
 class Version(NamedTuple):
@@ -84,10 +85,8 @@ class Name(NamedTuple):
 
 def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
     """What the name of a file says; None if it is not that of an exercise."""
-    suffix = next((end for end in (*PYTHON, NOTEBOOK) if name.lower().endswith(end)), "")
-    if not suffix or is_ours(name) or len(name) > _LONGEST_NAME:
-        return None
-    return _named(name[: -len(suffix)], exercises)
+    stem, _ = code_stem(name)
+    return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _named(stem, exercises)
 
 
 def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
@@ -151,19 +150,78 @@ def _fold(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", plain)
 
 
-def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[str, str]:
-    """The one exercise whose functions a file defines, and how that was seen.
+@dataclass(frozen=True)
+class Given:
+    """The names that a text gives a meaning to at its top level.
+
+    Attributes:
+        defined: functions, classes, and names that are assigned.
+        imported: the others.
+        is_known: whether these are all: not of what is not Python, and of what imports `*`.
+    """
+
+    defined: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
+    is_known: bool = False
+
+
+@functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
+def given(source: bytes) -> Given:
+    """The names that a text gives; of what is not Python, those of the lines that look like definitions."""
+    tree = _tree(source)
+    if tree is None:
+        return Given(defined(source.decode("utf-8", "replace")))
+    own, imported, todo = set[str](), set[str](), list[ast.stmt](tree.body)
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                own.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                imported |= {(alias.asname or alias.name).split(".")[0] for alias in names}
+            case ast.Assign(targets=targets):
+                own |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                own.add(name)
+            case ast.If() | ast.Try() | ast.With():
+                todo += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+                todo += [part for each in getattr(node, "handlers", ()) for part in each.body]
+    return Given(frozenset(own), frozenset(imported), "*" not in imported)
+
+
+def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
+    """The exercises all of whose functions a file defines, and why there is none.
+
+    Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
+    the one whose task the file begins with.
 
     Returns:
-        its id and a few words; or "" and the reason, if no exercise fits, or more than one.
+        their ids; or none and the reason.
     """
-    names = defined(source.decode("utf-8", "replace"))
-    ids = [exercise.id for exercise in exercises if starter_names(exercise) and starter_names(exercise) <= names]
-    if len(ids) == 1:
-        return ids[0], "by the functions that it defines"
-    if ids:
-        return "", f"it could be of {' or '.join(ids)}; name it after one of them"
-    return "", "it has neither the name nor the functions of an exercise"
+    names = given(source).defined
+    own = {item.id: starter_names(item) for item in exercises if starter_names(item) and starter_names(item) <= names}
+    ids = [id for id in own if not any(own[id] < other for other in own.values())]
+    sole = [id for id in ids if [own[other] for other in ids].count(own[id]) == 1]
+    same = [id for id in ids if id not in sole]
+    if same and (title := _title(source)):
+        titled = [item.id for item in exercises if item.id in same and _title_in(item.starter) == title]
+        sole, same = (sole + titled, []) if len(titled) == 1 else (sole, same)
+    if sole:
+        return [id for id in ids if id in sole], ""
+    if same:
+        return [], f"it could be of {' or '.join(same)}; name it after one of them"
+    return [], "it has neither the name nor the functions of an exercise"
+
+
+def _title(source: bytes) -> str:
+    """The first line of a module's docstring, which a starter's task begins with."""
+    tree = _tree(source)
+    return ((tree and ast.get_docstring(tree)) or "").split("\n")[0].strip()
+
+
+@functools.cache
+def _title_in(path: Path) -> str:
+    return _title(path.read_bytes()) if path.is_file() else ""
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:
@@ -235,8 +293,16 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
     Returns:
         those that come along, by name, in the order in which they were given.
     """
-    words = {word for text in (main, *around.values()) for word in _imported(text)}
-    return {path.as_posix(): data for path, data in around.items() if len(path.parts) == 1 or path.parts[0] in words}
+    taken = {path for path in around if len(path.parts) == 1}
+    folders = {path.parts[0] for path in around if len(path.parts) > 1}
+    texts = [main, *(around[path] for path in taken)]
+    while texts and folders:
+        imported = folders.intersection(_imported(texts.pop()))
+        folders -= imported
+        new = [path for path in around if len(path.parts) > 1 and path.parts[0] in imported]
+        taken.update(new)
+        texts += [around[path] for path in new]
+    return {path.as_posix(): data for path, data in around.items() if path in taken}
 
 
 def _imported(source: bytes) -> Iterator[str]:
@@ -257,23 +323,36 @@ def _imported(source: bytes) -> Iterator[str]:
 
 # -- whether it is Python, how it is saved, where things stand ---------------------------------------------------------
 
-LARGEST = 1 << 16
+LARGEST = 1 << 18
 """What is longer counts as code, and a worker finds out."""
-_MOST_FINALLY = 10
-"""`compile` copies such a block for each way out of its `try`: twenty inside one another take minutes and gigabytes."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _SEEN = 400
 
 
+class _WithoutFinally(ast.NodeTransformer):
+    """Moves each `finally` block behind its `try`, where it is compiled once.
+
+    `compile` copies it for each way out of its `try`: twenty of them inside one another take minutes and gigabytes.
+    """
+
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
+        """One `try` statement, in which others may be; with `except*`, too."""
+        self.generic_visit(node)
+        after, node.finalbody = node.finalbody, []
+        return [*([node] if node.handlers else node.body), *after]
+
+    visit_TryStar = visit_Try  # noqa: N815  Python's name
+
+
 def syntax_error(source: bytes | str) -> SyntaxError | None:
     """Why a text is not Python; None if it is, or if the reason is for a worker to find out."""
-    finals = source.count(b"finally") if isinstance(source, bytes) else source.count("finally")
-    if len(source) > LARGEST or finals > _MOST_FINALLY:
+    if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a worker shows them
         try:
-            compile(source, "submission", "exec", dont_inherit=True)
+            tree = compile(source, "submission", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            compile(_WithoutFinally().visit(tree), "submission", "exec", dont_inherit=True)
         except SyntaxError as error:
             return error
         except (ValueError, MemoryError, RecursionError, OverflowError):
@@ -286,6 +365,10 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
     error = syntax_error(source)
     if error is None:
         return ""
+    if line := merge_line(source):
+        what = f"it has an unresolved merge, which begins in line {line}"
+        how = "keep one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+        return f"your {file_name} does not load: {what}; {how}"
     lines = [
         f"your {file_name} does not load: {type(error).__name__}: {error.msg}",
         f"    {path}, line {error.lineno or 1}",
@@ -305,6 +388,17 @@ def place_in(source: bytes, path: str) -> Place:
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
     return Place(path, len(lines), {match[1]: number for number, match in matches if match})
+
+
+_MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
+
+
+def merge_line(source: bytes) -> int:
+    """The line in which an unresolved merge of git begins; 0 if there is none."""
+    lines = source.splitlines()
+    begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
+    is_whole = all(any(line.startswith(mark) for line in lines) for mark in _MERGE)
+    return begins[0] if begins and is_whole else 0
 
 
 def cannot_be_text(source: bytes) -> str:

@@ -37,7 +37,8 @@ STARTER = b'"""Other words."""\n' + STUB % b"double" + STUB % b"double_"
         ({"double.py": b"x = 1", "a/b/double.py": b"x = 2"}, ["double.py", "a/b/double.py"]),
         ({"double (1).py": STARTER, "double.py": b"x = 2"}, ["double.py", "double (1).py"]),
         ({"double (1).py": b"x = 1", "double.py": b"x = 1"}, ["double (1).py"]),
-        ({"double.py": b"x = 1", "other.py": b"def double(x): 0\ndef double_(x): 0"}, ["double.py"]),
+        ({"double.py": b"def double(x): 1", "other.py": b"def double(x): 0\ndef double_(x): 0"}, ["double.py"]),
+        ({"double.py": b"x = 1", "other.py": b"def double(x): 0\ndef double_(x): 0"}, ["other.py", "double.py"]),
         ({"other.py": b"def double(x): 0\ndef double_(x): 0"}, ["other.py"]),
     ],
 )
@@ -117,6 +118,6 @@ def test_one_authors_folder_zip_or_file(tiny: Course, tmp_path: Path) -> None:
     )
     with pytest.raises(SubmissionError, match="neither a folder with a submission nor a file"):
         collect_one(tmp_path / "nowhere", tiny.exercises, asked, "ada")
-    notes = written(tmp_path, {"notes.txt": "def double(x): ..."}) / "notes.txt"
+    notes = written(tmp_path, {"notes.txt": "Dear Ada, ..."}) / "notes.txt"
     with pytest.raises(SubmissionError, match=r"notes\.txt cannot be graded: it is neither Python nor a notebook"):
         collect_one(notes, tiny.exercises, asked, "ada")
