@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import subprocess
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ _DEPTH = "fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab"
 
 Formats = Sequence[tuple[str, str]]
 """Names of formats, each with its file or `-`."""
+
+_REST = 4
+"""For so many times as long as a write took no other one begins, so that a large report does not take all the time."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,7 @@ def grade_checkout(
     latest: dict[str, Finished] = {}  # of each exercise
     outcomes: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, the last of each check
     works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
-    has_news = False
+    has_news, rest_ends = False, 0.0
 
     def on_finished(one: Finished) -> None:
         nonlocal has_news
@@ -246,10 +250,12 @@ def grade_checkout(
         latest[exercise.id], has_news = Finished(works[exercise.id], graded, final=False), True
 
     def write_news() -> None:
-        nonlocal has_news
-        if has_news:
+        nonlocal has_news, rest_ends
+        began = time.monotonic()
+        if has_news and began >= rest_ends:
             has_news = False
             write(report_of(plan, submission, latest))
+            rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
 
     write(report_of(plan, submission, {}))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)

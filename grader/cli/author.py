@@ -252,12 +252,13 @@ def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     help="Exit with 1 if less was earned of what was decided.",
 )
 @click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
+@options.seed
 @click.option(
     "--secret-file",
     type=options.PATH,
     help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
 )
-@options.workers(None)
+@options.workers(None, "full with --course, else none")
 def ci_command(
     names: tuple[str, ...],
     submission: Path,
@@ -271,6 +272,7 @@ def ci_command(
     hidden: Visibility,
     fail_below: str,
     author: str | None,
+    seed: int | None,
     secret_file: Path | None,
     workers: options.Workers,
 ) -> None:
@@ -288,13 +290,15 @@ def ci_command(
     platform = Platform.of(os.environ)
     checkout = open_checkout(submission, course)
     # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
-    setup = workers.setup(confinement="none" if course is None else "full")
+    setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
+    if course is not None and seed is not None:
+        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
     if course is not None:  # other people's work: inputs that cannot be computed from a check's id
         setup = replace(setup, secret=read_secret(secret_file))
     folder = platform.folder_of(checkout.folder)
     choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
-        json_path, formats = _without_points(json_path, formats, say)
+        json_path, formats = _without_points(json_path, formats, say, is_asked=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
@@ -312,13 +316,20 @@ def ci_command(
 
 
 def _without_points(
-    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say
+    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, is_asked: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """The files that can be written without points. What else was named is left out, and named in the log."""
+    """The files that can be written without points. What else was named is left out, and named in the log.
+
+    Raises:
+        UsageError: somebody asked for both, points and none.
+    """
     from grader.report.export.formats import OF_POINTS
 
     named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
-    say(*(f"{name} is not written: it consists of points. To write it all the same: --points" for name in named))
+    if named and is_asked:
+        raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; leave one of them out")
+    say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
+    say(*(["To write it all the same: --points"] if named else []))
     return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
 
 
@@ -360,7 +371,9 @@ def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterato
 @click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
 @options.handin
 @options.package
-@options.confinement(None)
+@options.confinement(
+    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
+)
 @options.hidden
 @click.option(
     "--fail-below",
@@ -407,7 +420,9 @@ def init_ci_command(
 @options.handin
 @options.package
 @options.course
-@options.confinement("reduced")
+@options.confinement(
+    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
+)
 @options.hidden
 def package_command(
     platform: str,

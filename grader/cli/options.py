@@ -98,11 +98,12 @@ class Workers:
         return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
-def workers(default: str | None = "") -> Decorator:
+def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
     """`--device`, `--start` and, if a default is given for it, `--confinement`: one argument `workers` of a command.
 
     Args:
         default: level of confinement, None if it depends on other options; "" for a command that has no such option.
+        shown: the default as the help shows it, where it depends on other options.
     """
 
     def decorate(function: Function) -> Function:
@@ -111,15 +112,15 @@ def workers(default: str | None = "") -> Decorator:
             function(workers=Workers(start, device, confinement), **rest)
 
         decorated = _device(start(command))
-        return decorated if default == "" else confinement(default)(decorated)
+        return decorated if default == "" else confinement(default, shown)(decorated)
 
     return decorate
 
 
-def confinement(default: str | None) -> Decorator:
+def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
     """The least level of confinement."""
     levels = click.Choice(["none", "reduced", "full"])
-    return click.option("--confinement", type=levels, default=default, show_default=True, help=_CONFINEMENT)
+    return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
 
 
 LMS = ("canvas", "moodle")

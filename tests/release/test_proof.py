@@ -118,3 +118,17 @@ def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Se
     course = load_course(root)
     assert [item.id for item in chosen(course, course.handins[0]).exercises] == ["double"]
     assert {secret.exercise.id for secret in secrets if secret.exercise} == {"double", "total"}
+
+
+def test_an_example_of_another_exercise_is_no_leak(copy: Files, root: Path) -> None:
+    """A hidden input is one only beside its own exercise: usual numbers also stand in the tasks of others."""
+    numbers = "[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]"
+    hidden = root / "solutions/01_basics/double/check_double.py"
+    before = hidden.read_text()
+    hidden.write_text(before.replace("[[4.0, 7.5], [-3.25, 9]]", numbers))
+    secrets = tuple(secrets_of(load_course(root)))
+    hidden.write_text(before)
+    copy["exercises/01_basics/total/total.py"] += f"\n# total(torch.tensor({numbers}))\n".encode()
+    prove(copy, secrets)
+    copy[f"{FOLDER}/double.py"] += f"\n# double(torch.tensor({numbers}))\n".encode()
+    assert "an input of a hidden check stands here" in found(copy, secrets)

@@ -244,10 +244,11 @@ def test_points_are_not_told_to_everybody() -> None:
 
 
 def test_a_case_has_file_and_line() -> None:
-    """In its output, and on GitLab as attributes, which the schema of Jenkins does not know."""
+    """In its output, and on GitLab the file as an attribute, which the schema of Jenkins does not know."""
     plain, gitlab = (written("junit", read(), Options(environ=environ)) for environ in ({}, {"GITLAB_CI": "true"}))
     case = next(ElementTree.fromstring(gitlab).iter("testcase"))
-    assert (case.get("file"), case.get("line")) == ("exercises/double.py", "7")
+    assert (case.get("file"), case.get("line")) == ("exercises/double.py", None)  # GitLab reads no line
+    assert (next(ElementTree.fromstring(gitlab).iter("system-out")).text or "").startswith("exercises/double.py:7\n")
     JUNIT.validate(plain)
     assert (next(ElementTree.fromstring(plain).iter("system-out")).text or "").startswith("exercises/double.py:7\n")
 
@@ -294,13 +295,21 @@ def test_prairielearn_costs_no_attempt_for_our_faults() -> None:
     plain |= {"exercises": plain["exercises"][:2], "score": points(2.6, 17.8, 7.6)}
     made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert (made["gradable"], made["score"]) == (True, round(2.6 / 10.2, 6))
-    loads = {**done[2], "verdict": "error", "message": "your double.py does not load", "cause": "load"}
+    loads = {
+        **done[2],
+        "verdict": "error",
+        "message": "your double.py does not load:\n  def f(:\n       ^",
+        "cause": "load",
+    }
     exercise |= {"checks": [loads], "score": points(0, 1.3)}
     exercise |= {"withheld": {"checks": 0, "points": 0}, "left_out": {"checks": 0, "points": 0}}
     plain |= {"score": points(0, 6.3)}
     made = json.loads(written("prairielearn", report_from(json.dumps(plain), "r")))
     assert made["gradable"] is False
-    assert made["format_errors"][0].startswith("your double.py does not load")
+    # It shows an error as a paragraph, in which lines run together, and an output as it is.
+    assert made["format_errors"][0].startswith("your double.py does not load:")
+    assert "\n" not in made["format_errors"][0]
+    assert "does not load:\n  def f(:\n       ^" in made["output"]
 
 
 def test_classroom50_counts_in_hundredths() -> None:

@@ -14,8 +14,9 @@ all items of an exercise add up to those of the exercise, even if few ran.
   never changes its scale.
 - JUnit XML is as Jenkins' schema junit-10 has it and as GitLab reads it: a suite for each exercise, a case for a check.
   The schema has no points, and no properties of a case: those of an exercise are properties of its suite, those of a
-  check stand in its output, after file and line. GitLab also reads these as attributes of a case, which the schema does
-  not know, so they are written on GitLab alone. What is undecided is `skipped`: it must not turn a pipeline red.
+  check stand in its output, after file and line. GitLab also reads the file, and not the line, as an attribute of a
+  case, which the schema does not know, so it is written on GitLab alone. What is undecided is `skipped`: it must not
+  turn a pipeline red.
 - A CI job's log has a collapsed group for each exercise, and annotations at the student's lines. All student text goes
   through `safe.for_workflow`, so that no line of it is a command. The job's page in Markdown has a table, and for each
   exercise what to fix first, with a hint.
@@ -268,7 +269,10 @@ def prairielearn(report: ReportFile, options: Options) -> str:
         for item in items
         if item.kind != "undecided"
     ]
-    errors = {"format_errors": unread} if unread else {}
+    # PrairieLearn shows a format error as one paragraph, and an output as it is: code keeps its lines there alone.
+    errors = (
+        {"format_errors": [text.split("\n")[0] for text in unread], "output": "\n\n".join(unread)} if unread else {}
+    )
     made = {"gradable": gradable, **share, "message": message, **errors, "tests": tests}
     return _as_text(made)
 
