@@ -30,6 +30,9 @@ USES = "from {} import twice\n\n\ndef double(x):\n    return twice(x)\n\n\ndef d
         ({"double.py": USES.format("own"), "own/__init__.py": "from .other import twice", "own/other.py": TWICE}, 10),
         # What no file of the submission imports is nobody's, whatever it is called.
         ({"double.py": f"import torch, inspect\n{RIGHT}", "random.py": "1 / 0", "torch.txt": ""}, 10),
+        # PyTorch stays PyTorch, as it is what values come in.
+        ({"double.py": f"import torch\nassert torch.ones\n{RIGHT}", "torch.py": "1 / 0"}, 10),
+        ({"double.py": f"import importlib\nimportlib.import_module('mine').y\n{RIGHT}", "mine.py": "y = 2"}, 10),
         # A file that student code writes replaces none that was read, and adds none.
         ({"double.py": f"from pathlib import Path\nPath('mine.py').write_text('1 / 0')\n{USES.format('mine')}",
           "mine.py": TWICE}, 10),

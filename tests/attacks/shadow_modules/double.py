@@ -1,18 +1,16 @@
-r"""Hands in files with the names of modules that everybody imports; nobody gets those instead.
+r"""Hands in files with the names of modules that everybody else imports; nobody gets those instead.
 
 ---
 exercise: double
 shown_output: real ones
 """
 
-import json
-import math
-import random
+import sys
 
 import numpy
 import torch
 
-print("real ones:", json.dumps([math.pi, torch.__name__, numpy.__name__, random.__name__]))
+print("real ones:", torch.__name__, numpy.__name__, sys.modules["json"].dumps([sys.modules["random"].__name__]))
 
 
 def double(x):
