@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ _FEEDBACK = "feedback"
 SIMILAR = "similar.html"
 RETURNED = "feedback.zip"
 OVERVIEW = "report.html"
+_ALL = "all that was handed in"
 _LONGEST_NAME = 200
 _SHORTENED = 40
 
@@ -69,7 +70,7 @@ def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
     meant = {row.author for row in rules.overrides}
     named = [one for one in noted if called[one] & meant]
     pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
-    yield from unused(rules.overrides, pairs)
+    yield from unused(rules.overrides, pairs, rules.course)
     yield from rules.unknown(frozenset().union(*called.values()))
     people = rules.people
     if not people.persons:
@@ -136,8 +137,8 @@ class Out:
         people = journal.names() if names else None
         text = gradebook_csv(ids, written(), absent, possible=possible, names=people)
         write_whole(self.path / GRADEBOOK, text)
-        notes += [(row.author, "", "not read", f"{row.file}: {row.why}") for row in unmatched if row.author]
-        self._write_rows(_NOTES, ("author", "exercise", "kind", "note"), sorted(notes))
+        notes += [(row.author, "", "not read", f"{row.file or _ALL}: {row.why}") for row in unmatched if row.author]
+        self._write_rows(_NOTES, ("author", "exercise", "kind", "note"), sorted(notes), people)
 
     def save_roster(self, file: Path) -> None:
         """Copy a roster, so that later runs and commands know it.
@@ -162,12 +163,23 @@ class Out:
             write_whole(path, text)
         return path
 
-    def write_unmatched(self, rows: Sequence[Unmatched]) -> None:
-        """Write what belongs to no exercise or no author; without any such row there is no file."""
-        self._write_rows(UNMATCHED, ("file", "author", "why"), [(row.file, row.author, row.why) for row in rows])
+    def write_unmatched(self, rows: Sequence[Unmatched], names: Mapping[str, str] | None = None) -> None:
+        """Write what belongs to no exercise or no author; without any such row there is no file.
 
-    def _write_rows(self, name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        Args:
+            rows: what could not be matched. Each row names a file, or says that it is about all that was handed in.
+            names: of people, by the number in the column of authors; with it, they stand in the last column.
+        """
+        head, cells = ("file", "author", "why"), [(row.file or _ALL, row.author, row.why) for row in rows]
+        self._write_rows(UNMATCHED, head, cells, names)
+
+    def _write_rows(
+        self, name: str, head: Sequence[str], rows: Sequence[Sequence[str]], names: Mapping[str, str] | None = None
+    ) -> None:
         """Write a table; without any row there is no file."""
+        if names is not None:
+            at = head.index("author")
+            head, rows = (*head, "name"), [(*row, names.get(row[at], "")) for row in rows]
         if not rows:
             (self.path / name).unlink(missing_ok=True)
             return

@@ -15,7 +15,7 @@ from statistics import mean, median
 from urllib.parse import quote
 
 from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
-from grader.batch.journal import Journal
+from grader.batch.journal import MOODLES, Journal, Noted
 from grader.batch.policy import Rules
 from grader.course.layout import NOTEBOOK
 from grader.grading.diagnosis import mistakes_in
@@ -30,6 +30,7 @@ from grader.model.score import Causes, counted, points_text
 from grader.report.export.formats import Options, markdown
 from grader.report.gradebook import cell_text
 from grader.report.html import CodeLine, page, rendered
+from grader.report.people import People
 from grader.report.safe import cut, for_terminal, prose
 from grader.report.schema import ReportFile, line_of
 from grader.report.words import VERDICTS
@@ -97,13 +98,19 @@ def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
     return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:_MOST_LINES]
 
 
-def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
+def return_pages(place: Out, journal: Journal, people: People) -> tuple[int, list[str]]:
     """Zip the pages for the bulk upload of the platform from which the submissions came.
 
     Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
-    author, found by the number. Canvas takes "Upload submissions": files whose names have the numbers of the user and
-    of a file that was handed in; it shows the page under the name of that file. Without a platform all pages lie beside
-    each other, also as Markdown.
+    author, found by the number, which is each member's own where a team handed in. Canvas takes "Upload submissions":
+    files whose names have the numbers of the user and of a file that was handed in; it shows the page under the name of
+    that file, and to that user's whole group. Without a platform all pages lie beside each other, also as Markdown.
+
+    Args:
+        place: the folder of results.
+        journal: of the batch.
+        people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
+            team's, which another participant has.
 
     Returns:
         of how many authors there is a page, and whose pages no platform gives back by this zip.
@@ -118,8 +125,7 @@ def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
             page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
             names = {page.name: page, text.name: text}
             if starts:
-                start = starts.get(noted.author, "")
-                names = {f"{start.replace(noted.author, one)}feedback.html": page for one in noted.members if start}
+                names = {f"{start}feedback.html": page for start in _starts(noted, starts, people)}
             if not page.is_file():
                 continue
             for name, path in names.items():
@@ -128,6 +134,18 @@ def return_pages(place: Out, journal: Journal) -> tuple[int, list[str]]:
             count += bool(names)
             unknown += [] if names else [noted.author]
     return count, unknown
+
+
+def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
+    """What the names of an author's files begin with that their platform takes back; nothing if it takes none."""
+    start = starts.get(noted.author, "")
+    if start and not start.startswith(MOODLES):
+        yield start
+        return
+    for member in noted.members:
+        own = f"{MOODLES}{member}_"
+        if member.isdecimal() and (people.kind != "moodle" or people.person_of(member)):
+            yield start.replace(f"{MOODLES}{noted.author}_", own, 1) or f"{own}assignsubmission_file_/"
 
 
 @dataclass

@@ -98,11 +98,9 @@ def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
             read = validated(cells | {"line": line}, where, Override)
         except CourseError as error:
             problems += error.problems
-        if exercise and exercise not in names:
-            problems.append(f"{where}: exercise: there is no {exercise}{suggestion(exercise, list(names))}")
-        if read is None or exercise not in names:
+        if read is None:
             continue
-        one = read.model_copy(update={"exercise": names[exercise]})
+        one = read.model_copy(update={"exercise": names.get(exercise, exercise)})
         first = made.setdefault((one.author, one.exercise, one.check), one)
         if first is not one:
             problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
@@ -145,11 +143,16 @@ def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
             yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
 
 
-def unused(overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]]) -> Iterator[str]:
+def unused(
+    overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
+) -> Iterator[str]:
     """A sentence for each row that fits none of the reports, which come with the names of their authors."""
+    known = [exercise.id for exercise in course.exercises]
     for one in overrides:
         own = [report for names, report in reports if one.author in names]
         why = one.problem(own[0]) if own else f"no submission is by {one.author}"
+        if one.exercise not in known:
+            why = f"there is no exercise {one.exercise}{suggestion(one.exercise, known)}"
         if why:
             yield f"{OVERRIDES}: line {one.line} does not count: {why}"
 
@@ -237,6 +240,11 @@ class Rules:
         """
         people = roster_in(out, names, platform)
         return cls(course, course.handin(handin), read_overrides(out, course), people)
+
+    def numbers(self) -> frozenset[str]:
+        """The numbers that a platform gave everybody on its roster."""
+        people = self.people
+        return frozenset(person.author for person in people.persons if people.kind != "plain")
 
     def persons(self, noted: Noted) -> list[Person]:
         """Those on the roster whose submission it is."""

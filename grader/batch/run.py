@@ -16,8 +16,10 @@ from grader.grading.plan import Finished, RunPlan, Work, is_broken
 from grader.grading.schedule import schedule
 from grader.intake.collect import Intake, collect
 from grader.intake.contents import Handed, Unmatched
+from grader.intake.layouts import by_roster
 from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
+from grader.model.score import counted, listed
 
 OnReport = Callable[[Report, int, int], None]
 """Receives each new report, with its place and the number of all."""
@@ -133,13 +135,14 @@ def grade_batch(
         rules = Rules.read(
             out, plan.course, plan.handin, journal.names(), journal.platform()
         )  # before anything is graded: it may refuse
-        intake = replace(intake, handed=tuple(map(rules.with_members, intake.handed)))
+        handed = by_roster(intake.handed, rules.numbers())
+        intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, on_report)
         batch.grade(slots, engine, on_wait)
         summary = batch.looked_over()
         if shard is None:
-            place.write_unmatched(batch.unmatched)
+            place.write_unmatched(batch.unmatched, journal.names() if order.names else None)
             on_book(reports(plan, journal, rules))
             summary.notes += notes_of(plan, journal, rules)
     return summary
@@ -151,6 +154,18 @@ def _refuse_another_course(plan: RunPlan, journal: Journal, out: Path) -> None:
     if graded and graded.isdisjoint(known):
         names = ", ".join(sorted(graded)[:3])
         raise CourseError(f"--out: {out} has the results of another course ({names}); name another folder")
+
+
+def time_of(handed: Handed, submission: Submission) -> tuple[str, str]:
+    """Return when the files that count were handed in, and what stands there in place of a time; "" for neither.
+
+    Where a platform has a time for each folder, those of folders with other assignments say nothing.
+    """
+    if not any(part.at or part.unread for part in handed.parts):
+        return handed.at, handed.unread
+    files = [own.path for own in submission.exercises.values() if own.files and own.path is not None]
+    used = [part for part in handed.parts if any(path.is_relative_to(part.path) for path in files)]
+    return max((part.at for part in used), default=""), next((part.unread for part in used if part.unread), "")
 
 
 @dataclass
@@ -190,6 +205,10 @@ class _Batch:
     summary: Summary = field(default_factory=Summary)
     done: int = 0
     under_way: dict[Work, tuple[_InProgress, int]] = field(default_factory=dict)
+    unread_times: dict[str, str] = field(default_factory=dict)
+    """By author, what stands in place of a time."""
+    hidden_broken: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Authors and exercises of broken results that do not count, because of `never_lower`."""
 
     def __post_init__(self) -> None:
         only = self.order.only
@@ -273,7 +292,10 @@ class _Batch:
         """Let the results count, and write the report, if anything was graded yet; report it when it is final."""
         submission = own.submissions[0]
         authors = tuple(submission.authors)
-        noted = Noted(submission.author, authors, submission.digest, own.handed.at, own.handed.late)
+        at, unread = time_of(own.handed, submission)
+        if unread:
+            self.unread_times[submission.author] = unread
+        noted = Noted(submission.author, authors, submission.digest, at, own.handed.late)
         self.journal.note_submission(noted)
         self._count(own)
         report = report_of(self.plan, self.journal, noted, self.rules)
@@ -291,7 +313,10 @@ class _Batch:
             if self.order.never_lower and id in current:
                 before = journal.result(current[id].result).outcomes.graded(graded.exercise)
                 if before.score.earned > graded.score.earned:
-                    self.summary.lower.append((submission.author, id))
+                    if is_broken(graded):  # not lower, but unknown
+                        self.hidden_broken[submission.author, id] = None
+                    else:
+                        self.summary.lower.append((submission.author, id))
                     continue
             self.summary.changed += id in current and current[id].run != journal.run and current[id].result != number
             journal.let_count(submission.author, id, number)
@@ -299,7 +324,15 @@ class _Batch:
     def looked_over(self) -> Summary:
         """The summary, with what is broken among what counts, and what others got with other checks."""
         self.summary.unmatched = len(self.unmatched)
+        if self.unread_times:
+            whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))
+            self.summary.notes.append(
+                f"{counted(len(self.unread_times), 'time')} such as {stamp!r} cannot be read, so nobody knows whether "
+                f"these are late: {whose}. Write late_days of the hand-in into course.yaml."
+            )
         known = {exercise.id: exercise for exercise in self.plan.exercises}
+        for author, id in self.hidden_broken:
+            self.summary.broken.setdefault(id, []).append(author)
         for row in sorted(self.journal.current(), key=lambda row: row.author):
             if row.exercise in known:
                 saved, exercise = self.journal.result(row.result), known[row.exercise]

@@ -75,6 +75,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import OVERVIEW, RETURNED, Out
     from grader.batch.pages import Class, return_pages, write_feedback
+    from grader.batch.policy import roster_in
 
     place, pace = Out(out), Pace(say)
     total, done = len(journal.submissions()), count(1)
@@ -85,11 +86,20 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
 
     overview = Class(course, journal, out, write_page, names=names)
     path = place.write_page(OVERVIEW, overview.page())
-    pages, unknown = return_pages(place, journal)
+    people = roster_in(out, journal.names(), journal.platform())
+    pages, unknown = return_pages(place, journal, people)
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(pages, 'page')} to return are in {out / RETURNED}")
     if unknown:
-        sentences.append(f"Not in it, as they handed in no file: {listed(unknown)}")
+        sentences.append(
+            f"Not in it, as they handed in no file, or have no number of the platform that is on the roster: "
+            f"{listed(unknown)}"
+        )
+    if journal.platform() == "moodle" and people.kind != "moodle":
+        sentences.append(
+            "Where teams handed in, their numbers are not people's: give the batch the worksheet as --roster before "
+            "you upload the zip."
+        )
     return overview, sentences
 
 

@@ -56,10 +56,14 @@ class Part:
     Attributes:
         path: where it lies.
         name: what its author called it; `ALL_OF_IT` for a folder that is that.
+        at: when it was handed in, in ISO 8601, where its platform says that of each part; or "".
+        unread: what stands in place of a time that can be read; or "".
     """
 
     path: Path
     name: PurePosixPath = ALL_OF_IT
+    at: str = ""
+    unread: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class Handed:
         late: whether the platform says that it was late.
         name: of the person or the group, where `key` is a number; or "".
         returned: what the name of a file begins with that the platform's bulk upload gives back to them; or "".
+        unread: what stands in place of a time that can be read; or "".
     """
 
     key: str
@@ -83,6 +88,7 @@ class Handed:
     late: bool = False
     name: str = ""
     returned: str = ""
+    unread: str = ""
 
 
 @dataclass(frozen=True)

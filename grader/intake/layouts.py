@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -50,7 +50,7 @@ class Layout:
     read: Callable[[Sequence[Path], Sequence[Exercise]], Taken]
 
 
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(\S*)")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(?:UTC|GMT)(?=[+-]))?(\S*)")
 
 
 def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
@@ -110,7 +110,8 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
         key, parts = "+".join(authors), (Part(folders[name]),) if name in folders else ()
         if key in latest:
             unmatched.append(Unmatched(latest[key][0], key, "an earlier attempt; the latest counts"))
-        latest[key] = name, Handed(key, authors, parts, at=_created(row))
+        at, unread = _created(row), str(row.get("created_at") or "")
+        latest[key] = name, Handed(key, authors, parts, at=at, unread="" if at else unread)
     # An author whose folder is missing has a row all the same.
     unmatched += [
         Unmatched(name, key, "it is not in the export") for key, (name, _) in latest.items() if name not in folders
@@ -168,21 +169,22 @@ GRADESCOPE = Layout(
 
 # `<name>_<number>_assignsubmission_file[_]` is a folder, `<name>_<number>_assignsubmission_file_<file>` a file. Blind,
 # the name is `Participant`; of a team, name and number are the team's; in older versions each member has a copy, behind
-# `<team>-`. The number alone decides: a name may be changed. What is given back by a zip is found in the same way, and
-# there the name must not have an underscore.
-_MOODLE = re.compile(r"(?P<who>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
+# `<team>-`. The number alone decides: a name may be changed. Moodle leaves no underscore in a name, so the first number
+# is the author's, whatever the author called a file. The default group has none; a roster says who is in it. What is
+# given back by a zip is found in the same way.
+_MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
 
 def _of_moodle(item: Path) -> Handed | Unmatched:
     parsed = _MOODLE.fullmatch(item.name)
     if parsed is None:
         return _nobodys(item, "its name does not begin with an author's name, as Moodle's files do")
-    key = parsed["number"]
+    key = parsed["number"] or parsed["who"]
     if parsed["kind"] != "file":
         why = "a text that was typed into Moodle; only files are graded"
         return Unmatched(item.name.removeprefix(f"{parsed['who']}_"), key, why)
     part = Part(item, ALL_OF_IT if item.is_dir() else PurePosixPath(parsed["file"] or item.name))
-    returned = f"Participant_{key}_assignsubmission_file_/"
+    returned = f"Participant_{key}_assignsubmission_file_/" if parsed["number"] else ""
     return Handed(key, (key,), (part,), name=parsed["who"], returned=returned)
 
 
@@ -196,9 +198,13 @@ MOODLE = Layout(
 
 # Canvas: one flat zip, in which the name of a file begins with its author's, and the numbers of both.
 
-# `<name in lower case>[_LATE]_<user>_<attachment>_<file>`, `[LATE_]anon_<id>_<attachment>_<file>`. A name may have
-# underscores: the two numbers are what can be held on to, and by them a file is given back.
-_CANVAS = re.compile(r"(?P<name>.+?)(?P<late>(?i:_late))?_(?P<user>\d+)_(?P<attachment>\d+)_(?P<file>.+)")
+# `<name in lower case>[_LATE]_<user>_<attachment>_<file>`, `[LATE_]anon_<id>_<attachment>_<file>`. The name may be a
+# group's, and the number is one member's then. A name may have underscores, and end in a number: the two numbers are
+# what can be held on to, and by them a file is given back.
+_NUMBERS = r"(?P<late>(?i:_late))?_(?P<user>[1-9]\d*)_(?P<attachment>[1-9]\d*)_(?P<file>.+)"
+_CANVAS = re.compile(rf"(?P<name>.+?){_NUMBERS}")
+_CANVAS_NUMBERED = re.compile(rf"(?P<name>.+?_\d+){_NUMBERS}")
+"""The same of a name that ends in a number."""
 _ANONYMOUS_NAME = "anon"
 _ANONYMOUS = re.compile(r"(?P<late>(?i:late_))?(?P<name>anon)_(?P<user>[^_]+)_(?P<attachment>\d+)_(?P<file>.+)")
 _PAGE = re.compile(r"(?:(?P<name>.+?)(?i:_late)?_(?P<user>\d+)|(?i:late_)?anon_[^_]+)_(?:text|link)\.html")
@@ -212,8 +218,8 @@ def _fits_canvas(items: Sequence[Path]) -> bool:
     return _mostly(items, lambda item: item.is_file() and bool(_canvas_name(item.name) or _PAGE.fullmatch(item.name)))
 
 
-def _of_canvas(item: Path) -> Handed | Unmatched:
-    if not item.is_dir() and (parsed := _canvas_name(item.name)):
+def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
+    if not item.is_dir() and parsed:
         part, anonymous = Part(item, PurePosixPath(parsed["file"])), parsed["name"] == _ANONYMOUS_NAME
         key = f"{_ANONYMOUS_NAME}_{parsed['user']}" if anonymous else parsed["user"]
         returned = f"{'' if anonymous else 'user_'}{key}_{parsed['attachment']}_"
@@ -225,7 +231,46 @@ def _of_canvas(item: Path) -> Handed | Unmatched:
     return _nobodys(item, "its name does not begin with an author's name, as Canvas's files do")
 
 
-CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, lambda items, _: _by_name(items, _of_canvas))
+def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
+    """What a download has; where two numbers may be the author's and the file's, each file has a number of its own."""
+    parsed = {item: _canvas_name(item.name) for item in items}
+    files = Counter(match["attachment"] for match in parsed.values() if match and match["name"] != _ANONYMOUS_NAME)
+    read = []
+    for item, match in parsed.items():
+        other = _CANVAS_NUMBERED.fullmatch(item.name)
+        twice = match is not None and other is not None and files[match["attachment"]] > 1
+        read.append((item, other if twice else match))
+    chosen = dict(read)
+    return _by_name(items, lambda item: _of_canvas(item, chosen[item]))
+
+
+def by_roster(handed: Sequence[Handed], numbers: Collection[str]) -> tuple[Handed, ...]:
+    """Return what was handed in on Canvas under numbers of a roster, where the name before a number ends in one, too.
+
+    Args:
+        handed: as the download's names say it at first.
+        numbers: of everybody on the roster.
+    """
+    made: dict[str, Handed] = {}
+    for one in handed:
+        for own in _by_roster(one, numbers):
+            first = made.get(own.key)
+            made[own.key] = own if first is None else replace(first, parts=(*first.parts, *own.parts))
+    return tuple(made[key] for key in sorted(made))
+
+
+def _by_roster(one: Handed, numbers: Collection[str]) -> Iterator[Handed]:
+    others = [(part, _CANVAS_NUMBERED.fullmatch(part.path.name)) for part in one.parts]
+    if one.key in numbers or not any(match and match["user"] in numbers for _, match in others):
+        yield one
+        return
+    for part, match in others:
+        row = _of_canvas(part.path, match) if match and match["user"] in numbers else replace(one, parts=(part,))
+        if isinstance(row, Handed):
+            yield row
+
+
+CANVAS = Layout("canvas", "a Canvas download", _fits_canvas, _read_canvas)
 
 
 # nbgrader: `submitted/<author>/<assignment>/`, with the time of each in a file.
@@ -246,10 +291,17 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
     handed = []
     for item in (item for item in items if item.is_dir()):
         inner = sorted(path for path in item.iterdir() if path.is_dir() and not path.is_symlink())
-        parts = tuple(Part(path, PurePosixPath(path.name)) for path in inner)
-        times = [_iso(_first(path)) for path in item.glob(f"*/{TIME}") if path.is_file() and not path.is_symlink()]
-        handed.append(Handed(item.name, (item.name,), parts, at=max(times, default="")))
+        parts = tuple(map(_of_assignment, inner))
+        handed.append(Handed(item.name, (item.name,), parts))
     return handed, [_nobodys(item, "a file beside the authors' folders") for item in items if not item.is_dir()]
+
+
+def _of_assignment(folder: Path) -> Part:
+    """The folder of one assignment, with the time at which it was handed in."""
+    file = folder / TIME
+    stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
+    at = _iso(stamp)
+    return Part(folder, PurePosixPath(folder.name), at, "" if at else stamp)
 
 
 def _first(path: Path) -> str:

@@ -1,0 +1,356 @@
+"""Whole terms on Canvas and Moodle: from the download to the files that go back, each score in its own row."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from batch.pretend import PretendClass
+from click.testing import CliRunner, Result
+
+from grader.batch.journal import open_journal
+from grader.batch.policy import OVERRIDES
+from grader.cli import main
+from grader.course.load import load_course
+from grader.report.people import number_in, people_in
+
+CASES = Path(__file__).with_name("cases")
+COURSE = """\
+title: A tiny course
+timezone: Europe/Berlin
+policy: {percent_a_day: 10, cap_percent: 50, slack_minutes: 10, grace_days: 2}
+modules:
+  - folder: 01_basics
+    title: Basics
+    exercises: [double, total]
+handins:
+  - {id: week1, title: Week 1, exercises: [double], due: 2026-10-01 18:00}
+  - {id: week2, title: Week 2, exercises: [double], due: 2026-10-08 18:00, weight: 2}
+  - {id: week3, title: Week 3, exercises: [double, total], extra: [total], due: 2026-10-15 18:00}
+"""
+HEAD = (
+    "Identifier,Full name,Email address,Status,{0}Grade,Maximum grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade)\n"
+)
+
+
+class Term:
+    """A course, and a folder of results for each hand-in."""
+
+    def __init__(self, home: Path, root: Path) -> None:
+        (home / "course.yaml").write_text(COURSE)
+        self.root, self.home = root, home
+        self.classes: dict[str, PretendClass] = {}
+
+    def grade(self, handin: str, files: dict[str, dict[str, str]], roster: Path | None = None) -> list[str]:
+        """Grade a download: files by folder, or, where the name has a suffix, single files; the notes of the run."""
+        course = load_course(self.home)
+        made = self.classes.setdefault(handin, PretendClass(course, self.root / handin))
+        made.course = course
+        shutil.rmtree(made.folder, ignore_errors=True)
+        for name, own in files.items():
+            for file, text in own.items():
+                path = made.folder / f"{name}{file}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        wanted = next(one.exercises for one in course.handins if one.id == handin)
+        chosen = [exercise for exercise in course.exercises if exercise.id in wanted]
+        return made.grade(chosen, handin=handin, roster=roster).notes
+
+    def out(self, handin: str) -> Path:
+        return self.classes[handin].out
+
+    def run(self, *words: str | Path) -> Result:
+        return CliRunner().invoke(main, [*map(str, words), "--course", str(self.home)])
+
+
+@pytest.fixture
+def term(home: Path, tmp_path: Path) -> Term:
+    return Term(home, tmp_path)
+
+
+def sheet(path: Path, number: int, rows: list[str], group: str = "") -> Path:
+    """A worksheet of Moodle, in which everybody's number begins with this one; `NUMBER|cells` with the time last."""
+    lines = []
+    for row in rows:
+        who, name, team, at = row.split("|")
+        cells = [f"Participant {number}{who}", name, f"{name.lower()}@x.org", "Submitted", *([team] if group else [])]
+        lines.append(",".join([*cells, "", "10.00", "Yes", f'"{at}"' if at != "-" else at, "-"]) + "\n")
+    path.write_text(HEAD.format(group) + "".join(lines))
+    return path
+
+
+def grades(path: Path, title: str = "Grade") -> list[str]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [row[title] for row in csv.DictReader(file)]
+
+
+def moodle(name: str, number: int) -> str:
+    return f"{name}_{number}_assignsubmission_file/"
+
+
+def test_a_term_on_moodle(term: Term, tmp_path: Path) -> None:
+    """Three hand-ins, a team, grace days spent where they save most, a regrade; each worksheet gets its own scores."""
+    thursday = "Thursday, {} October 2026, 5:00 PM"
+    first = sheet(
+        tmp_path / "ws1.csv",
+        10,
+        [
+            "1|Ada||Friday, 2 October 2026, 7:00 PM",
+            f"2|Bo||{thursday.format(1)}",
+            "3|Cy||Saturday, 3 October 2026, 9:00 AM",
+        ],
+    )
+    second = sheet(
+        tmp_path / "ws2.csv",
+        20,
+        ["1|Ada||Saturday, 10 October 2026, 7:00 PM", f"2|Bo||{thursday.format(8)}", "3|Cy||-"],
+    )
+    third = sheet(
+        tmp_path / "ws3.csv",
+        30,
+        [
+            f"1|Ada|Team A|{thursday.format(15)}",
+            f"2|Bo|Team A|{thursday.format(15)}",
+            f"3|Cy|Default group|{thursday.format(15)}",
+        ],
+        "Group,",
+    )
+    own = {"double.py": "passed"}
+    term.grade(
+        "week1", {moodle("Ada", 101): own, moodle("Bo", 102): own, moodle("Cy", 103): {"double.py": "failed"}}, first
+    )
+    term.grade("week2", {moodle("Ada", 201): own, moodle("Bo", 202): own}, second)
+    both = {"double.py": "passed", "total.py": "passed"}
+    # The team's number is Bo's in this assignment; the default group has none.
+    term.grade("week3", {moodle("Team A", 302): both, "Default group_assignsubmission_file/": own}, third)
+    outs = [term.out(handin) for handin in ("week1", "week2", "week3")]
+
+    # Ada is 2 days late in week 1 and 3 in week 2, which weighs twice: both grace days go there, and 1 day costs 10 %.
+    ran = term.run("export", *outs, "--format", "moodle", "--into", second)
+    assert ran.exit_code == 0, ran.output
+    assert grades(second) == ["9", "10", ""]
+    assert "2 scores filled in: " in " ".join(ran.output.split())
+    assert "1 score of week1" in " ".join(ran.output.split())
+    assert "before feedback.zip" in " ".join(ran.output.split())
+    assert term.run("export", *outs, "--handin", "week1", "--format", "moodle", "--into", first).exit_code == 0
+    assert grades(first) == ["8", "10", "0"]  # Cy earned nothing: no grace day is spent on it
+    assert term.run("export", *outs, "--handin", "week3", "--format", "moodle", "--into", third).exit_code == 0
+    assert grades(third) == ["10", "10", "10"]  # 15 of 10 with extra credit, of which Moodle takes its maximum
+    assert term.run("term", *outs, "--to", tmp_path / "term.csv").exit_code == 0
+    rows = {row["author"]: row for row in csv.DictReader((tmp_path / "term.csv").read_text().splitlines())}
+    assert rows["ada@x.org"]["explained"] == (
+        "week1: 8 of 10, 2 days late, and grace days save more on other hand-ins, which costs 20 % of 10 points: 2; "
+        "week2: 9 of 10, 3 days late, 2 of them covered by grace days, which costs 10 % of 10 points: 1, weight 2; "
+        "week3: 15 of 10"
+    )
+    assert rows["cy@x.org"]["explained"].startswith("week1: 0 of 10, 2 days late, where grace days would save nothing")
+
+    # Pages go to each member under the member's own number, and to nobody under the team's.
+    assert term.run("report", outs[2], "-q").exit_code == 0
+    with zipfile.ZipFile(outs[2] / "feedback.zip") as archive:
+        assert sorted(archive.namelist()) == [
+            f"Participant_{number}_assignsubmission_file_/feedback.html" for number in (301, 302, 303)
+        ]
+    # A worksheet of another week is refused, whatever its names are.
+    refused = term.run("export", outs[1], "--format", "moodle", "--into", first)
+    assert refused.exit_code == 2
+    assert "none of its participant numbers is among those of week2" in " ".join(refused.output.split())
+    assert grades(first) == ["8", "10", "0"]
+    # After a regrade the worksheet that was filled in before is recognised.
+    (outs[1] / OVERRIDES).write_text("author,exercise,check,points,why\n202,double,,5,copied\n203,tripple,,1,x\n")
+    notes = term.grade("week2", {moodle("Ada", 201): own, moodle("Bo", 202): own}, second)
+    assert "overrides.csv: line 3 does not count: there is no exercise tripple; known are double, total" in notes
+    again = term.run("export", *outs, "--handin", "week2", "--format", "moodle", "--into", second)
+    assert grades(second) == ["9", "5", ""]
+    assert "2 scores filled in, 1 in place of another score" in " ".join(again.output.split())
+    assert "This worksheet was filled in before." in " ".join(again.output.split())
+
+
+GROUPS = """\
+name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id
+"Lovelace, Ada",101,s1,ada,A,Team Rocket,5,
+"Turing, Alan",102,s2,alan,A,Team Rocket,5,
+"Noether, Emmy",105,s5,emmy,A,,,
+"""
+CANVAS = """\
+Student,ID,SIS Login ID,Section,Week 1 (1),Week 2 (2),Week 3 (3)
+    Points Possible,,,,10.00,10.00,10.00
+"Byron, Ada",101,ada,A,,,
+"Turing, Alan",102,alan,A,,,
+"Noether, Emmy",105,emmy,A,,,
+"Student, Test",999,test,A,,,
+"""
+
+
+def test_a_term_on_canvas(term: Term, tmp_path: Path) -> None:
+    """The number is one member's, the name is the group's: all members get the score, and Canvas takes pages back."""
+    (tmp_path / "groups.csv").write_text(GROUPS)
+    (tmp_path / "grades.csv").write_text(CANVAS)
+    groups, book = tmp_path / "groups.csv", tmp_path / "grades.csv"
+    term.grade(
+        "week1",
+        {"teamrocket_101_": {"9001_double.py": "passed"}, "noetheremmy_LATE_105_": {"9002_double.py": "passed"}},
+        groups,
+    )
+    term.grade(
+        "week2",
+        {"lovelaceada_101_": {"9003_double.py": "passed"}, "turingalan_102_": {"9004_double.py": "failed"}},
+        groups,
+    )
+    term.grade(
+        "week3", {"group_2_101_": {"9005_double.py": "passed"}, "noether_1_105_": {"9006_double.py": "passed"}}, groups
+    )
+    outs = [term.out(handin) for handin in ("week1", "week2", "week3")]
+    ran = term.run("export", *outs, "--format", "canvas", "--into", book)
+    assert ran.exit_code == 0, ran.output
+    rows = [line.split(",A,")[1] for line in book.read_text().splitlines()[2:]]
+    assert rows == ["10,10,10", "10,0,", "10,,10", ",,"]
+    assert "late_days" not in ran.output
+    assert term.run("report", outs[0], "-q").exit_code == 0
+    with zipfile.ZipFile(outs[0] / "feedback.zip") as archive:
+        names = archive.namelist()
+    assert [read_by_canvas(name, ["Team Rocket", "user", "105"]) for name in sorted(names)] == [
+        ("101", "9001"),
+        ("105", "9002"),
+    ]
+    # Of one hand-in alone, with the gradebook as its roster: numbers find their rows, also after a change of name.
+    book.write_text(CANVAS)
+    notes = term.grade("week1", {"teamrocket_101_": {"9001_double.py": "passed"}}, book)
+    assert "cannot be found on the roster" not in " ".join(notes)
+    gradebook = (term.out("week1") / "gradebook.csv").read_text().splitlines()
+    assert sorted(line.split(",")[0] for line in gradebook[1:]) == ["101", "102", "105"]
+
+
+def read_by_canvas(name: str, groups: list[str]) -> tuple[str, str]:
+    """The user and the file that Canvas finds in a name: it takes a group's name away, then the first two numbers."""
+    group = next((group for group in groups if name.startswith(f"{group}_")), None)
+    name = name.removeprefix(f"{group}_")
+    user, attachment = [word for word in name.split("_") if word.isdecimal()][:2]
+    return user, attachment
+
+
+def test_a_students_file_names_nobody_else(term: Term, tmp_path: Path) -> None:
+    """In a flat download of Moodle the first number is the author's, whatever the author called a file."""
+    roster = sheet(tmp_path / "ws.csv", 10, ["1|Ada||-", "2|Bo||-"])
+    files = {
+        "Ada_101_assignsubmission_file_": {"double.py": "passed"},
+        "Bo_102_assignsubmission_file_": {"x_101_assignsubmission_file_double.py": "failed"},
+    }
+    term.grade("week1", files, roster)
+    assert [term.classes["week1"].rows()[who].split(",")[0] for who in ("101", "102")] == ["10", "0"]
+
+
+def test_the_time_of_an_assignment_is_its_own(term: Term) -> None:
+    """In nbgrader's layout each assignment has a time; one that cannot be read is named."""
+    term.grade(
+        "week1",
+        {
+            "ada/ps1/": {"double.py": "passed", "timestamp.txt": "2026-10-01 12:00:00.0 UTC+0000"},
+            "ada/ps2/": {"total.py": "passed", "timestamp.txt": "2026-10-23 12:00:00.0 UTC"},
+        },
+    )
+    with open_journal(term.out("week1"), new=False) as journal:
+        (noted,) = journal.submissions()
+    assert noted.at == "2026-10-01T12:00:00+00:00"
+    notes = term.grade("week1", {"ada/ps1/": {"double.py": "passed", "timestamp.txt": "2026-10-01 12:00:00 PDT"}})
+    assert "1 time such as '2026-10-01 12:00:00 PDT' cannot be read" in " ".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("at", "days"),
+    [
+        ("2026-10-24T18:05:00+02:00", "0"),  # within the slack
+        ("2026-10-25T17:59:00+01:00", "1"),  # 24 hours and 59 minutes on the day on which clocks change
+        ("2026-10-25T18:01:00+01:00", "2"),
+    ],
+)
+def test_a_day_is_one_on_the_clock(term: Term, at: str, days: str) -> None:
+    """Also over the night in which clocks change."""
+    path = term.home / "course.yaml"
+    path.write_text(COURSE.replace("due: 2026-10-01 18:00", "due: 2026-10-24 18:00"))
+    term.grade("week1", {"ada/ps1/": {"double.py": "passed", "timestamp.txt": at}})
+    (row,) = csv.DictReader((term.out("week1") / "gradebook.csv").read_text().splitlines())
+    assert row["late_days"] == days
+
+
+def test_a_german_worksheet(term: Term, tmp_path: Path) -> None:
+    """Its columns are found by what stands in them; other points are refused with both, a locked row is left."""
+    file = tmp_path / "ws_de.csv"
+    shutil.copy(CASES / "ws_de.csv", file)
+    own = {"double.py": "passed"}
+    term.grade("week1", {moodle("Ada", 2001): own, moodle("Seán", 2005): own})
+    refused = term.run("export", term.out("week1"), "--format", "moodle", "--into", file)
+    assert refused.exit_code == 2
+    assert "has 10 points here and 15 there" in refused.output
+    file.write_text(file.read_text().replace("15,00", "10,00"))
+    ran = term.run("export", term.out("week1"), "--format", "moodle", "--into", file)
+    assert ran.exit_code == 0, ran.output
+    assert grades(file, "Bewertung")[:5] == ["10", "", "", "", ""]
+    assert "2005: excused or locked on the platform" in ran.output
+    file.write_text(file.read_text().replace("Ja,", "Jah,"))
+    unread = " ".join(term.run("export", term.out("week1"), "--format", "moodle", "--into", file).output.split())
+    assert "cannot be read in the column Bewertung kann geändert werden" in unread
+    file.write_text((CASES / "ws_de.csv").read_text().replace('"15,00"', '"gut, schlecht"'))
+    scale = term.run("export", term.out("week1"), "--format", "moodle", "--into", file, "--column", "Bewertung")
+    assert "the column Bestwertung says 'gut, schlecht', which is no number" in " ".join(scale.output.split())
+
+
+def test_split_names_of_canvas(term: Term, tmp_path: Path) -> None:
+    """Each person once, and neither the points nor the test student; all other cells stay."""
+    file = tmp_path / "split.csv"
+    shutil.copy(CASES / "r_split.csv", file)
+    assert len(people_in(file).persons) == 38
+    before = file.read_text()
+    term.grade("week1", {"lovelaceada_12345_": {"1_double.py": "passed"}}, file)
+    file.write_text(before.replace("20.00", "10.00"))
+    assert term.run("export", term.out("week1"), "--format", "canvas", "--into", file).exit_code == 0
+    assert file.read_text() == before.replace("20.00", "10.00").replace(
+        "login12345,Section 1,4.50,,", "login12345,Section 1,4.50,10,"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "hundredths"),
+    [
+        ("1,000.00", 100_000),
+        ("1.000,00", 100_000),
+        ("50,00", 5000),
+        ("20", 2000),
+        ("1 000,5", 100_050),
+        ("-3,5", -350),
+        ("1,000", None),  # a thousand here, one there
+        ("1,0,0", None),
+        ("(read only)", None),
+        ("", None),
+    ],
+)
+def test_numbers_of_other_programs(text: str, hundredths: int | None) -> None:
+    """They are read whole, or not at all."""
+    assert number_in(text) == hundredths
+
+
+def test_never_lower_hides_no_broken_check(term: Term) -> None:
+    """What counted before still counts, and the run says what is broken."""
+    term.grade("week1", {"ada/": {"double.py": "passed"}})
+    made = term.classes["week1"]
+    (made.folder / "ada" / "double.py").write_text("broken again")
+    summary = made.grade([made.course.exercises[0]], handin="week1", never_lower=True)
+    assert (summary.broken, summary.lower) == ({"double": ["ada"]}, [])
+    assert made.rows()["ada"].split(",")[0] == "10"
+
+
+def test_rows_name_somebody(term: Term) -> None:
+    """Each row of unmatched.csv says what it is about, and with --names whose it is."""
+    files = {
+        moodle("Ada", 101): {"double.py": "passed"},
+        "Bo_102_assignsubmission_onlinetext/": {"onlinetext.html": "hello"},
+    }
+    term.grade("week1", files)
+    made = term.classes["week1"]
+    made.grade([made.course.exercises[0]], handin="week1", names=True)
+    (row,) = csv.DictReader((made.out / "unmatched.csv").read_text().splitlines())
+    assert (row["author"], bool(row["file"]), "name" in row) == ("102", True, True)
