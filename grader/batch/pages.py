@@ -139,13 +139,15 @@ def return_pages(place: Out, journal: Journal, people: People) -> tuple[int, lis
 def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
     """What the names of an author's files begin with that their platform takes back; nothing if it takes none."""
     start = starts.get(noted.author, "")
-    if start and not start.startswith(MOODLES):
-        yield start
+    if not start and people.kind == "moodle":  # the default group has no number, and its members have
+        start = f"{MOODLES}{noted.author}_assignsubmission_file_/"
+    if not start.startswith(MOODLES):
+        yield from [start] if start else []
         return
     for member in noted.members:
         own = f"{MOODLES}{member}_"
         if member.isdecimal() and (people.kind != "moodle" or people.person_of(member)):
-            yield start.replace(f"{MOODLES}{noted.author}_", own, 1) or f"{own}assignsubmission_file_/"
+            yield start.replace(f"{MOODLES}{noted.author}_", own, 1)
 
 
 @dataclass

@@ -91,10 +91,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
     sentences = [f"All of it, with everybody's page, is in {path}"]
     sentences.append(f"{counted(pages, 'page')} to return are in {out / RETURNED}")
     if unknown:
-        sentences.append(
-            f"Not in it, as they handed in no file, or have no number of the platform that is on the roster: "
-            f"{listed(unknown)}"
-        )
+        sentences.append(f"Not in it, as they are not on the roster, or handed in no file: {listed(unknown)}")
     if journal.platform() == "moodle" and people.kind != "moodle":
         sentences.append(
             "Where teams handed in, their numbers are not people's: give the batch the worksheet as --roster before "

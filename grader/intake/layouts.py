@@ -478,7 +478,7 @@ def _owner(parts: Sequence[str]) -> str:
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
     if named := _MOODLE.fullmatch(parts[0]):
-        return named["number"]
+        return named["number"] or named["who"]
     return named["user"] if (named := _canvas_name(parts[0])) else parts[0]
 
 

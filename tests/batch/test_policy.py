@@ -154,7 +154,6 @@ def test_wrong_overrides_are_told_at_once(pretend: PretendClass) -> None:
         grade(pretend, "week1")
     assert [problem.split(": ", 1)[1] for problem in caught.value.problems] == [
         "line 2: why: string should have at least 1 character (it is '')",
-        "line 2: exercise: there is no dubble; did you mean double?",
         "line 3: points: input should be greater than or equal to 0 (it is '-1')",
         "line 4: points: input should be a valid number, unable to parse string as a number (it is 'x')",
         "line 7: line 6 is about the same; remove one of the two",
