@@ -193,13 +193,39 @@ def _tensor_source(value: torch.Tensor) -> str:
     plain = value.resolve_conj().resolve_neg()
     if plain.dim() == 2 and not plain.is_contiguous() and plain.T.is_contiguous():
         return f"{_tensor_source(plain.T)}.T"
-    numbers = _numbers(plain.tolist()) if plain.dtype.is_floating_point else str(plain.tolist())
+    if text := _filled_source(plain):
+        return text
+    numbers = _numbers(_shortest(plain)) if plain.dtype.is_floating_point else str(plain.tolist())
     return f"torch.tensor({numbers}, dtype={value.dtype})"
+
+
+def _filled_source(value: torch.Tensor) -> str:
+    """The function that fills a tensor of several dims with zeros or ones; "" for other numbers."""
+    if value.dim() < 2 or value.numel() < _LEAST_FILLED or value.is_complex():
+        return ""
+    for name, number in (("zeros", 0), ("ones", 1)):
+        if bool((value == number).all()) and not (number == 0 and bool(value.signbit().any())):
+            return f"torch.{name}({', '.join(map(str, value.shape))}, dtype={value.dtype})"
+    return ""
+
+
+def _shortest(value: torch.Tensor) -> Any:
+    """Numbers of a tensor of floats, nested as its dims are, with as few digits as its dtype needs: 0.1 in float32."""
+    if value.dtype not in (torch.float32, torch.float16):
+        return value.tolist()
+    array = value.cpu().numpy()
+    short = np.array([float(str(number)) for number in array.ravel()], dtype=np.float64).reshape(array.shape)
+    # Digits that are read as float64 and rounded again may give the neighbour, in rare cases.
+    return (short if np.array_equal(short.astype(array.dtype), array, equal_nan=True) else array).tolist()
 
 
 def _numbers(floats: Any) -> str:
     """Floats as Python reads them."""
     return str(floats).replace("nan", "float('nan')").replace("inf", "float('inf')")
+
+
+_LEAST_FILLED = 6
+"""So many equal numbers are longer than the call that makes them."""
 
 
 _TIMELINE = 68

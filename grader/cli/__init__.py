@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from grader.model.errors import CourseError
 from grader.report.console import errors_as_lines
 
 _GRADE = "run"
@@ -33,6 +34,13 @@ GROUPS = {title: dict(word.split(":") for word in words.split()) for title, word
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
+_SAME = {"edit": ["open"], "test": [_GRADE], "version": ["--version"], "solution": ["show", "--reference"]}
+"""What people type, and the words that do it."""
+
+_INSTEAD = {"submit": "nothing is sent from here:  grade pack  writes the file that you hand in, and says where it is"}
+"""What people type, and what they can do."""
+
+
 class _Commands(click.Group):
     """A group whose commands are imported when they are used; a word that is not a command is an exercise."""
 
@@ -51,6 +59,13 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
+        if args and args[0] in _INSTEAD:
+            with errors_as_lines():
+                raise CourseError(_INSTEAD[args[0]])
+        if args and args[0] in _SAME:
+            args = [*_SAME[args[0]], *args[1:]]
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = [_GRADE, *args]
         return super().parse_args(ctx, args)

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,6 +84,8 @@ def run_command(
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
         say.prose(*differences(earlier, report))
+    if plan.rules:
+        details.prose(*_hidden_alone(plan.rules, report))
     if json_path:
         write_named(json_path, report_json(report, staff=staff), "--json")
         say(f"The report is in {json_path}")
@@ -172,6 +174,16 @@ def _graded(
         if submission is None:
             details(*after_run(course, report, width))
     return report
+
+
+def _hidden_alone(rules: Collection[str], report: Report) -> Iterator[str]:
+    """Say so where the rules of a run have no check that students can read."""
+    rows = [row for graded in report.exercises for row in graded.checks]
+    named = f"{' and '.join(sorted(rules))} {'has' if len(rules) == 1 else 'have'} hidden checks alone"
+    if not rows and any(graded.exercise.withheld.checks for graded in report.exercises):
+        yield f"{named}, which are not in this copy of the course: they run at hand-in."
+    elif rows and not any(row.check.shown for row in rows):
+        yield f"{named}: their messages do not show their inputs."
 
 
 def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:

@@ -6,7 +6,6 @@ import ast
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -163,12 +162,12 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.student.own import try_of
 
     course, exercise = options.exercise_here(name)
-    row, lines = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    row, lines, printed = try_of(course, exercise, workers.setup(seed or 0), say.running)
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
     say(*(f"    {for_terminal(line)}" for line in lines), "Output:")
-    subprocess.run([sys.executable, "-c", "\n".join(lines)], cwd=exercise.starter.parent, check=False)
+    say(*for_terminal(printed.rstrip("\n")).split("\n"))
 
 
 @click.command("hint")

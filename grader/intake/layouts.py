@@ -425,7 +425,7 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
         inner, rows = _opened(items[0], download.folder / "inner", is_answer)
         (root, items), left = _inner(inner, items[0], download.out), left + rows
     layout = forced or next(layout for layout in LAYOUTS if layout.fits(items))
-    if forced is None and layout is PLAIN and _is_one_authors(root, items, exercises):
+    if forced is None and layout is PLAIN and (is_course(path) or _is_one_authors(items, exercises)):
         raise SubmissionError(
             f"{path} has the files of one author, and not a folder or a zip for each author. To grade them:  "
             f"grade --submission {path}  . If these are authors, repeat the command with  --layout plain"
@@ -539,10 +539,8 @@ def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path
     return folder, items
 
 
-def _is_one_authors(root: Path, items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Whether a folder is what one author has: a course, or nothing but files and folders that exercises have."""
-    if is_course(root):
-        return True
+def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
+    """Whether items are what one author has: nothing but files and folders that exercises have."""
     folders = [item for item in items if item.is_dir()]
     code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
     files = [item for item in code if (name := named(item.name, exercises)) and not name.owner]

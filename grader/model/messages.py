@@ -138,6 +138,7 @@ class Part:
         with_tries: whether somebody reads the lines to try: for these, code runs once more for each check that fails.
         traced: by id, checks for which a report says what took virtual time: of the check itself, or, where there are
             lines, of these lines in its place.
+        typed: by id, lines that are run in the place of a check: the message says what they print.
     """
 
     only: frozenset[str] | None = None
@@ -145,6 +146,7 @@ class Part:
     stops: bool = False
     with_tries: bool = True
     traced: Mapping[str, str] = field(default_factory=dict)
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:
         """Whether the check of that id is among them."""

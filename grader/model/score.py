@@ -213,13 +213,17 @@ def points_text(hundredths: int) -> str:
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
 
 
+_POINT = 100
+
+
 def held_text(held_back: int, held_by: str | None) -> str:
     """Why points that checks earned do not count, in a sentence for the student, or ""."""
     if not held_back:
         return ""
     held = points_text(held_back)
     if held_by is not None:
-        return f"While rule {held_by} is broken, {held} more points do not count."
+        do = "more point does" if held_back == _POINT else "more points do"
+        return f"While rule {held_by} is broken, {held} {do} not count."
     return f"No points yet: {held} earned on other rules do not count, because no value was right."
 
 
@@ -257,6 +261,9 @@ class Causes:
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
         """Those of an exercise that was graded."""
         lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
+        # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
+        shown = [row for row in lost if row.check.shown and not _unwritten(row)]
+        lost.sort(key=lambda row: row not in shown[:1])
         cause = lost[0] if lost else None
         same = tuple(row for row in lost[1:] if cause is not None and _stops_at(row, cause))
         rest = tuple(row for row in lost[1:] if row not in same and not _unwritten(row))

@@ -193,13 +193,19 @@ def _result(shapes: Shapes) -> tuple[int, ...] | None:
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     """A row for each shape, one for the marks, one for the result."""
-    columns = _columns_of(shapes)
+    columns = _columns_of(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
-    rows = [["" if sizes[place] is None else str(sizes[place]) for _, sizes in columns] for place in range(len(names))]
+    rows = [_brackets([sizes[place] for _, sizes in columns]) for place in range(len(names))]
     names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
-        names, rows = [*names, "give"], [*rows, list(map(str, outcome))]
-    cell = max((len(text) for row in rows for text in row), default=1) + 3
+        names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
+    # Numbers stand below each other, whatever stands behind them.
+    ends = [max(len(text) - len(text.rstrip(",)")) for text in column) for column in zip(*rows, strict=True)]
+    rows = [
+        [text + " " * (end - len(text) + len(text.rstrip(",)"))) for text, end in zip(row, ends, strict=True)]
+        for row in rows
+    ]
+    cell = max((len(text) for row in rows for text in row), default=1) + 2
     longest = max(map(len, [*names, "expected" if shapes.expected is not None else ""]))
     room = min(longest, max(_LEAST_NAME, width - cell * len(columns)))
     for name, row in zip(names, rows, strict=True):
@@ -209,6 +215,15 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     clash = "! they clash" if shapes.broadcast else "! not the same"
     relations = {relation for relation, _ in columns}
     yield ", ".join(text for text in ("= the same", "~ stretched", clash) if text[0] in relations)
+
+
+def _brackets(sizes: Sequence[int | None]) -> list[str]:
+    """A shape as Python writes it, a cell for each size; empty ones for dims that it does not have."""
+    own = sum(size is not None for size in sizes)
+    if not own:
+        return ["" for _ in sizes[1:]] + ["()" for _ in sizes[:1]]
+    texts = [f"{size}," for size in sizes[len(sizes) - own : -1]] + [f"{sizes[-1]}{',)' if own == 1 else ')'}"]
+    return [*("" for _ in sizes[own:]), f"({texts[0]}", *texts[1:]]
 
 
 def _shape_sentence(shapes: Shapes) -> str:

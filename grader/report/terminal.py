@@ -50,6 +50,8 @@ def exercise_lines(
     yield from page.output(graded)
     for note in words.exercise_notes(graded):
         yield from page.wrapped(note, "  ")
+    if not every and words.has_more_messages(graded):
+        yield from page.wrapped(f"To read all messages:  grade -v {exercise.id}", "  ")
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
@@ -154,7 +156,8 @@ class _Page:
     def mistake(self, graded: GradedExercise) -> Iterator[str]:
         """The known mistake that the whole exercise looks like."""
         if sentence := words.mistake_text(graded):
-            yield from self.wrapped(for_terminal(sentence, one_line=True), self.indent)
+            for line in self.wrapped(for_terminal(sentence, one_line=True), self.indent):
+                yield click.style(line, fg="yellow")
 
     def wrapped(self, line: str, indent: str) -> list[str]:
         """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""

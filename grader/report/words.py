@@ -137,6 +137,11 @@ def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
         yield Line(groups.passed, counted(len(groups.passed), "check"), Verdict.PASSED)
 
 
+def has_more_messages(graded: GradedExercise) -> bool:
+    """Whether checks of written code lost points whose messages are not shown in short."""
+    return any(row.outcome.message for row in Causes.of(graded.checks).lost)
+
+
 def mistake_text(graded: GradedExercise) -> str:
     """The known mistake that the whole exercise looks like, or ""."""
     return f"This looks like: {graded.diagnosis}" if graded.diagnosis else ""
@@ -153,7 +158,8 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
         yield f"{ran} of {ran + len(graded.left_out)} checks ran."
     if graded.withheld_points:
         checks, points = graded.exercise.withheld.checks, points_text(graded.withheld_points)
-        yield f"{counted(checks, 'hidden check')} will decide {points} more points at hand-in."
+        more = "more point" if graded.withheld_points == 100 else "more points"
+        yield f"{counted(checks, 'hidden check')} will decide {points} {more} at hand-in."
     if broken := sum(row.outcome.verdict is Verdict.BROKEN for row in graded.checks):
         yield f"{counted(broken, 'check')} of the course did not work. You lose no points; tell your instructor."
 

@@ -31,7 +31,7 @@ from grader.session.connections import Connections
 from grader.session.host import Host
 from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
 from grader.session.own_time import own_time_limited
-from grader.session.reproduce import Tries, traced
+from grader.session.reproduce import Tries, traced, typed
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 
@@ -160,6 +160,8 @@ class CheckSession:
         attempt = partial(self._attempt, row, following, job)
         if check.id in part.traced:
             return traced(check, student, part.traced[check.id], attempt)
+        if check.id in part.typed:
+            return typed(check, student, part.typed[check.id])
         started = time.monotonic()
         outcome = Judge(row, student, attempt, self._connections, self._verdicts, job.seed).judge()
         # Only a diagnosis asks whether something was drawn.

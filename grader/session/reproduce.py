@@ -9,7 +9,8 @@ run again with arguments made anew from their text, as the student will make the
 at what its calls return, and not at what becomes of their arguments. For a hidden check the author's example is run, in
 a worker that knows no hidden input, and for the reference as well.
 
-For `grade trace` a check is run, or lines of the student's, to see what takes virtual time on a simulated accelerator.
+For `grade try` these lines are run, and what they print is shown. For `grade trace` a check is run, or lines of the
+student's, to see what takes virtual time on a simulated accelerator.
 That is what the worker says, and it decides nothing: it is drawn for the student whose code ran there.
 """
 
@@ -285,6 +286,21 @@ def _tried(connection: Connection, lines: str) -> str:
     finally:
         connection.begin_check(Record(), limits)
     return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))
+
+
+# -- what lines print, for `grade try` ---------------------------------------------------------------------------------
+
+
+def typed(check: Check, student: Connection, lines: str) -> Outcome:
+    """Run lines in a worker of their own: the message of the outcome says what they print."""
+    outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
+    try:
+        with closing(student.fresh()) as fresh:
+            fresh.begin_check(Record())
+            printed = named(fresh, "typed", "")(lines)
+    except WorkerLost as lost:
+        return replace(outcome, verdict=lost.verdict, message=lost.message)
+    return replace(outcome, message=printed if isinstance(printed, str) else "")
 
 
 # -- what took virtual time, for `grade trace` -------------------------------------------------------------------------

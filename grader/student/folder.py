@@ -94,8 +94,9 @@ def update(source: Path, folder: Path) -> list[str]:
     with failing_as(f"{folder} cannot be written to", remedy):
         paths = dict.fromkeys((*texts, *given))
         done = [said for path in paths if (said := _updated(folder, path, texts.get(path), given.get(path)))]
-        # Last: the next update finds what this one did not reach.
-        _note(folder, {path: _digest(text) for path, text in texts.items()})
+        now = {path: _digest(text) for path, text in texts.items()}
+        if now != given:  # last: the next update finds what this one did not reach
+            _note(folder, now)
     if not done:
         return ["The course has no corrections for you. For a newer course, install a newer tensorgrade first."]
     copied = " Copy what you want from the .new files, then delete them." if _BESIDE in "".join(done) else ""

@@ -25,7 +25,7 @@ from grader.model import Course, Device, Exercise, GradedCheck, GradedExercise, 
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole, zip_bytes
-from grader.model.messages import Setup
+from grader.model.messages import Part, Setup
 from grader.model.score import Causes, points_text
 from grader.report.safe import for_terminal
 
@@ -95,20 +95,30 @@ def own_exercise(
         yield OwnExercise(course, exercise, setup, lanes)
 
 
-def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -> tuple[GradedCheck, list[str]]:
-    """The first check that has lines to try, and these lines. An unchanged file is not graded again.
+def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -> tuple[GradedCheck, list[str], str]:
+    """Run the lines to try of the first check that has some, in a worker; the check, the lines, what they printed.
+
+    An unchanged file is not graded again.
 
     Raises:
         CourseError: the file cannot be read, or no check has lines to try.
         GraderError: a process of ours cannot be started.
     """
     handed_in = own_file(course, exercise)
-    with open_store(kept_results(course)) as store, own_exercise(course, exercise, setup, running) as own:
+    with (
+        open_store(kept_results(course)) as store,
+        open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes,
+    ):
+        own = OwnExercise(course, exercise, setup, lanes)
         (graded,) = own.graded(handed_in, store, compiles=True).exercises
-    rows = Causes.of(graded.checks)
-    for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
-        if lines := list(lines_of(row, exercise.id)):
-            return row, lines
+        rows = Causes.of(graded.checks)
+        for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
+            if lines := list(lines_of(row, exercise.id)):
+                # A course's lines and a student's code: in a worker, as everything that is graded.
+                text = "\n".join(line for line in lines if line not in _SIM)  # there, the simulated GPU is on already
+                part = Part(frozenset([row.check.id]), with_tries=False, typed={row.check.id: text})
+                run = lanes.run(exercise, handed_in.of(exercise).files, setup.seed, part)
+                return row, lines, run.outcomes[0].message
     if rows.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
     raise CourseError(f"no check of {exercise.id} has lines to try;  grade {exercise.id}  shows what the checks say")

@@ -12,10 +12,12 @@ import copy
 import datetime
 import importlib
 import io
+import linecache
 import math
 import os
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -66,6 +68,28 @@ def tried(module: str, text: str) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(ast.Interactive(lines.body), "lines", "single"), names)  # noqa: S102  the course's own
     return printed.getvalue()[:_MAX_LINES]
+
+
+def typed(text: str) -> str:
+    """Run lines as a program, and return what it prints, with the traceback of what it raises.
+
+    Args:
+        text: the lines, which say what they import.
+    """
+    name, folder = "<lines>", f"{os.getcwd()}{os.sep}"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        try:
+            exec(compile(text, name, "exec"), {"__name__": "__main__"})  # noqa: S102  the course's own
+        except Exception as error:
+            inner = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of this function
+            shown = traceback.TracebackException(type(error), error, inner)
+            for frame in shown.stack:
+                frame.filename = frame.filename.removeprefix(folder)
+            print("".join(shown.format()), end="")  # noqa: T201
+    whole = printed.getvalue()
+    left = len(whole) - _MAX_LINES
+    return f"{whole[:_MAX_LINES]}\n{left:,} more characters" if left > 0 else whole
 
 
 def moments() -> list[list[Any]]:

@@ -125,6 +125,25 @@ def test_wrong_words_are_one_sentence(type_grade: WarmGrade, home: Path, argumen
     assert told in ran.stderr
 
 
+def test_words_that_people_type(type_grade: WarmGrade, home: Path) -> None:
+    """`help`, `version`, `edit`, `test` and `solution` do what is meant, and `submit` says what to do."""
+    assert type_grade("help", cwd=home).stdout.startswith("Usage: ")
+    assert "Pack a hand-in into one zip" in type_grade("help", "pack", cwd=home).stdout
+    assert "version" in type_grade("version", cwd=home).stdout
+    assert "first set EDITOR or VISUAL" in type_grade("edit", "double", cwd=home).stderr
+    assert "once you have full marks" in type_grade("solution", "double", cwd=home).stderr
+    assert "01-1 Double it" in type_grade("test", "double", cwd=home).stdout
+    submit = type_grade("submit", cwd=home)
+    assert (submit.returncode, "grade pack  writes the file that you hand in" in submit.stderr) == (2, True)
+
+
+def test_rules_with_hidden_checks_alone_are_told(type_grade: WarmGrade, home: Path) -> None:
+    """Whoever runs such a rule reads why its messages say little."""
+    double(home).write_text(WRONG)
+    assert "C2 has hidden checks alone" in type_grade("double", "C2", cwd=home).stdout
+    assert "hidden checks alone" not in type_grade("double", "C1", cwd=home).stdout
+
+
 def test_hints_come_one_after_another(type_grade: WarmGrade, home: Path) -> None:
     """Each call shows the next; --again those that were seen, --all all; without a name it is the next exercise's."""
     outs = [type_grade("hint", *words, cwd=home).stdout for words in ([], ["1-1"], ["double"], ["double"])]

@@ -140,7 +140,7 @@ def test_points_of_items_add_up() -> None:
     items = items_of(report_from(json.dumps(plain), "report.json"))
     told = [item for item in items if "rule C2" in item.text]
     assert [item.id for item in told] == ["passed_True", "failed_True"]
-    assert all("1 more points do not count" in item.text for item in told)
+    assert all("1 more point does not count" in item.text for item in told)
     assert told[0].score.earned == 30
 
 

@@ -115,15 +115,15 @@ def test_a_large_storage_is_begun() -> None:
 def test_shapes_stretch_or_clash() -> None:
     """Shapes are aligned at the right; what stretches and what clashes has a mark; a 1 becomes a 0 beside a 0."""
     assert lines_of(BROADCAST, 70) == [
-        "pred       3   1",
-        "target         3",
-        "           ~   ~",
-        "give       3   3",
+        "pred       (3,   1)",
+        "target          (3,)",
+        "            ~    ~",
+        "give       (3,   3)",
         "expected   (3, 1)",
         "~ stretched",
     ]
     assert sentence_of(BROADCAST) == "Expected shape (3, 1); broadcasting pred (3, 1) and target (3,) gives (3, 3)."
-    assert lines_of(CLASH, 70)[2:] == ["    ~   !", "~ stretched, ! they clash"]
+    assert lines_of(CLASH, 70)[2:] == ["     ~    !", "~ stretched, ! they clash"]
     assert sentence_of(CLASH) == "Broadcasting a (4, 3) and b (4,): they clash in dim -1."
     zero = Shapes((NamedShape("a", (0, 2)), NamedShape("b", (1, 1))), broadcast=True)
     assert sentence_of(Picture(shapes=zero)) == "Broadcasting a (0, 2) and b (1, 1) gives (0, 2)."

@@ -51,6 +51,7 @@ def test_cause_comes_first() -> None:
         "  FAIL    C10 Title of value                                             0 / 0.5",
         "  FAIL    C7  Title of slow                                              0 / 0.5",
         "  pass    1 check (C2)                                                 0.5 / 0.5",
+        "  To read all messages:  grade -v double",
     ]
     shown = lines(row("fine", "passed"), row("bad", "failed", "values", "wrong value"), every=True)
     assert [line.split()[0] for line in shown[1:]] == ["pass", "3", "FAIL", "wrong"]
@@ -65,6 +66,19 @@ def test_points_that_do_not_count_are_told() -> None:
     assert "0 / 0.5" in shown[-2]
     assert shown[-1] == "  No points yet: 0.5 earned on other rules do not count, because no value was right."
     assert "No points yet" not in "".join(lines(row("value", "failed", "values"), fine, width=100))
+
+
+def test_what_is_told_in_full_is_a_shown_check() -> None:
+    """It has the whole message and a picture, also where a hidden check met what is likelier the cause."""
+    told = Causes.of(
+        [
+            row("value", "failed", "values", "wrong value", shown=False, rule="C1"),
+            row("waits", "failed", "performance", "it waits 9 times", rule="C4"),
+            row("stub", "skipped", "raised", "your `f` is not written yet", rule="C2"),
+        ]
+    )
+    assert told.cause is not None
+    assert (told.cause.check.id, [item.check.id for item in told.lost]) == ("waits", ["value"])
 
 
 def test_what_ends_every_check_is_told_under_the_first_rule() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support import RIGHT, WarmGrade
 
+from grader.cli import main
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
 from grader.student.own import lines_of
 
@@ -20,7 +23,41 @@ def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, cap
     file.write_text(RIGHT.replace("2 * x", "3 * x"))
     tried = type_grade("try", "double", cwd=home)
     assert (tried.returncode, "    from double import double" in tried.stdout) == (0, True)
-    assert capfd.readouterr().out.startswith("tensor(")
+    assert tried.stdout.partition("Output:\n")[2].startswith("tensor(")
+    assert capfd.readouterr().out == ""  # no other process prints there
+
+
+def test_lines_are_run_in_a_worker(type_grade: WarmGrade, home: Path) -> None:
+    """The sandbox runs a course's lines, and no interpreter of the student's; a traceback has the student's lines."""
+    file = home / "exercises/01_basics/double/double.py"
+    text = "import os\n\n\ndef double(x):\n    print('pid', os.getpid())\n    return x.nothing\n"
+    file.write_text(text)
+    shown = type_grade("try", "double", cwd=home).stdout.partition("Output:\n")[2]
+    assert 'File "double.py", line 6, in double\n    return x.nothing' in shown
+    assert shown.endswith("AttributeError: 'Tensor' object has no attribute 'nothing'\n")
+    assert f"pid {os.getpid()}\n" not in shown
+
+
+DEVICE_CHECK = """
+import torch
+from grader.check import check, same_values
+
+
+@check("C1", device="sim")
+def check_there(student, accelerator):
+    '''On a device'''
+    same_values(student.double(accelerator.put(torch.ones(2))), 2 * torch.ones(2))
+"""
+
+
+def test_lines_for_the_simulated_gpu_are_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines turn it on, as a student's own prompt needs; in the worker it is on already."""
+    (home / "exercises/01_basics/double/check_double.py").write_text(DEVICE_CHECK)
+    (home / "exercises/01_basics/double/double.py").write_text("def double(x):\n    return 3 * x\n")
+    monkeypatch.chdir(home)
+    tried = CliRunner().invoke(main, ["try", "double"])
+    assert (tried.exit_code, 'accelerator.enable("sim")' in tried.output) == (0, True), tried.output
+    assert tried.output.endswith("Output:\ntensor([3., 3.], device='sim:0')\n")
 
 
 @pytest.mark.parametrize(
