@@ -47,6 +47,10 @@ MOST_ON_OTHERS = 0.1
 """Of an exercise's points, what a wrong answer may lose on rules that it keeps."""
 
 
+MOST_FOR_CASES = 0.1
+"""Of an exercise's points, what a parametrised check may get more than a check of one case with its share would."""
+
+
 @dataclass(frozen=True)
 class Loss:
     """What one wrong answer loses, in the mean over seeds.
@@ -406,7 +410,7 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A sentence for each parametrised check whose share, which counts for each case, makes much of the points."""
+    """A sentence for each parametrised check that gets much more of the points, as its share counts for each case."""
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)
     shares, possible = Counter[str](), Counter[str]()
@@ -414,12 +418,13 @@ def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
         name = row.check.id.partition("[")[0]
         shares[name] += row.check.share
         possible[name] += row.score.possible
-    for name in (name for name, count in cases.items() if count > 1):
+    total = sum(shares.values())
+    for name in (name for name, count in cases.items() if count > 1 and shares[name]):
         each = shares[name] // cases[name]
-        if each > 1 or 2 * possible[name] > exercise.points:
+        if shares[name] / total - each / (total - shares[name] + each) > MOST_FOR_CASES:
             yield (
                 f"{Places.of(exercise).staff.as_posix()}: check_{name}: its share of {each} counts for each of its "
-                f"{cases[name]} cases, so that it has {shares[name]} of {sum(shares.values())} shares and "
+                f"{cases[name]} cases, so that it has {shares[name]} of {total} shares and "
                 f"{points(possible[name])} of {points(exercise.points)} points; if that is too much, give the other "
                 "checks larger shares"
             )
