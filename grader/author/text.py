@@ -50,8 +50,10 @@ def leaks(course: Course) -> Sequence[str]:
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
     """Each line of the check files that has no effect on student code, or is never graded."""
+    solution = exercise.reference or exercise.starter
+    known = solution.read_text(encoding="utf-8", errors="replace") if solution.is_file() else ""
     for place, path in _check_files(exercise).items():
-        for finding in findings(path.read_text(encoding="utf-8", errors="replace")):
+        for finding in findings(path.read_text(encoding="utf-8", errors="replace"), known):
             yield f"{place.as_posix()}:{finding.line}: {finding}"
 
 

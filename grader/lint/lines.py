@@ -35,10 +35,15 @@ class Finding:
         return f"{self.what}; {self.instead}"
 
 
-def findings(text: str) -> list[Finding]:
-    """Return every finding of a check file, by line; none for one that is not valid Python: collecting says so."""
+def findings(text: str, solution: str = "") -> list[Finding]:
+    """Return every finding of a check file, by line; none for one that is not valid Python: collecting says so.
+
+    Args:
+        text: of the check file.
+        solution: the text of the reference, if there is one, which says what of the student's is a class.
+    """
     try:
-        source = Source(ast.parse(text))
+        source = Source(ast.parse(text), solution)
     except (SyntaxError, ValueError, RecursionError):
         return []
     return sorted({*_not_graded(source), *_process_wide(source), *_around_calls(source)})

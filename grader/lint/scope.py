@@ -10,12 +10,19 @@ from enum import Enum, auto
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+
 CHECK, FIXTURE = "grader.check.check", "pytest.fixture"
 """The decorators of what pytest calls, and gives fixtures by the names of its parameters."""
 
 
 class Source:
     """A check file.
+
+    Args:
+        tree: its syntax tree.
+        solution: the text of a solution, which says what is a class; without one, a name in capitals and small letters
+            is taken for one.
 
     Attributes:
         nodes: all nodes of its syntax tree.
@@ -25,7 +32,12 @@ class Source:
         local: those of its functions and classes.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, solution: str = "") -> None:
+        self._is_class = {
+            node.name: isinstance(node, ast.ClassDef)
+            for node in _body_of(solution)
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        }
         self.nodes = list(ast.walk(tree))
         self.functions = [node for node in self.nodes if isinstance(node, Function)]
         self.top = {node.name: node for node in tree.body if isinstance(node, Function)}
@@ -47,9 +59,21 @@ class Source:
                 return f"{base}.{name}"
         return ""
 
+    def makes_object(self, name: str) -> bool:
+        """Whether a name of the student's is that of a class."""
+        return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
+
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
         """The decorator of a function that is imported as one of these."""
         return next((one for one in function.decorator_list if self.path(one) in paths), None)
+
+
+def _body_of(text: str) -> list[ast.stmt]:
+    """The statements of a file; none of one that is not Python, which is reported where it is run."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
 
 
 def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
@@ -69,7 +93,6 @@ def parameters(function: Function) -> list[str]:
     return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
 
 
-_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 _MADE = re.compile(r"torch\.(nn|optim|utils\.data)\.(\w+\.)*(?!(Parameter|Buffer)$)[A-Z]\w+|torch\.Generator")
 
 
@@ -183,7 +206,7 @@ class Scope:
         kind, name = self.kind(call.func), getattr(call.func, "attr", getattr(call.func, "id", ""))
         kinds = set(map(self.kind, arguments(call)))
         if self.crosses(call):
-            if kind is Kind.FUNCTION and _CLASS.fullmatch(name):
+            if kind is Kind.FUNCTION and self.source.makes_object(name):
                 return Kind.OBJECT
             # A method, or a function that takes an object, may well return another object.
             return None if (kind is Kind.MEMBER and name != "forward") or Kind.OBJECT in kinds else Kind.RESULT

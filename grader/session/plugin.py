@@ -101,7 +101,8 @@ class CheckSession:
         """What reading the check files shows, where there is somebody who can change them."""
         for path, exercise in self._sources.items():
             if exercise.reference is not None and exercise.id not in self._problems:
-                for finding in findings(path.read_text(encoding="utf-8", errors="replace")):
+                known = exercise.reference.read_text(encoding="utf-8", errors="replace")
+                for finding in findings(path.read_text(encoding="utf-8", errors="replace"), known):
                     yield f"{path}:{finding.line}: {finding}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:

@@ -173,6 +173,16 @@ def test_files_are_read_as_a_whole(code: str) -> None:
     assert (finding.line - HEAD.count("\n"), what in finding.what) == (line, True), finding
 
 
+def test_the_solution_says_what_is_a_class() -> None:
+    """A function with a capital makes values, a class without one makes proxies; else the name decides."""
+    text = of_check("y = student.Softmax(x)\nassert y == x\nz = student.counter(3)\nassert z == 1")
+    solution = "def Softmax(x):\n    return x\n\n\nclass counter:\n    pass\n"
+    (finding,) = findings(text, solution)
+    assert "`z` is a proxy" in finding.what
+    (finding,) = findings(text)
+    assert "`y` is a proxy" in finding.what
+
+
 def test_a_file_that_is_not_python_has_no_findings() -> None:
     """Collecting it says what is wrong."""
     assert findings("def check_it(:") == []
