@@ -28,7 +28,7 @@ def shown(cell: Any) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
 @pytest.mark.filterwarnings("ignore")  # other people's programs: what they are to mend is nothing that we can mend
 def test_a_notebook_is_solved(home: Path) -> None:
-    """An untouched cell earns nothing; a helper in a foreign cell is told, by the cell's number; then all passes.
+    """An untouched cell earns nothing; a helper that no cell defines is missing; one in a cell that fails counts.
 
     The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
     the kernel's memory.
@@ -38,10 +38,9 @@ def test_a_notebook_is_solved(home: Path) -> None:
     new: Any = nbformat.v4.new_code_cell
     notebook.cells += [
         new("!echo hello\n1/0"),
-        new(HELPER),
         new(RIGHT),
         new('check("01-1")'),
-        new(f"# exercise: double\n{HELPER}\n%pwd"),
+        new(f"{HELPER}\n%pwd\n1/0"),
         new('check("double")'),
         new("import sys; print([name for name in ('torch', 'pydantic', 'grader.course') if name in sys.modules])"),
     ]
@@ -51,11 +50,10 @@ def test_a_notebook_is_solved(home: Path) -> None:
     untouched, *_, lost, solved = (cell for cell in notebook.cells if cell.source.startswith("check("))
     assert "0 / 10 points" in shown(untouched)
     assert "your `double` is not written yet" in shown(untouched)
-    helper = notebook.cells[-6]
-    told = f"`twice` is defined in In [{helper.execution_count}], which is not of this exercise"
-    assert told in shown(lost)
     assert "your `double` raised NameError: name 'twice' is not defined" in shown(lost)
-    assert f"In [{helper.execution_count + 1}], line 3, in double" in shown(lost)
+    assert f"In [{notebook.cells[-5].execution_count}], line 3, in double" in shown(lost)
+    told = f"`twice` is defined in In [{notebook.cells[-3].execution_count}], which failed: fix that cell"
+    assert told in shown(solved)
     assert "10 / 10 points" in shown(solved)
     assert "left out `%pwd`, which only a notebook can run" in shown(solved)
     assert "10 / 10 points" in solved.outputs[0].data["text/html"]
