@@ -24,15 +24,18 @@ from typing import Any
 from distributed import (
     Client,
     KilledWorker,
-    LocalCluster,
+    Nanny,
     Reschedule,
     Scheduler,
     SchedulerPlugin,
+    Security,
+    SpecCluster,
     Status,
     Worker,
     WorkerPlugin,
     get_worker,
 )
+from distributed.node import ServerNode
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.grading.diagnosis import Known
@@ -183,11 +186,7 @@ def _connect(address: str, slots: int, stack: ExitStack) -> Client:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     where: dict[str, Any] = {"address": address}
     if own := re.fullmatch(r"local:([1-9][0-9]{0,2})", address):
-        threads = max(1, slots // int(own[1]))
-        options = {"processes": True, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
-        # With TLS: other users of this machine can reach its ports.
-        made = LocalCluster(n_workers=int(own[1]), threads_per_worker=threads, security=True, **options)
-        where = {"address": stack.enter_context(made)}
+        where = {"address": stack.enter_context(_made_here(int(own[1]), max(1, slots // int(own[1]))))}
     elif address.endswith(".json"):
         if not Path(address).is_file():
             raise CourseError(f"--cluster: there is no file {address};  dask scheduler --scheduler-file  writes it")
@@ -202,6 +201,39 @@ def _connect(address: str, slots: int, stack: ExitStack) -> Client:
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise CourseError(f"--cluster: there is no scheduler of Dask at {address} ({_short(error)})") from None
     return client
+
+
+class _NoHttp(ServerNode):
+    """A node of a cluster that opens no port for its dashboard, which has no password: others use this machine, too."""
+
+    def start_http_server(self, *args: Any, **kwargs: Any) -> None:
+        """Open none."""
+
+
+class _Scheduler(_NoHttp, Scheduler):
+    pass
+
+
+class _Worker(_NoHttp, Worker):
+    pass
+
+
+def _made_here(processes: int, threads: int) -> SpecCluster:
+    """A cluster of this machine's, with TLS: all of its ports want a certificate that is made here and kept in memory.
+
+    Args:
+        processes: how many workers it has.
+        threads: of each, which is how much it grades at once.
+    """
+    security = Security.temporary()
+    node = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    more = {"nthreads": threads, "worker_class": _Worker, "silence_logs": logging.CRITICAL}
+    return SpecCluster(
+        scheduler={"cls": _Scheduler, "options": node},
+        workers={number: {"cls": Nanny, "options": node | more} for number in range(processes)},
+        security=security,
+        silence_logs=logging.CRITICAL,
+    )
 
 
 def _short(error: Exception) -> str:

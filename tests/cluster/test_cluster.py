@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from batch import pretend
 from batch.pretend import PretendClass
 from batch.test_journal import results
 from click.testing import CliRunner
-from distributed import KilledWorker, LocalCluster, Reschedule
+from distributed import KilledWorker, LocalCluster, Reschedule, SpecCluster
 from distributed.core import Status
 from distributed.scheduler import NoWorkerError
 from support import FORK, RIGHT
@@ -49,10 +52,11 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
     """What a process that is killed was grading is graded by another one, also by one that comes when all are gone."""
     whole, spread = (PretendClass.of(tiny, tmp_path / name, 16, VERDICTS) for name in ("whole", "spread"))
     whole.grade()
-    made: list[LocalCluster] = []
+    made: list[SpecCluster] = []
+    make = cluster._made_here
 
-    def remembered(**options: Any) -> LocalCluster:
-        made.append(LocalCluster(**options))
+    def remembered(processes: int, threads: int) -> SpecCluster:
+        made.append(make(processes, threads))
         return made[0]
 
     submitted, killed = [0], list[int]()
@@ -76,11 +80,30 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
         return submit(self, work)
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
-    monkeypatch.setattr(cluster, "LocalCluster", remembered)
+    monkeypatch.setattr(cluster, "_made_here", remembered)
     with dask.config.set(PRETENDED):
         spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
     assert len(killed) == 3
     assert results(spread.out) == results(whole.out)
+
+
+def test_no_port_of_a_cluster_made_here_answers_without_a_certificate(tiny: Course, submission: Submission) -> None:
+    """`local:1` opens ports of Dask's own protocol alone, with TLS: a plain request of another user gets nothing."""
+    plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
+    words = submission.with_files(tiny.exercises[0], {"double.py": b"passed"})
+    with dask.config.set(PRETENDED), open_cluster("local:1", plan, 1, print) as opened:
+        assert opened.submit(Work(plan, tiny.exercises[0], words)).result().confinement == "full"
+        psutil = importlib.import_module("psutil")  # which Dask needs, and which has no types
+        me = psutil.Process()
+        rows = [row for each in (me, *me.children(recursive=True)) for row in each.net_connections("tcp")]
+        ports = {row.laddr for row in rows if row.status == psutil.CONN_LISTEN}
+        assert ports
+        for host, port in ports:
+            assert host == "127.0.0.1"
+            with socket.create_connection((host, port), timeout=10) as sock:
+                sock.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+                with suppress(ConnectionError):
+                    assert b"HTTP" not in sock.recv(4096)
 
 
 def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
