@@ -1,4 +1,4 @@
-"""also right: detached, right_in_float64"""
+"""also right: detached, right_in_float64, right_and_transposed"""
 
 import torch
 
