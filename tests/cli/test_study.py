@@ -6,12 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner, Result
 from support import COURSES, RIGHT, TOTAL, WarmGrade, written
 
 from grader.cli import main
+from grader.model.errors import CourseError
+from grader.model.messages import Start
 
 WRONG = RIGHT.replace("2 * x", "3 * x")
 
@@ -135,6 +138,21 @@ def test_words_that_people_type(type_grade: WarmGrade, home: Path) -> None:
     assert "01-1 Double it" in type_grade("test", "double", cwd=home).stdout
     submit = type_grade("submit", cwd=home)
     assert (submit.returncode, "grade pack  writes the file that you hand in" in submit.stderr) == (2, True)
+
+
+def test_like_starts_workers_as_the_report_did(
+    type_grade: WarmGrade, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless another way is named: "it passes on my machine" is settled with the same way."""
+    type_grade("double", "--json", "r.json", cwd=home)
+    report = json.loads((home / "r.json").read_text())
+    report["environment"]["start"] = "spawn"
+    (home / "r.json").write_text(json.dumps(report))
+    planned = mock.Mock(side_effect=CourseError("stop"))
+    monkeypatch.setattr("grader.cli.grade._plan", planned)
+    for words in ([], ["--start", "fork"]):
+        assert "stop" in type_grade("double", "--like", "r.json", *words, cwd=home).stderr
+    assert [call.args[2].start for call in planned.call_args_list] == [Start.SPAWN, Start.FORK]
 
 
 def test_rules_with_hidden_checks_alone_are_told(type_grade: WarmGrade, home: Path) -> None:
