@@ -98,7 +98,7 @@ class Room:
     """What all archives of one author may take together, or a whole class's download.
 
     Attributes:
-        names: so many files and folders, whatever they are.
+        names: so many files and folders of any kind.
         unpacked: so many bytes of tars, which have to be unpacked from their beginning.
     """
 

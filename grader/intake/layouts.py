@@ -405,7 +405,7 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
     """Say what lies in a folder or a zip; called in the process that reads.
 
     What lies in the folder that was named decides how it is laid out. A single folder or zip in it is what one author
-    handed in, whatever is in that: its author chose it.
+    handed in, and nothing in that decides: its author chose it.
 
     Raises:
         SubmissionError: nothing can be read there, or it has no submission.

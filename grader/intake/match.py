@@ -190,7 +190,7 @@ def given(source: bytes) -> Given:
 
 
 def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """The exercises all of whose functions a file defines, and why there is none.
+    """The exercises all of whose functions a file defines, or the reason why it defines all of none.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
     the one whose task the file begins with.
@@ -394,7 +394,7 @@ _MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 
 
 def merge_line(source: bytes) -> int:
-    """The line in which an unresolved merge of git begins; 0 if there is none."""
+    """The line in which an unresolved merge of git begins; 0 without one."""
     lines = source.splitlines()
     begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
     is_whole = all(any(line.startswith(mark) for line in lines) for mark in _MERGE)

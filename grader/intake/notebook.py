@@ -228,7 +228,7 @@ def _needed(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
 
 
 def _add_other(module: Module, cell: Cell, code: Code, roots: Collection[str]) -> None:
-    """Take a cell that is not Python, if it defines what is asked for: its author reads what is wrong with it."""
+    """Take a cell that is not Python, if it defines a function of the exercise: its author reads what is wrong."""
     error = syntax_error(code.text)
     if error and not defined(code.text) & {*roots}:
         module.note(cell.number, f" was left out: {type(error).__name__}: {error.msg}, line {error.lineno}")

@@ -1,7 +1,7 @@
 """Tables that other programs wrote, and who is in them: Canvas's gradebook, a Moodle grading worksheet.
 
 A table may also be made by hand. A submission is named by its platform, and a row has a number, a name, a login. The
-number that a platform gives is an identity: it finds its row whatever the name is, as the name before it may be a
+number that a platform gives is an identity: it finds its row under any name, as the name before it may be a
 group's, or may have changed. Where there is no number, a row is found only if exactly one fits.
 """
 
@@ -185,7 +185,7 @@ class Person:
 
 
 def number_in(text: str) -> int | None:
-    """Return a number of another program in hundredths, with a point or a comma; None if it is none, or ambiguous.
+    """Return a number of another program in hundredths, with a point or a comma; None if the text is not clear.
 
     Of two kinds of signs the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A sign alone with
     three digits behind it may be either kind.

@@ -76,7 +76,7 @@ class OwnModules(SourceLoader):
         return None
 
     def _file_of(self, fullname: str) -> str:
-        """The file of a module, by its path from the folder; "" if there is none."""
+        """The file of a module, by its path from the folder; "" without one."""
         place = fullname.replace(".", "/")
         return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")
 

@@ -296,7 +296,7 @@ def test_a_german_worksheet(term: Term, tmp_path: Path) -> None:
     assert "cannot be read in the column Bewertung kann geändert werden" in unread
     file.write_text((CASES / "ws_de.csv").read_text().replace('"15,00"', '"gut, schlecht"'))
     scale = term.run("export", term.out("week1"), "--format", "moodle", "--into", file, "--column", "Bewertung")
-    assert "the column Bestwertung says 'gut, schlecht', which is no number" in " ".join(scale.output.split())
+    assert "the column Bestwertung says 'gut, schlecht', which is not a number" in " ".join(scale.output.split())
 
 
 def test_split_names_of_canvas(term: Term, tmp_path: Path) -> None:

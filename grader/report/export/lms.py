@@ -241,7 +241,7 @@ def _points(table: Table, at: int, text: str) -> int:
     most = number_in(text)
     if most is None:
         raise CourseError(
-            f"{table.path}: the column {table.header[at]} says {text!r}, which is no number of points; give it "
+            f"{table.path}: the column {table.header[at]} says {text!r}, which is not a number of points; give it "
             "points on the platform and no scale, then export the file again"
         )
     return most
