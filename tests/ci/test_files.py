@@ -382,3 +382,23 @@ def test_a_job_grades_as_was_wished(tiny: Course, tmp_path: Path, monkeypatch: p
         texts = [path.read_text() for path in (tmp_path / platform).rglob("*") if path.is_file()]
         assert sum("--handin week1 --fail-below 60" in text for text in texts) == 1
         assert (tmp_path / platform / "grade-results" / ".gitignore").read_text() == "*\n!.gitignore\n"
+
+
+@pytest.mark.parametrize(("status", "writes", "ends"), [(0, True, 0), (3, True, 0), (124, True, 0), (2, False, 2)])
+def test_classroom50_keeps_its_result(tmp_path: Path, status: int, writes: bool, ends: int) -> None:
+    """The autograder of the page ends with 0 where there is a result: Classroom 50 throws away that of another one."""
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text("utf-8")
+    (text,) = re.findall(r'```python title="autograder.py"\n(.*?)```', page, re.DOTALL)
+    home = written(tmp_path, {"bundle/autograder.py": text, "student/double.py": "", "temp/grade/bin/x": ""})
+    programs = {"python": "true", "pip": "true", "uv": "true", "grade": f"echo $* >&2; exit {status}"}
+    if writes:
+        programs["grade"] = f"echo '{{}}' >result.json; {programs['grade']}"
+    for name, script in programs.items():
+        path = home / "temp/grade/bin" / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    text = text.replace('[sys.executable, "-m", "venv", home]', '["true"]')  # its programs stand there already
+    env = {**os.environ, "CLASSROOM50_BUNDLE_DIR": str(home / "bundle"), "RUNNER_TEMP": str(home / "temp")}
+    command = [sys.executable, "-c", text]
+    ran = subprocess.run(command, cwd=home / "student", env=env, capture_output=True, text=True, check=False)
+    assert (ran.returncode, "--fail-below never" in ran.stderr) == (ends, True), ran.stderr

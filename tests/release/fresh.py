@@ -164,7 +164,7 @@ def _torch_wheel(folder: Path, version: str, needed: list[str]) -> None:
     own.mkdir()
     for name in ("torch", "torchgen", "functorch"):
         if (package := Path(sysconfig.get_path("platlib"), name)).is_dir():
-            (own / name).symlink_to(package)
+            shutil.copytree(package, own / name, copy_function=_link)  # a sandbox sees this folder, and no other
     files = {
         "torch_of_the_tests.pth": f"{own}\n",
         f"{about}/METADATA": "".join(
@@ -204,9 +204,17 @@ def empty_python(folder: Path) -> Path:
     return programs
 
 
+def _link(source: str, target: str) -> None:
+    """Link a file, which takes no time; copy it where it lies on another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 def linked(source: Path, folder: Path) -> Path:
     """A copy of an empty Python, which takes no time; installers put new files in the place of old ones."""
-    shutil.copytree(source, folder, copy_function=os.link, symlinks=True)
+    shutil.copytree(source, folder, copy_function=_link, symlinks=True)
     return folder / "bin"
 
 

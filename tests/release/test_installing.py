@@ -57,13 +57,12 @@ class World:
         (grade,) = {path.resolve() for path in place.rglob("bin/grade")}
         python = grade.parent / "python"
         env = {**self.env, "PATH": "/usr/bin:/bin", "HOME": str(place)}
-        told = "from importlib.metadata import version; import torch; print(version('torch'), torch.version.cuda)"
+        told = "from importlib.metadata import version; print(version('torch'))"
         words: list[list[str | Path]] = [[python, "-c", told], [grade, "start", place / "course"]]
         version, started = (
             subprocess.run(each, env=env, text=True, capture_output=True, check=True).stdout for each in words
         )
-        assert version.split()[0].endswith("+cpu")
-        assert version.split()[1] == "None"
+        assert version.strip().endswith("+cpu")
         assert "exercises are in" in started
         return grade
 
