@@ -195,7 +195,7 @@ def clone_class(
 
 @dataclass(frozen=True)
 class _Taken:
-    """The commit that lies in a folder, and its time; two blanks without one."""
+    """The commit that lies in a folder, and its time; two blanks where there is no commit."""
 
     commit: str = ""
     at: str = ""
@@ -243,7 +243,7 @@ def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, c
 
 
 _LARGEST, _MOST_EXERCISES, _LONGEST_NAME = 50_000_000, 1_000, 300
-"""A file of more bytes is not read; a report of more exercises, or with a longer name, is not ours."""
+"""A file of more bytes is not read; a report of more exercises, or with a longer name, is not one of ours."""
 _COMPARED = ("grader", "torch", "python", "confinement", "device")
 """What may differ from job to job, and make scores that cannot be compared."""
 _SHOWN, _CUT = 8, 40
@@ -294,7 +294,9 @@ class Gathered:
 
 
 def gather(folder: Path) -> Gathered:
-    """Read every report below a folder. A file that is not a report of the course costs only its own row.
+    """Read every report below a folder.
+
+    A file that is not a report, or is of another course than most, costs only its own row.
 
     Raises:
         CourseError: there is no folder, or no report in it, or as many reports are of one course as of another.
@@ -331,7 +333,7 @@ def _read_small(path: Path) -> ReportFile:
     """Read a report, unless it is too large to be one.
 
     Raises:
-        CourseError: the file is not a report.
+        CourseError: it is not a report.
     """
     name = path.as_posix()
     with failing_as(f"{name} cannot be read"):
