@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from typing import IO, Any, cast
 
@@ -20,9 +21,12 @@ from grader.sandbox.process import end, isolated, tail
 
 _NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  grade {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
+_NO_NAME = (
+    'say which exercise: check("predict_strides"), by its name or its number;  grade list  in a terminal shows all'
+)
 
 
-def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
+def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
     """Grade an exercise as the cells that ran until now solve it, and show the report below this cell.
 
     Args:
@@ -31,6 +35,9 @@ def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
             the grader.
     """
     shell = _shell()
+    if not name:
+        print(_NO_NAME)  # noqa: T201  it is the answer, in a kernel and elsewhere
+        return
     if shell is None:
         print(_NO_KERNEL.format(name))  # noqa: T201  there is nothing else to show it in
         return
@@ -44,11 +51,16 @@ def check(name: str, course: str | os.PathLike[str] | None = None) -> None:
         "cells": _cells(shell),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    show = cast(Any, display)  # IPython has no types
+    waiting, show = f"Checking {name} ...", cast(Any, display)  # IPython has no types
     # The place below the cell, where one thing is shown after another.
-    place = show(_bundle(f"Checking {name} ..."), raw=True, display_id=True)
+    place = show(_bundle(waiting), raw=True, display_id=True)
+
+    def wait(running: str) -> None:
+        if hasattr(shell, "kernel"):  # a prompt cannot take back what it has printed
+            place.update(_bundle(f"{waiting} {running}"), raw=True)
+
     try:
-        answer = _ask(request)
+        answer = _ask(request, wait)
     except KeyboardInterrupt:
         _drop_process()
         answer = {"error": "interrupted"}
@@ -103,8 +115,12 @@ def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     return process, log
 
 
-def _ask(request: dict[str, Any]) -> dict[str, str]:
-    """The answer of our process.
+def _ask(request: dict[str, Any], wait: Callable[[str], None]) -> dict[str, str]:
+    """Return the answer of our process.
+
+    Args:
+        request: what to grade.
+        wait: receives what is running, again and again until the answer comes.
 
     Raises:
         OSError: the process has ended.
@@ -115,9 +131,11 @@ def _ask(request: dict[str, Any]) -> dict[str, str]:
     assert process.stdout is not None
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
-    if line := process.stdout.readline():
+    while line := process.stdout.readline():
         answer: dict[str, str] = json.loads(line)
-        return answer
+        if "waiting" not in answer:
+            return answer
+        wait(answer["waiting"])
     raise ValueError(tail(log))
 
 

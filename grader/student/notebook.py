@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -39,13 +39,21 @@ from grader.report.terminal import exercise_lines
 
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20
+_QUICK_S = 1.0
+"""What takes less needs no word while it runs."""
+
 _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
 class NotebookGrader:
-    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one."""
+    """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one.
 
-    def __init__(self) -> None:
+    Args:
+        waiting: receives what is running, again and again, if it takes long.
+    """
+
+    def __init__(self, waiting: Callable[[str], None]) -> None:
+        self._waiting = waiting
         self._setup = setup_of()
         self._opened = ExitStack()
         self._lanes: Lanes | None = None
@@ -95,8 +103,13 @@ class NotebookGrader:
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            self._lanes = self._opened.enter_context(open_lanes(self._exercises, self._setup, known=known))
+            lanes = open_lanes(self._exercises, self._setup, known=known, watch=self._running)
+            self._lanes = self._opened.enter_context(lanes)
         return self._lanes
+
+    def _running(self, what: str, seconds: float) -> None:
+        if seconds >= _QUICK_S:
+            self._waiting(f"{what}, {seconds:.0f} s")
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
@@ -153,10 +166,14 @@ def main() -> None:
     # Anything that prints at import must not reach the kernel in the middle of an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    with closing(NotebookGrader()) as grader:
+
+    def send(answer: dict[str, str]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    with closing(NotebookGrader(lambda running: send({"waiting": running}))) as grader:
         for line in sys.stdin:
-            answers.write(json.dumps(grader.answer(json.loads(line))) + "\n")
-            answers.flush()
+            send(grader.answer(json.loads(line)))
 
 
 if __name__ == "__main__":

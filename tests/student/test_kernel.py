@@ -14,6 +14,7 @@ from grader.course.load import load_course
 from grader.model import Install
 from grader.notebook import check
 from grader.release.make import notebooks_of
+from grader.student.notebook import NotebookGrader
 
 RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
 HELPER = "def twice(x):\n    return 2 * x"
@@ -58,6 +59,21 @@ def test_a_notebook_is_solved(home: Path) -> None:
     assert "left out `%pwd`, which only a notebook can run" in shown(solved)
     assert "10 / 10 points" in solved.outputs[0].data["text/html"]
     assert notebook.cells[-1].outputs[0].text == "[]\n"
+
+
+def test_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """A call without the name of an exercise is answered by a sentence, not by an error of Python."""
+    check()
+    assert capsys.readouterr().out.startswith('say which exercise: check("predict_strides"), by its name or its number')
+
+
+def test_what_runs_is_shown_meanwhile() -> None:
+    """What takes longer than a second is named again and again, and the answer comes after it."""
+    shown: list[str] = []
+    grader = NotebookGrader(shown.append)
+    grader._running("double", 0.5)
+    grader._running("double", 2.4)
+    assert shown == ["double, 2 s"]
 
 
 def test_outside_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
