@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from session.courses import course_with
-from support import FORK, WarmGrade, grader_of, open_lane
+from support import FORK, WarmGrade, grader_of, open_lane, written
 
 from grader.connection.record import Call
 from grader.model import Course, Device, Verdict
@@ -114,7 +114,9 @@ def test_cuda_is_told_what_it_needs(type_grade: WarmGrade, course: Course, tmp_p
     cuda = Setup(Start.FORK, Device.CUDA)
     with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):
         pass
-    ran = type_grade("batch", str(tmp_path), "--out", str(tmp_path / "out"), "--device", "cuda", cwd=course.root)
+    written(tmp_path / "class", {"ada/double.py": "def double(x):\n    return 2 * x\n"})
+    words = ("batch", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--device", "cuda")
+    ran = type_grade(*words, cwd=course.root)
     assert ran.returncode == ConfinementError.exit_status
     assert "leave out --start spawn and --device cuda" in ran.stderr
     if not torch.cuda.is_available():
