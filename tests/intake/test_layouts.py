@@ -279,7 +279,7 @@ def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> No
 
 
 def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
-    """Gradescope and nbgrader say it, each in its own way; Canvas says only what was late."""
+    """Gradescope says it of a submission, nbgrader of each assignment's folder; Canvas says only what was late."""
     written(tmp_path / "g", {"submission_1/double.py": "ada", "submission_metadata.yml": METADATA})
     ends = {"ada": "2026-01-01 10:00:00.5 America/New_York", "bo": "2026-01-01 10:00", "cy": "soon"}
     written(tmp_path / "n", {f"{author}/hw/timestamp.txt": at for author, at in ends.items()})
@@ -287,7 +287,9 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
     times: dict[str, tuple[str, bool]] = {}
     for folder in "gnc":
         with taken_in(tmp_path / folder, tiny.exercises) as intake:
-            times |= {f"{folder} {one.key}": (one.at, one.late) for one in intake.handed}
+            for one in intake.handed:
+                of_parts = [part.at for part in one.parts]
+                times[f"{folder} {one.key}"] = (one.at or "".join(of_parts), one.late)
     assert times == {
         "g ada@x.org+bo@x.org": ("2026-01-01T10:00:00+00:00", False),
         "g 18": ("2026-01-01T11:00:00+00:00", False),
