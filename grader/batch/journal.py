@@ -22,7 +22,7 @@ from pathlib import Path
 
 from grader.grading.plan import Finished
 from grader.grading.secret import secret_in
-from grader.grading.store import VERSION, Saved, Store, as_bytes, connect, now, prepare
+from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import to_json
@@ -230,8 +230,7 @@ class Journal(Store):
             if authors is None or noted.author in authors:
                 self.note_submission(noted)
         self._note_people(other.execute("SELECT * FROM people"))
-        traces = other.execute("SELECT * FROM traces")
-        self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?)", traces)
+        self.execute_all(SAVE_TRACE, other.execute("SELECT * FROM traces"))
 
 
 @contextmanager

@@ -281,7 +281,7 @@ def batch_command(
     plan = RunPlan(course, exercises, workers.setup(), handin=handin)
     with taken_in(folder, course.exercises, layout, out) as intake:
         details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
-        say.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
+        details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
         wanted = _authors(intake, authors)
         best = (attempts or course.attempts) == "best"
         order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)

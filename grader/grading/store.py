@@ -60,6 +60,9 @@ CREATE TABLE IF NOT EXISTS traces (
 );
 """
 
+SAVE_TRACE = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)"
+"""A row of `traces`, with a value for each column."""
+
 
 # -- what a verdict depends on -----------------------------------------------------------------------------------------
 
@@ -285,7 +288,7 @@ class Store:
         """Save how a known wrong answer ended."""
         with suppress(sqlite3.Error):  # it can be found again
             rows = [(key, id, *astuple(trace)) for id, trace in traces.items()]
-            self.execute_all("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self.execute_all(SAVE_TRACE, rows)
 
     def forget_oldest(self) -> None:
         """Keep a cache small."""
