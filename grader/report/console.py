@@ -182,7 +182,9 @@ def extra_words(extra: str) -> str:
     of_extra = (
         each for each, marker in marked if marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""})
     )
-    return " ".join(f'"{each.name}{each.specifier}"' for each in of_extra)
+    # The lower bound first, as pyproject.toml has it: a wheel's metadata may have another order.
+    bounds = ((each.name, sorted(map(str, each.specifier), reverse=True)) for each in of_extra)
+    return " ".join(f'"{name}{",".join(each)}"' for name, each in bounds)
 
 
 def print_json(data: Any) -> None:
