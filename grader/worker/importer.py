@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import os
 import sys
 import types
@@ -32,14 +33,15 @@ class OwnModules(SourceLoader):
     def __init__(self, folder: str, files: Mapping[str, bytes]) -> None:
         self._folder = folder
         self._files = {file: data for file, data in files.items() if _first(file) not in _KEPT}
-        self._wanted = self._imported()
+        self._names = {*map(_first, self._files)}
+        self._asked: set[str] = set()
 
     def install(self) -> None:
         """Let import statements find these modules before installed ones, also where such a one is loaded already."""
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, self)
-        own = {_first(file) for file in self._files} - {*sys.builtin_module_names}
-        for name in own & sys.modules.keys() & self._wanted:
+        taken = (self._names - {*sys.builtin_module_names}) & sys.modules.keys()
+        for name in filter(self._is_wanted, taken):
             for module in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
                 del sys.modules[module]
 
@@ -49,7 +51,7 @@ class OwnModules(SourceLoader):
         Raises:
             ImportError: there is no such file.
         """
-        self._wanted.add(name)
+        self._asked.add(name)
         spec = self.find_spec(name)
         if spec is None or spec.loader is None:
             raise ImportError(f"{name}.py is not a Python file")
@@ -62,9 +64,11 @@ class OwnModules(SourceLoader):
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find a module of the submission; part of the protocol of importers."""
+        if _first(fullname.replace(".", "/")) not in self._names:
+            return None  # most imports are of libraries: this must cost nothing
         if path is not None and not any(str(each).startswith(self._folder) for each in path):
             return None  # a part of an installed package
-        if path is None and fullname not in self._wanted and PathFinder.find_spec(fullname) is not None:
+        if path is None and PathFinder.find_spec(fullname) is not None and not self._is_wanted(fullname):
             return None  # no file of the submission imports it, but a library may
         if self._file_of(fullname):
             return spec_from_loader(fullname, self)
@@ -97,8 +101,13 @@ class OwnModules(SourceLoader):
             raise OSError(f"{place} was not handed in")
         return self._files[place]
 
+    def _is_wanted(self, name: str) -> bool:
+        """Whether the submission imports a module of this name; asked only where a library has one, too."""
+        return name in self._asked or name in self._imported
+
+    @functools.cached_property
     def _imported(self) -> set[str]:
-        """The first names of the modules that files of the submission import."""
+        """The first names of the modules that files of the submission import. Large files take long to parse."""
         names: set[str] = set()
         for data in self._files.values():
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the import says so
