@@ -3,7 +3,7 @@ r"""Takes more threads, all processors and a better priority; it gets no more fo
 ---
 exercise: total
 verdicts: {counts: failed}
-message: "could hide what your code does"
+message: "`os.sched_setaffinity` could hide what your code does"
 """
 
 import os
