@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["grader"]):  # only what is imported here: the wire imports nothing else
     from grader.wire.decode import Decoder
     from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, Frame, ProtocolError
-    from grader.wire.memory import Table
+    from grader.wire.table import Table
     from grader.wire.transport import ChannelClosed, Patience, SocketTransport
 
 from wire.hostile import (

@@ -32,6 +32,9 @@ HOST = LAYERS[LAYERS.index("course") :]
 HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
 
+PLAIN = {f"grader.wire.{name}" for name in ("frames", "transport", "plain", "table", "containers")}
+"""The modules for a process that has neither PyTorch nor NumPy: the workers of exercises in plain Python."""
+
 
 @functools.cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
@@ -88,6 +91,13 @@ def test_the_host_uses_the_light_part_of_the_wire() -> None:
     """The host imports frames and transport, nothing that imports torch."""
     used = {name for path in FILES if room_of(path) in HOST for name in imports_of(path)}
     assert {name for name in used if name.startswith("grader.wire")} <= HOST_WIRE
+
+
+def test_the_plain_half_needs_no_torch() -> None:
+    """What a process without PyTorch and NumPy imports leads to neither of them."""
+    code = f"import importlib, sys\nfor name in {sorted(PLAIN)}: importlib.import_module(name)\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"torch", "numpy"} & set(done.stdout.split()) == set()
 
 
 def test_one_module_knows_the_paths_of_a_course() -> None:

@@ -15,8 +15,8 @@ import torch
 
 from grader.connection.connection import is_proxy, kind_of
 from grader.model.picture import Grid, Moment, NamedShape, Picture, Shapes, Window
+from grader.wire.dtypes import DTYPES
 from grader.wire.facts import device_of
-from grader.wire.plain import DTYPES
 
 DEVICES = ("cpu", "meta", *(f"{kind}{index}" for kind in ("sim", "cuda", "mps", "xpu") for index in ("", ":0", ":1")))
 """Devices that a public text may name."""

@@ -27,7 +27,7 @@ from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
-from grader.wire.memory import Table, padded
+from grader.wire.table import Table, padded
 
 _MOST_REASON = 300
 _LONGEST_NAME = 100

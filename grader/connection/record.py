@@ -16,7 +16,8 @@ from grader.model import Speed
 from grader.model.endings import WorkerLost
 from grader.wire.decode import Change, copies
 from grader.wire.frames import Budget, Unsupported
-from grader.wire.memory import parts, place_of
+from grader.wire.memory import place_of
+from grader.wire.table import parts
 
 MAX_RECEIVED = 512 << 20
 """Bytes that the replies to one check may hold together."""

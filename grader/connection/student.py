@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import NoSuchName, NotUsable
-from grader.wire.memory import parts
+from grader.wire.table import parts
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

@@ -32,7 +32,7 @@ from grader.model.endings import WorkerLost, say
 from grader.sandbox import clock
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
-from grader.wire.memory import Table, padded, starts_of
+from grader.wire.table import Table, padded, starts_of
 from grader.wire.transport import make_to_map
 
 _PREPARE_S = 10.0

@@ -37,7 +37,8 @@ from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
 from grader.session.judge import AS_THEY_WERE, Attempt
 from grader.wire.decode import copies
-from grader.wire.memory import parts, place_of
+from grader.wire.memory import place_of
+from grader.wire.table import parts
 
 _MOST_CALLS = 3
 _PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")

@@ -25,7 +25,7 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
 from grader.model import Limits, Verdict
 from grader.model.endings import Key, Limit, Public, say
-from grader.wire.plain import DTYPES
+from grader.wire.dtypes import DTYPES
 
 ERRORS = words_of(
     """ArithmeticError AssertionError AttributeError BufferError EOFError ImportError IndexError KeyError

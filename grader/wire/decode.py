@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from grader.wire.encode import CONTAINERS, UNCHANGING, Encoder, can_be_lazy, items_of
+from grader.wire.containers import PlainDecoder, items_of
+from grader.wire.dtypes import DTYPES, TAGS, array_dtype
+from grader.wire.encode import Encoder, can_be_lazy
 from grader.wire.facts import Facts, accelerator_here, any_known, from_row, note_facts
-from grader.wire.frames import KEYED, Caps, ProtocolError, expect, weighed
-from grader.wire.memory import ALIGNMENT, Array, Block, Table, check_layout, padded
-from grader.wire.plain import DTYPES, PLAIN, array_dtype, from_plain
-
-KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}
-_EMPTY = memoryview(b"")
-_COLLISIONS = 100
-"""So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
+from grader.wire.frames import Caps, ProtocolError, expect
+from grader.wire.memory import Array, Block, check_layout
+from grader.wire.table import ALIGNMENT, Table, padded
 
 
 class Change:
@@ -55,8 +51,8 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-class Decoder:
-    """Reads one message.
+class Decoder(PlainDecoder):
+    """Reads one message of values: plain ones, tensors and arrays.
 
     Args:
         table: what both processes know of this call.
@@ -65,53 +61,15 @@ class Decoder:
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
     """
 
+    tags = TAGS
+    leaves = ("tensor", "array")
+
     def __init__(
         self, table: Table, other: Callable[..., Any], caps: Caps | None = None, *, answers: bool = False
     ) -> None:
-        self._table, self._other, self._caps, self._answers = table, other, caps or Caps(), answers
-        self._rows: list[Any] = []
+        super().__init__(table, other, caps)
+        self._answers = answers
         self.changes: list[Change] = []
-
-    def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
-        """The values of a message. New objects and memory are in the table then, and changes are made.
-
-        Args:
-            tree: as `Encoder.encode` gives it, from another process.
-            data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
-            original: the same memory, never written to, for a process that reports changes.
-
-        Raises:
-            ProtocolError: it breaks a rule; then nothing has changed.
-        """
-        table = self._table
-        roots, entries, sizes = tree.get("roots"), tree.get("rows"), tree.get("blocks")
-        if type(roots) is not list or type(entries) is not list or type(sizes) is not list:
-            raise ProtocolError("an invalid message")
-        known = len(table.rows)
-        written = self._take_blocks(sizes, data, original) if sizes or len(data) else {}
-        self._rows = rows = list(table.rows)
-        changed = self._take_rows(entries)
-        leaves = [number for number in changed if rows[number][0] not in KINDS] if changed else ()
-        views = {number: self._view(number, rows[number]) for number in leaves} if leaves else {}
-        if rows:
-            self._check_bools(rows, written, views)
-        table.objects += map(views.get, range(known, len(rows)))
-        if len(changed) > len(views):
-            self._build(changed, known)
-        values = [root if type(root) in PLAIN else self._child(root) for root in roots]
-        # The new items of containers that the receiver has already.
-        old = [number for number in changed if number < known and number not in views] if known else []
-        contents = {number: self._items(rows[number]) for number in old} if old else {}
-        # From here on nothing is refused.
-        table.rows = rows
-        if not self._answers:
-            for number, view in views.items():
-                self._finish(number, view, is_new=number >= known)
-            for number, block in written.items():
-                self.changes.append(Change(table.blocks[number], lambda it: it.data.tobytes(), _write, block))
-            for number, items in contents.items():
-                self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
-        return values
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -148,30 +106,6 @@ class Decoder:
         block = Block(storage.data_ptr(), part.nbytes, storage)
         block.data[:], block.original = part, original
         return block
-
-    def _take_rows(self, entries: list[Any]) -> list[int]:
-        """Take in rows that are new or changed; give their numbers."""
-        rows, known, changed = self._rows, len(self._rows), set()
-        if known + len(entries) > self._caps.objects:
-            raise ProtocolError("too many objects")
-        for entry in entries:
-            number, row = entry if type(entry) is list and len(entry) == 2 else (None, None)
-            if type(number) is not int or number in changed or type(row) is not list or not row:
-                raise ProtocolError("an invalid row")
-            if type(row[0]) is not str or (row[0] not in KINDS and row[0] not in ("tensor", "array")):
-                raise ProtocolError("an unknown kind of row")
-            if 0 <= number < known:
-                if row[0] != rows[number][0] or row[0] in UNCHANGING:
-                    raise ProtocolError("an object changed its type")
-                if row[0] == "array" and row[4:6] != rows[number][4:6]:
-                    raise ProtocolError("an array changed its memory")
-                rows[number] = row
-            else:
-                if number != len(rows):
-                    raise ProtocolError("an invalid number of an object")
-                rows.append(row)
-            changed.add(number)
-        return sorted(changed)
 
     def _view(self, number: int, row: list[Any]) -> Any:
         """A tensor or an array on its block; in the process that answers, as the process that asks has it."""
@@ -242,63 +176,36 @@ class Decoder:
     def _block(self, number: Any) -> Block:
         if type(number) is not int or not 0 <= number < len(self._table.blocks):
             raise ProtocolError("an unknown block")
-        return self._table.blocks[number]
+        block: Block = self._table.blocks[number]
+        return block
 
-    def _check_bools(self, rows: list[Any], written: Mapping[int, Array], changed: Container[int]) -> None:
+    def _check_memory(self, rows: list[Any], written: Mapping[int, Array], views: Mapping[int, Any]) -> None:
         """Refuse bytes other than 0 and 1 in the memory of bool tensors and arrays."""
         total = 0
         for number, row in enumerate(rows):
             if row[0] not in ("tensor", "array") or row[1] not in ("bool", "|b1") or row[5] is None or 0 in row[2]:
                 continue
-            if number in changed or row[5] in written:
+            if number in views or row[5] in written:
                 total += math.prod(row[2])
                 expect(total <= self._caps.data_bytes, "too many elements")
                 data = written.get(row[5], self._table.blocks[row[5]].data)
                 offset = row[4] + (row[6] if row[0] == "tensor" else 0)
                 expect(np.ndarray(row[2], np.uint8, data, offset, row[3]).max() <= 1, "an invalid bool")
 
-    # -- containers ---------------------------------------------------------------------------------------------------
-
-    def _build(self, changed: Sequence[int], known: int) -> None:
-        """Make the new containers, inner ones first."""
-        rows, objects = self._rows, self._table.objects
-        for number in weighed(rows, changed, self._caps):
-            if number >= known and objects[number] is None:
-                items, kind = self._items(rows[number]), rows[number][0]
-                if kind == "dict":
-                    objects[number] = dict(zip(items[::2], items[1::2], strict=True))
-                else:
-                    objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
-
-    def _items(self, row: list[Any]) -> list[Any]:
-        """The items of a container; those of a dict in pairs, one behind the other."""
-        kind = row[0]
-        items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
-        if kind in KEYED:
-            keys = items[:: KEYED[kind]]
-            expect(kind != "dict" or len(items) % 2 == 0, "a key has no value")
-            try:
-                if len(keys) > _COLLISIONS:
-                    expect(max(Counter(map(hash, keys)).values()) <= _COLLISIONS, "too many keys have the same hash")
-                return list(set(items)) if kind != "dict" else items_of(dict(zip(keys, items[1::2], strict=True)))
-            except (TypeError, ValueError, RuntimeError):  # the last: a key that has the hash of a tensor
-                raise ProtocolError("a key is not hashable") from None
-        expect(kind != "slice" or len(items) == 3, "a slice has three items")
-        return items
-
-    def _child(self, child: Any) -> Any:
-        if type(child) is not list or not child or type(child[0]) is not str:
-            raise ProtocolError("an invalid value")
-        if child[0] == "ref":
-            objects = self._table.objects
-            if len(child) != 2 or type(child[1]) is not int or not 0 <= child[1] < len(objects):
-                raise ProtocolError("a reference to an unknown object")
-            return objects[child[1]]
-        if child[0] in ("proxy", "name"):
-            return self._other(*child)
-        return from_plain(*child)
-
     # -- applying -----------------------------------------------------------------------------------------------------
+
+    def _change(
+        self, views: Mapping[int, Any], written: Mapping[int, Array], contents: Mapping[int, list[Any]], known: int
+    ) -> None:
+        if self._answers:
+            return
+        table = self._table
+        for number, view in views.items():
+            self._finish(number, view, is_new=number >= known)
+        for number, block in written.items():
+            self.changes.append(Change(table.blocks[number], lambda it: it.data.tobytes(), _write, block))
+        for number, items in contents.items():
+            self.changes.append(Change(table.objects[number], lambda it: list(items_of(it)), _set_contents, items))
 
     def _finish(self, number: int, view: Any, *, is_new: bool) -> None:
         """Keep the facts of a tensor; give an argument the layout that the other process gave it."""

@@ -1,116 +1,29 @@
-"""Values of one process as a message: a tree of plain data, and blocks of memory.
-
-The tree has `roots`, a child for each value; `rows`, the objects that are new or changed, each with its number; and
-`blocks`, the memory that is new or changed. A child is a plain value, a tagged list (`plain`), a reference `["ref",
-number]` to an object, or what `other` gives for an object that stays in its process.
-"""
+"""Values of one process as a message: a tree of plain data as in `containers`, and blocks of memory."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import torch
 
+from grader.wire.containers import PlainEncoder
+from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
 from grader.wire.facts import LONGEST, Facts, accelerator_here, any_known, cpu_view, device_of, to_row
-from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, weighed
-from grader.wire.memory import Block, Table, place_of
-from grader.wire.plain import ARRAY_DTYPE, NAMES, PLAIN, TAGGED, to_plain
-
-CONTAINERS: dict[type, str] = {
-    list: "list",
-    tuple: "tuple",
-    dict: "dict",
-    set: "set",
-    frozenset: "frozenset",
-    slice: "slice",
-}
-UNCHANGING = ("tuple", "frozenset", "slice")
-
-Other = Callable[[Any], list[Any]]
-"""Gives the child for an object that is not a value."""
+from grader.wire.frames import Unsupported
+from grader.wire.memory import Block, place_of
 
 
-class Encoder:
-    """Writes one message.
+class Encoder(PlainEncoder):
+    """Writes one message of values: plain ones, tensors and arrays; its arguments are those of `PlainEncoder`."""
 
-    Args:
-        table: what both processes know of this call; new objects and blocks are added to it.
-        other: gives the child for any object that is not a value, or raises `Unsupported`.
-        answers: whether this is the process that answers, which says all facts of its tensors.
-    """
+    tags = TAGS
+    no_tuples = (torch.Size,)
 
-    def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
-        self._table, self._other, self._answers = table, other, answers
-        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
-        self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
-
-    def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """The tree of a message, and its blocks.
-
-        Raises:
-            Unsupported: a value cannot be sent.
-        """
-        table, known = self._table, len(self._table.rows)
-        roots = [value if type(value) in PLAIN else self._child(value) for value in values]
-        if not table.objects:
-            return {"roots": roots, "rows": [], "blocks": []}, []
-        rows: list[Any] = []
-        for obj in table.objects:  # grows meanwhile: the items of containers get numbers, too
-            kind = CONTAINERS.get(type(obj))
-            if kind is None:
-                rows.append(None)
-            else:
-                row = [item if type(item) in PLAIN else self._child(item) for item in items_of(obj)]
-                # Two processes may go over equal sets in different orders.
-                rows.append([kind, *(sorted(row, key=repr) if kind in ("set", "frozenset") else row)])
-        blocks = self._describe_memory(rows) if None in rows else []
-        if not self._answers:
-            try:  # here, because this end is to blame for it
-                expect(len(rows) <= Caps().objects, "too many objects")
-                weighed(rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps())
-            except ProtocolError as error:
-                raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
-        # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
-        changed = [
-            [number, row]
-            for number, row in enumerate(rows)
-            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number]))
-        ]
-        table.rows = rows
-        if not blocks:
-            return {"roots": roots, "rows": changed, "blocks": []}, []
-        sizes = [[number, len(block)] for number, block in blocks]
-        return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
-
-    def _child(self, value: Any) -> Any:
-        """A value that JSON cannot hold itself, as a child."""
-        if (number := self._numbers.get(id(value))) is not None:
-            return ["ref", number]
-        if type(value) in CONTAINERS or _has_memory(value):
-            return self._new(value)
-        if isinstance(value, TAGGED) and (plain := to_plain(value)) is not None:
-            return plain
-        # A subclass, such as a named tuple, an OrderedDict or an enum of strings, is sent as what it derives from.
-        for plain_kind in (str, int, float):
-            if isinstance(value, plain_kind):
-                return plain_kind(value)
-        for kind in (tuple, dict, list):
-            if isinstance(value, kind) and not isinstance(value, torch.Size):
-                self._kept.append(plain_form := kind(value))
-                self._kept.append(value)
-                child = self._new(plain_form)
-                self._numbers[id(value)] = child[1]
-                return child
-        return self._other(value)
-
-    def _new(self, obj: Any) -> list[Any]:
-        number = self._numbers[id(obj)] = len(self._table.objects)
-        self._table.objects.append(obj)
-        return ["ref", number]
+    def _has_memory(self, value: Any) -> bool:
+        return _has_memory(value)
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
         """Fill in the rows of tensors and arrays; give the blocks that are new or changed, by number."""
@@ -142,7 +55,7 @@ class Encoder:
                 rows[number] = ["array", obj.dtype.str, *layout, block, obj.flags.writeable]
         sent = []
         for _, number, is_new in groups:
-            data, original = memoryview(table.blocks[number].data), table.blocks[number].original  # type: ignore[arg-type]
+            data, original = memoryview(table.blocks[number].data), table.blocks[number].original
             # Only what arrived has an original; the process that asks sends each block once.
             if is_new or (original is not None and data != original):
                 sent.append((number, data))
@@ -200,13 +113,6 @@ class Encoder:
                     raise Unsupported("memory overlaps that of an argument and extends beyond it")
                 groups.append((start, number, False))
         return groups
-
-
-def items_of(obj: Any) -> Any:
-    """The items of a container in one sequence."""
-    if type(obj) is dict:
-        return [item for pair in obj.items() for item in pair]
-    return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj
 
 
 def _has_memory(value: Any) -> bool:

@@ -1,28 +1,20 @@
-"""Memory that several tensors and arrays share, and what both processes of one call know by number.
+"""Memory that several tensors and arrays share.
 
-A *block* is a range of addresses that one or more storages and arrays lie in; ranges that overlap are one block. The
-numbers of blocks and objects hold for one call only: the request fills a table in both processes, and the reply adds to
-it and says what changed.
+A *block* is a range of addresses that one or more storages and arrays lie in; ranges that overlap are one block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 
 from grader.wire.frames import Caps, ProtocolError
+from grader.wire.table import LIMIT
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-ALIGNMENT = 64
-"""Of blocks in a message, in bytes, as PyTorch aligns its own memory."""
-
-LIMIT = 1 << 60
-"""No count or offset is larger, so that no sum of a few of them leaves 64 bits."""
 
 MOST_DIMS = 64
 
@@ -55,25 +47,6 @@ class Block:
         return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
 
 
-@dataclass
-class Table:
-    """What both processes of one call know by number.
-
-    Attributes:
-        objects: lists, dicts, tensors and the like.
-        rows: what was last said of each object.
-        blocks: memory.
-        storages: by block, start and size.
-        versions: of tensors that arrived, their count of writes in place at that time.
-    """
-
-    objects: list[Any] = field(default_factory=list)
-    rows: list[Any] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    storages: dict[tuple[int | None, int, int], torch.UntypedStorage] = field(default_factory=dict)
-    versions: dict[int, int] = field(default_factory=dict)
-
-
 def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
     """The first byte of the elements, and the first behind them; strides and offset in bytes."""
     low = high = offset
@@ -94,15 +67,6 @@ def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     address: int = value.__array_interface__["data"][0]
     return extent(address, value.shape, value.strides, value.itemsize)
-
-
-def parts(value: Any) -> Iterator[Any]:
-    """A value, and all that its lists, tuples, sets and dicts hold, at any depth."""
-    yield value
-    items = [*value, *value.values()] if isinstance(value, dict) else value
-    if isinstance(items, (list, tuple, set, frozenset)):
-        for item in items:
-            yield from parts(item)
 
 
 def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int, nbytes: int, caps: Caps) -> None:
@@ -134,22 +98,3 @@ def check_layout(shape: Any, strides: Any, offset: Any, unit: int, itemsize: int
     low, high = extent(offset, shape, strides, 1)
     if 0 not in shape and (low < 0 or (high - 1) * unit + itemsize > nbytes):
         raise ProtocolError("elements are out of bounds")
-
-
-def starts_of(sizes: Sequence[int]) -> list[int]:
-    """Where blocks of these sizes begin in the data of a message; behind them, the size of all."""
-    starts, end = [], 0
-    for size in sizes:
-        starts.append(end)
-        end += -(-size // ALIGNMENT) * ALIGNMENT
-    return [*starts, end]
-
-
-def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
-    """The blocks of a message, each filled up to the alignment."""
-    blocks: list[memoryview | bytes] = []
-    for part in parts:
-        blocks.append(part)
-        if gap := -len(part) % ALIGNMENT:
-            blocks.append(bytes(gap))
-    return blocks

@@ -1,55 +1,20 @@
-"""Values without identity, as JSON: numbers, text, bytes, dtypes, devices, sizes. Others are rows of a table.
+"""Values without identity, as JSON: numbers, text, bytes, and others by tags. Standard library only.
 
-None, bool, int, float and str stand for themselves; all other values are a list that begins with a tag.
+None, bool, int, float and str stand for themselves; all other values are a list that begins with a tag. Values that are
+neither are rows of a table.
 """
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import torch
-
-from grader.wire.frames import ProtocolError, expect, is_index
-from grader.wire.memory import LIMIT, MOST_DIMS
+from grader.wire.frames import ProtocolError, expect
 
 PLAIN: set[type] = {type(None), bool, int, float, str}
 
-_TENSOR_DTYPES = (
-    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
-    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
-    *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
-)
-DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _TENSOR_DTYPES if hasattr(torch, name)}
-"""The dtypes of tensors that can be sent, by name."""
-NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
-_ALL_DTYPES = {name: value for name, value in vars(torch).items() if isinstance(value, torch.dtype)}
-
-with warnings.catch_warnings(action="ignore"):  # PyTorch warns once that it is experimental: now, not during a check
-    torch.empty(0, dtype=torch.complex32)
-
-# Numbers of a fixed size only: neither objects, whose bytes are addresses, nor text, dates or records.
-ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")
-_DEVICE = re.compile(r"[a-z]{1,20}")
-
-
-def array_dtype(name: Any) -> np.dtype[Any]:
-    """The dtype of a name such as "<f4".
-
-    Raises:
-        ProtocolError: it has none that can be sent.
-    """
-    # NumPy warns of some names and evaluates others, so it sees only those of this form.
-    expect(type(name) is str and ARRAY_DTYPE.fullmatch(name), "unknown dtype of an array")
-    try:
-        dtype: np.dtype[Any] = np.dtype(name)
-    except TypeError:
-        raise ProtocolError("unknown dtype of an array") from None
-    expect(dtype.str == name, "a dtype of an array by another name")  # such as "<b1", which is a bool
-    return dtype
+Kind = tuple[str, Callable[[Any], list[Any]], Callable[..., Any]]
+"""The tag of a kind of values, what follows it, and how that is read; it may be anything."""
 
 
 def _complex(real: Any, imag: Any) -> complex:
@@ -57,56 +22,50 @@ def _complex(real: Any, imag: Any) -> complex:
     return complex(real, imag)
 
 
-def _size(*sizes: Any) -> torch.Size:
-    expect(len(sizes) <= MOST_DIMS and all(is_index(size, LIMIT) for size in sizes), "invalid size")
-    return torch.Size(sizes)
-
-
-def _device(name: Any, index: Any) -> torch.device:
-    expect(_DEVICE.fullmatch(name) and (index is None or is_index(index, 128)), "invalid device")
-    return torch.device(name) if index is None else torch.device(name, index)
-
-
-def _scalar(name: Any, text: Any) -> np.generic:
-    dtype, data = array_dtype(name), text.encode("latin-1")
-    expect(len(data) == dtype.itemsize and (dtype.char != "?" or data[0] < 2), "invalid scalar")
-    scalar: np.generic = np.frombuffer(data, dtype)[0]
-    return scalar
-
-
-_KINDS: dict[type, tuple[str, Callable[[Any], list[Any]], Callable[..., Any]]] = {
+KINDS: Mapping[type, Kind] = {
     complex: ("complex", lambda value: [value.real, value.imag], _complex),
     bytes: ("bytes", lambda value: [value.decode("latin-1")], lambda text: text.encode("latin-1")),
     type(...): ("Ellipsis", lambda _: [], lambda *_: ...),
-    torch.Size: ("Size", list, _size),
-    torch.dtype: ("dtype", lambda value: [str(value).removeprefix("torch.")], lambda name: _ALL_DTYPES[name]),
-    torch.device: ("device", lambda value: [value.type, value.index], _device),
-    np.dtype: ("numpy.dtype", lambda value: [value.str], array_dtype),
-    np.generic: ("numpy.scalar", lambda value: [value.dtype.str, value.tobytes().decode("latin-1")], _scalar),
 }
-"""The kinds of such values: the tag of each, what follows it, and how that is read; it may be anything."""
-
-TAGGED = tuple(_KINDS)
-_READERS = {tag: read for tag, _, read in _KINDS.values()}
+"""Those of Python itself."""
 
 
-def to_plain(value: Any) -> list[Any] | None:
-    """A value without identity as a tagged list; None for any other value."""
-    kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
-    dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None
-    if kind not in _KINDS or not (dtype is None or ARRAY_DTYPE.fullmatch(dtype.str)):
-        return None
-    tag, write, _ = _KINDS[kind]
-    return [tag, *write(value)]
+class Tags:
+    """Values as lists that begin with a tag.
 
+    Args:
+        kinds: of values, by type.
 
-def from_plain(tag: Any, *rest: Any) -> Any:
-    """The value of a tagged list.
-
-    Raises:
-        ProtocolError: there is no such value.
+    Attributes:
+        types: the types.
     """
-    try:
-        return _READERS[tag](*rest)
-    except (TypeError, ValueError, LookupError, RuntimeError, OverflowError, AttributeError):
-        raise ProtocolError(f"invalid {str(tag)[:20]}") from None
+
+    def __init__(self, kinds: Mapping[type, Kind]) -> None:
+        self.types = tuple(kinds)
+        self._kinds = kinds
+        self._readers = {tag: read for tag, _, read in kinds.values()}
+
+    def kind_of(self, value: Any) -> type | None:
+        """Return which kind a value is of; None if it has no tag."""
+        return type(value) if type(value) in self._kinds else None
+
+    def to_plain(self, value: Any) -> list[Any] | None:
+        """Return a value as a tagged list; None if it has no tag."""
+        if (kind := self.kind_of(value)) is None:
+            return None
+        tag, write, _ = self._kinds[kind]
+        return [tag, *write(value)]
+
+    def from_plain(self, tag: Any, *rest: Any) -> Any:
+        """Return the value of a tagged list.
+
+        Raises:
+            ProtocolError: there is no such value.
+        """
+        try:
+            return self._readers[tag](*rest)
+        except (TypeError, ValueError, LookupError, RuntimeError, OverflowError, AttributeError):
+            raise ProtocolError(f"invalid {str(tag)[:20]}") from None
+
+
+TAGS = Tags(KINDS)

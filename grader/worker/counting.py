@@ -21,7 +21,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.accelerator.machine import machine_or_none
 from grader.accelerator.spans import Span
-from grader.wire.memory import parts, place_of
+from grader.wire.memory import place_of
+from grader.wire.table import parts
 from grader.worker.surroundings import fill_memory
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")

@@ -39,7 +39,7 @@ from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import accelerator_here
 from grader.wire.frames import Channel, Frame, Unsupported, packed
-from grader.wire.memory import Table, padded, starts_of
+from grader.wire.table import Table, padded, starts_of
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
 from grader.worker import own_probes, surroundings
 from grader.worker.importer import OwnModules

@@ -10,7 +10,7 @@ import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from grader.wire.plain import DTYPES
+from grader.wire.dtypes import DTYPES
 
 EXAMPLES = settings(
     derandomize=True,

@@ -14,10 +14,11 @@ import torch
 from wire.pair import StandIn, bits
 
 from grader.wire.decode import Decoder, copies
+from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index
-from grader.wire.memory import Block, Table, extent, padded, place_of
-from grader.wire.plain import DTYPES
+from grader.wire.memory import Block, extent, place_of
+from grader.wire.table import Table, padded
 
 CAPS = Caps(1 << 18, 20_000, 1 << 20, objects=500, depth=12, unfolded=5000, expanded_bytes=1 << 19)
 SECONDS = 1.5

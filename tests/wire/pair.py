@@ -13,7 +13,7 @@ from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.facts import accelerator_here
 from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
-from grader.wire.memory import Table, padded
+from grader.wire.table import Table, padded
 
 
 class StandIn:

@@ -17,7 +17,7 @@ from grader.check.values import same_values
 from grader.model.endings import CheckFailed
 from grader.wire.decode import Decoder
 from grader.wire.frames import Caps, ProtocolError
-from grader.wire.memory import Table
+from grader.wire.table import Table
 
 FIRST = len(Ours().table.rows)
 BLOCK = len(Ours().table.blocks)

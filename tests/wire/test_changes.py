@@ -16,7 +16,7 @@ from wire.pair import Pair, bits, quietly, same
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import ProtocolError
-from grader.wire.memory import Table
+from grader.wire.table import Table
 
 
 def test_tensors_change_here_as_there() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from wire.hostile import CAPS, EXTREMES, REPLIES, Ours, at, honest_reply, places, survive
 
+from grader.wire.dtypes import DTYPES
 from grader.wire.frames import HEADER, MAGIC, MAPPED, Channel, ProtocolError
-from grader.wire.plain import DTYPES
 from grader.wire.transport import ChannelClosed, SocketTransport
 
 EXAMPLES = int(os.environ.get("WIRE_FUZZ_EXAMPLES", "600"))

@@ -1,0 +1,274 @@
+"""Plain values as a message, and back: numbers, text, and the containers that hold them. Standard library only.
+
+A message is a tree of plain data, with blocks of memory where it has tensors or arrays. The tree has `roots`, a child
+for each value; `rows`, the objects that are new or changed, each with its number; and `blocks`, the memory that is new
+or changed. A child is a plain value, a tagged list (`plain`), a reference `["ref", number]` to an object, or what
+`other` gives for an object that stays in its process.
+
+`encode` and `decode` add tensors and arrays to the two classes here. A worker without PyTorch uses these as they are,
+and answers with them: no message of its is about an object that the other process had before the call.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from grader.wire.frames import KEYED, Caps, ProtocolError, Unsupported, expect, weighed
+from grader.wire.plain import PLAIN, TAGS, Tags
+from grader.wire.table import Table
+
+CONTAINERS: dict[type, str] = {
+    list: "list",
+    tuple: "tuple",
+    dict: "dict",
+    set: "set",
+    frozenset: "frozenset",
+    slice: "slice",
+}
+UNCHANGING = ("tuple", "frozenset", "slice")
+KINDS: Mapping[str, type] = {name: kind for kind, name in CONTAINERS.items()}
+
+_EMPTY = memoryview(b"")
+_COLLISIONS = 100
+"""So many keys may have the same hash: n of them take n² comparisons, and the hash of an int is easy to choose."""
+
+Other = Callable[[Any], list[Any]]
+"""Gives the child for an object that is not a value."""
+
+
+class PlainEncoder:
+    """Writes one message of plain values.
+
+    Args:
+        table: what both processes know of this call; new objects and blocks are added to it.
+        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        answers: whether this is the process that answers, which says all facts of its tensors.
+    """
+
+    tags: ClassVar[Tags] = TAGS
+    no_tuples: ClassVar[tuple[type, ...]] = ()
+    """Classes that derive from tuple, whose subclasses are not sent as one."""
+
+    def __init__(self, table: Table, other: Other, *, answers: bool = False) -> None:
+        self._table, self._other, self._answers = table, other, answers
+        self._numbers = {id(obj): number for number, obj in enumerate(table.objects)} if table.objects else {}
+        self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
+
+    def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
+        """The tree of a message, and its blocks.
+
+        Raises:
+            Unsupported: a value cannot be sent.
+        """
+        table, known = self._table, len(self._table.rows)
+        roots = [value if type(value) in PLAIN else self._child(value) for value in values]
+        if not table.objects:
+            return {"roots": roots, "rows": [], "blocks": []}, []
+        rows: list[Any] = []
+        for obj in table.objects:  # grows meanwhile: the items of containers get numbers, too
+            kind = CONTAINERS.get(type(obj))
+            if kind is None:
+                rows.append(None)
+            else:
+                row = [item if type(item) in PLAIN else self._child(item) for item in items_of(obj)]
+                # Two processes may go over equal sets in different orders.
+                rows.append([kind, *(sorted(row, key=repr) if kind in ("set", "frozenset") else row)])
+        blocks = self._describe_memory(rows) if None in rows else []
+        if not self._answers:
+            try:  # here, because this end is to blame for it
+                expect(len(rows) <= Caps().objects, "too many objects")
+                weighed(rows, [number for number, obj in enumerate(table.objects) if type(obj) in CONTAINERS], Caps())
+            except ProtocolError as error:
+                raise Unsupported(f"{error}, so that it cannot be sent to student code") from None
+        # `repr` distinguishes 1 from True and -0.0 from 0.0, and NaN equals itself.
+        changed = [
+            [number, row]
+            for number, row in enumerate(rows)
+            if number >= known or (row[0] not in UNCHANGING and repr(row) != repr(table.rows[number]))
+        ]
+        table.rows = rows
+        if not blocks:
+            return {"roots": roots, "rows": changed, "blocks": []}, []
+        sizes = [[number, len(block)] for number, block in blocks]
+        return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
+
+    def _child(self, value: Any) -> Any:
+        """A value that JSON cannot hold itself, as a child."""
+        if (number := self._numbers.get(id(value))) is not None:
+            return ["ref", number]
+        if type(value) in CONTAINERS or self._has_memory(value):
+            return self._new(value)
+        if isinstance(value, self.tags.types) and (plain := self.tags.to_plain(value)) is not None:
+            return plain
+        # A subclass, such as a named tuple, an OrderedDict or an enum of strings, is sent as what it derives from.
+        for plain_kind in (str, int, float):
+            if isinstance(value, plain_kind):
+                return plain_kind(value)
+        for kind in (tuple, dict, list):
+            if isinstance(value, kind) and not isinstance(value, self.no_tuples):
+                self._kept.append(plain_form := kind(value))
+                self._kept.append(value)
+                child = self._new(plain_form)
+                self._numbers[id(value)] = child[1]
+                return child
+        return self._other(value)
+
+    def _new(self, obj: Any) -> list[Any]:
+        number = self._numbers[id(obj)] = len(self._table.objects)
+        self._table.objects.append(obj)
+        return ["ref", number]
+
+    def _has_memory(self, value: Any) -> bool:
+        """Whether a value lies in memory that can be sent; no plain value does."""
+        del value
+        return False
+
+    def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
+        """Fill in the rows of values that lie in memory; give the blocks that are new or changed, by number."""
+        del rows
+        return []
+
+
+class PlainDecoder:
+    """Reads one message of plain values, in the process that answers: all of it is checked before anything is used.
+
+    Args:
+        table: what both processes know of this call.
+        other: gives the object for a child that `other` of an encoder wrote; it is called with its items.
+        caps: what one message may hold.
+    """
+
+    tags: ClassVar[Tags] = TAGS
+    leaves: ClassVar[tuple[str, ...]] = ()
+    """The kinds of rows that are no containers."""
+
+    def __init__(self, table: Table, other: Callable[..., Any], caps: Caps | None = None) -> None:
+        self._table, self._other, self._caps = table, other, caps or Caps()
+        self._rows: list[Any] = []
+
+    def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
+        """The values of a message. New objects and memory are in the table then, and changes are made.
+
+        Args:
+            tree: as `PlainEncoder.encode` gives it, from another process.
+            data: its blocks, padded; new ones stay in this memory, or get memory of their own if `original` is given.
+            original: the same memory, never written to, for a process that reports changes.
+
+        Raises:
+            ProtocolError: it breaks a rule; then nothing has changed.
+        """
+        table = self._table
+        roots, entries, sizes = tree.get("roots"), tree.get("rows"), tree.get("blocks")
+        if type(roots) is not list or type(entries) is not list or type(sizes) is not list:
+            raise ProtocolError("an invalid message")
+        known = len(table.rows)
+        written = self._take_blocks(sizes, data, original) if sizes or len(data) else {}
+        self._rows = rows = list(table.rows)
+        changed = self._take_rows(entries)
+        leaves = [number for number in changed if rows[number][0] not in KINDS] if changed else ()
+        views = {number: self._view(number, rows[number]) for number in leaves} if leaves else {}
+        if rows:
+            self._check_memory(rows, written, views)
+        table.objects += map(views.get, range(known, len(rows)))
+        if len(changed) > len(views):
+            self._build(changed, known)
+        values = [root if type(root) in PLAIN else self._child(root) for root in roots]
+        # The new items of containers that the receiver has already.
+        old = [number for number in changed if number < known and number not in views] if known else []
+        contents = {number: self._items(rows[number]) for number in old} if old else {}
+        # From here on nothing is refused.
+        table.rows = rows
+        self._change(views, written, contents, known)
+        return values
+
+    # -- what only messages with memory have --------------------------------------------------------------------------
+
+    def _take_blocks(self, sizes: list[Any], data: memoryview, original: memoryview) -> dict[int, Any]:
+        """Take in new blocks; give the new contents of known ones, by number."""
+        raise ProtocolError("memory in a message of plain values")
+
+    def _view(self, number: int, row: list[Any]) -> Any:
+        """The object of a row that is no container."""
+        raise ProtocolError("an unknown kind of row")
+
+    def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
+        """Refuse memory with contents that its dtype cannot have."""
+
+    def _change(
+        self, views: Mapping[int, Any], written: Mapping[int, Any], contents: Mapping[int, list[Any]], known: int
+    ) -> None:
+        """Change what the receiver had before; the process that answers has nothing from before."""
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def _take_rows(self, entries: list[Any]) -> list[int]:
+        """Take in rows that are new or changed; give their numbers."""
+        rows, known, changed = self._rows, len(self._rows), set()
+        if known + len(entries) > self._caps.objects:
+            raise ProtocolError("too many objects")
+        for entry in entries:
+            number, row = entry if type(entry) is list and len(entry) == 2 else (None, None)
+            if type(number) is not int or number in changed or type(row) is not list or not row:
+                raise ProtocolError("an invalid row")
+            if type(row[0]) is not str or (row[0] not in KINDS and row[0] not in self.leaves):
+                raise ProtocolError("an unknown kind of row")
+            if 0 <= number < known:
+                if row[0] != rows[number][0] or row[0] in UNCHANGING:
+                    raise ProtocolError("an object changed its type")
+                if row[0] == "array" and row[4:6] != rows[number][4:6]:
+                    raise ProtocolError("an array changed its memory")
+                rows[number] = row
+            else:
+                if number != len(rows):
+                    raise ProtocolError("an invalid number of an object")
+                rows.append(row)
+            changed.add(number)
+        return sorted(changed)
+
+    def _build(self, changed: Sequence[int], known: int) -> None:
+        """Make the new containers, inner ones first."""
+        rows, objects = self._rows, self._table.objects
+        for number in weighed(rows, changed, self._caps):
+            if number >= known and objects[number] is None:
+                items, kind = self._items(rows[number]), rows[number][0]
+                if kind == "dict":
+                    objects[number] = dict(zip(items[::2], items[1::2], strict=True))
+                else:
+                    objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
+
+    def _items(self, row: list[Any]) -> list[Any]:
+        """The items of a container; those of a dict in pairs, one behind the other."""
+        kind = row[0]
+        items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
+        if kind in KEYED:
+            keys = items[:: KEYED[kind]]
+            expect(kind != "dict" or len(items) % 2 == 0, "a key has no value")
+            try:
+                if len(keys) > _COLLISIONS:
+                    expect(max(Counter(map(hash, keys)).values()) <= _COLLISIONS, "too many keys have the same hash")
+                return list(set(items)) if kind != "dict" else items_of(dict(zip(keys, items[1::2], strict=True)))
+            except (TypeError, ValueError, RuntimeError):  # the last: a key that has the hash of a tensor
+                raise ProtocolError("a key is not hashable") from None
+        expect(kind != "slice" or len(items) == 3, "a slice has three items")
+        return items
+
+    def _child(self, child: Any) -> Any:
+        if type(child) is not list or not child or type(child[0]) is not str:
+            raise ProtocolError("an invalid value")
+        if child[0] == "ref":
+            objects = self._table.objects
+            if len(child) != 2 or type(child[1]) is not int or not 0 <= child[1] < len(objects):
+                raise ProtocolError("a reference to an unknown object")
+            return objects[child[1]]
+        if child[0] in ("proxy", "name"):
+            return self._other(*child)
+        return self.tags.from_plain(*child)
+
+
+def items_of(obj: Any) -> Any:
+    """The items of a container in one sequence."""
+    if type(obj) is dict:
+        return [item for pair in obj.items() for item in pair]
+    return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

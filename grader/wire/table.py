@@ -1,0 +1,64 @@
+"""What both processes of one call know by number, and how blocks lie in a message. Standard library only.
+
+The numbers of objects and blocks hold for one call only: the request fills a table in both processes, and the reply
+adds to it and says what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ALIGNMENT = 64
+"""Of blocks in a message, in bytes, as PyTorch aligns its own memory."""
+
+LIMIT = 1 << 60
+"""No count or offset is larger, so that no sum of a few of them leaves 64 bits."""
+
+
+@dataclass
+class Table:
+    """What both processes of one call know by number.
+
+    Attributes:
+        objects: lists, dicts, tensors and the like.
+        rows: what was last said of each object.
+        blocks: memory (`memory.Block`); there is none in a process without PyTorch.
+        storages: of tensors, by block, start and size.
+        versions: of tensors that arrived, their count of writes in place at that time.
+    """
+
+    objects: list[Any] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
+    blocks: list[Any] = field(default_factory=list)
+    storages: dict[tuple[int | None, int, int], Any] = field(default_factory=dict)
+    versions: dict[int, int] = field(default_factory=dict)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """A value, and all that its lists, tuples, sets and dicts hold, at any depth."""
+    yield value
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    if isinstance(items, (list, tuple, set, frozenset)):
+        for item in items:
+            yield from parts(item)
+
+
+def starts_of(sizes: Sequence[int]) -> list[int]:
+    """Where blocks of these sizes begin in the data of a message; behind them, the size of all."""
+    starts, end = [], 0
+    for size in sizes:
+        starts.append(end)
+        end += -(-size // ALIGNMENT) * ALIGNMENT
+    return [*starts, end]
+
+
+def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
+    """The blocks of a message, each filled up to the alignment."""
+    blocks: list[memoryview | bytes] = []
+    for part in parts:
+        blocks.append(part)
+        if gap := -len(part) % ALIGNMENT:
+            blocks.append(bytes(gap))
+    return blocks
