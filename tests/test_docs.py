@@ -46,7 +46,7 @@ _PACE = re.compile(r"^  (?:\d+ of \d+\b|what was inconclusive is measured again)
 """A line of progress, which a slow machine prints every ten seconds."""
 
 _TIME = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
-_PARTS = re.compile(r"\d+ (?=parts of staff's files)")
+_PARTS = re.compile(r"[\d,]+ (?=passages of the staff's files)")
 """Which number each edit of an exercise changes."""
 
 RUN = re.compile(r"(<!-- run: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -122,7 +122,7 @@ def rendered(command: str, console: Console) -> str:
     A busy machine compares speeds again when the rest is done, and whose are compared again is told last.
     """
     text = _TIME.sub("2026-10-02T09:30:00+00:00", _PACE.sub("", console.type(command)))
-    lines = _PARTS.sub("5000 ", text).splitlines(keepends=True)
+    lines = _PARTS.sub("5,000 ", text).splitlines(keepends=True)
     authors = iter(sorted(line for line in lines if _AUTHOR.match(line)))
     printed = "".join(next(authors) if _AUTHOR.match(line) else line for line in lines)
     return f"```console\n$ {command}\n{printed}```\n"

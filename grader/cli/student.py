@@ -353,7 +353,7 @@ def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage:
     read = [_sizes(text) for text in shapes]
     if strides is None:
         if len(read) < 2:
-            raise CourseError("one shape alone is neither broadcast nor read; add a second shape, or --strides")
+            raise CourseError("one shape is not enough: add a second shape, or --strides")
         rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
         return Picture(shapes=Shapes(rows, broadcast=True))
     (shape, *others), steps = read, _sizes(strides)

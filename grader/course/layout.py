@@ -147,7 +147,7 @@ def find_course(start: Path) -> Path:
     if is_given(find_given(start)):
         raise CourseError(f"{find_given(start) / COURSE_FILE} is gone;  grade update  brings it back")
     raise CourseError(
-        f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  lays one out"
+        f"there is no course here: no {COURSE_FILE} in {start} or a folder above it;  grade start DIR  creates one"
     )
 
 

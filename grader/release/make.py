@@ -116,7 +116,7 @@ def release(
     _put(place, files, zipped=zipped)
     withheld = [fact.withheld for fact in facts.values()]
     hidden, decided = sum(row.checks for row in withheld), points_text(sum(row.points for row in withheld))
-    say(f"{len(files)} files; none has any of {len(secrets)} parts of staff's files")
+    say(f"{len(files):,} files written; none contains any of {len(secrets):,} passages of the staff's files")
     points = points_text(sum(exercise.points for exercise in part.exercises))
     say(f"{hidden} hidden checks stay here and decide {decided} of {points} points")
     return place

@@ -65,9 +65,9 @@ def test_cause_comes_first() -> None:
     )
     graded = report(*rows, diagnosis="You double twice.").exercises
     shown = Read(fragment(graded, notes=["one cell was left out"])).texts
-    short = shown[: shown.index("Each check by itself")]
+    short = shown[: shown.index("All checks")]
     assert short == [
-        *("one cell was left out", "01-1 Double it ", "0.5 / 2 points", "Checks, the cause first"),
+        *("one cell was left out", "01-1 Double it ", "0.5 / 2 points", "Checks, most likely cause first"),
         *("Verdict", "Rule", "Check", "Points"),
         *("CRASH", "C1", "Title of first", "0 / 0.5"),
         "This looks like: You double twice.",

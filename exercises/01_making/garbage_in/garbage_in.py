@@ -6,7 +6,7 @@ function below passed every trial. On some nights, with the same rain, it shows 
 C1  `running_totals(rain)` returns a tensor of the shape of rain, (hours, gauges). Its row h is the sum of the rows 0 to
     h of rain. There may be no hours, or no gauges. Rain is finite, and the totals fit its dtype.
 C2  The result does not depend on uninitialized memory.
-C3  The result has the dtype of rain: float32, float64, int32 or int64. It is not computed in a dtype that rounds more.
+C3  The result has the dtype of rain: float32, float64, int32 or int64. It is not computed in a less precise dtype.
 C4  It is a new tensor with memory of its own, and rain is not changed.
 
 If you break C2, you get at most 4 points; if a total is wrong or rounded, at most 6.
@@ -25,7 +25,7 @@ import torch
 
 
 def running_totals(rain: torch.Tensor) -> torch.Tensor:
-    totals = torch.empty(rain.shape)  # TODO: what stands in totals, and of which dtype is it?
+    totals = torch.empty(rain.shape)  # TODO: what values does totals start with, and what is its dtype?
     for hour in range(len(rain)):
         totals[hour:] += rain[hour]
     return totals

@@ -12,9 +12,9 @@ When a model fails, people print a line about each of its tensors. Write that li
 C1  `passport(t)` returns a dict with these keys in this order. "shape" is a plain tuple, "dims" and "numbers" are ints.
 C2  "dtype" is the dtype of the numbers, and "device" a string such as "cpu" or "cuda:1".
 C3  "bytes" is an int: the bytes of all numbers of t, even if two share memory, and not of the rest of its storage.
-C4  `brackets(t)` returns how many "[" a print of t begins with. A t without numbers prints as `[]`.
-C5  `shown(t)` returns a set of what the print of a t with numbers names: "dtype" unless that is float32, int64 or bool,
-    and "device" unless that is the CPU. (t is not complex.)
+C4  `brackets(t)` returns the number of "[" at the start of the printed elements. An empty t prints as `[]`.
+C5  `shown(t)` returns a set with what `print(t)` mentions: "dtype", unless it is float32, int64 or bool, and "device",
+    unless it is the CPU. t is neither empty nor complex.
 C6  All three use metadata alone: nothing on a GPU is copied or waited for. If you break this rule, you get at most 4
     points; if you break C1, C3, C4 or C5, at most 6, and at most 4 if a shown check of C4 or C5 fails.
 """

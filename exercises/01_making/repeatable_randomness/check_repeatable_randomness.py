@@ -56,4 +56,4 @@ def check_repeats(student):
 def check_generator(student, probe):
     """Leaves the global generator alone"""
     kept = probe.leaves_generators(student.weights, [(2, 3)], 1)
-    require(kept is True, "a global generator is in another state after the call of `weights`")
+    require(kept is True, "`weights` changed the state of a global generator")

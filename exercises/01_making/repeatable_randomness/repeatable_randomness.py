@@ -15,10 +15,10 @@ C3  `noisy(t, seed)` returns t plus numbers uniform in [0, 1), a new one for eac
 C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbers uniform in [0, 1), and returns t.
 C5  `carry_on(state, k)`: state is what `get_state()` of some generator returned. Return a tuple: the k numbers that
     `torch.rand` draws next from there, and the state of the generator after that.
-C6  Equal arguments give equal results, and another seed gives other ones. The tensors of one list differ, too.
-C7  The global generators are as before, PyTorch's and those of Python and NumPy. If you break this rule or C6, you get
-    at most 4 points, and at most 6 for most other mistakes.
-C8  shapes and state stay as they are, and so does t in `noisy`.
+C6  Equal arguments give equal results, and different seeds give different results. The tensors of one list differ, too.
+C7  No call changes the state of a global generator: PyTorch's, Python's or NumPy's. If you break this rule or C6, you
+    get at most 4 points, and at most 6 for most other mistakes.
+C8  shapes and state are not changed, and neither is t in `noisy`.
 
 Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, floats have 16 bits or more, and no
 two elements of t in C4 share memory. No number in C4 is 1.0, in 16 bits either.

@@ -8,7 +8,7 @@
     tensor([1.5000e+00, 6.5504e+04], dtype=torch.float16)
 
 C1  `to_int(x, mode)` returns x as int64. mode says how: "trunc" cuts off the digits after the point, "floor" rounds
-    down, "ceil" rounds up, and "round" takes the nearest whole number, halfway the even one.
+    down, "ceil" rounds up, and "round" rounds to the nearest integer, and halves to the even one.
 C2  `to_int` raises ValueError for any other mode.
 C3  `safe_cast(x, dtype)` returns the whole numbers of x in an integer dtype, all of them unchanged.
 C4  `safe_cast` raises OverflowError if a number of x lies outside of the range of dtype.
@@ -17,9 +17,12 @@ C6  `to_half(x)` returns x as float16. Numbers beyond its largest one, 65504, an
     NaN stays NaN.
 C7  The arguments stay as they are, and no function loops over the elements.
 
-x has any shape, of size 0 too, and any strides: float32 or float64 with |x| < 2**53 in `to_int`, an integer dtype in
-`safe_cast` (uint8, int8, int16, int32 or int64, as dtype), float32 in `to_half`. If you break C1,
-C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check of these fails.
+x may have any shape, including sizes of 0, and any strides. Its dtype is
+- in `to_int`, float32 or float64, with |x| < 2**53,
+- in `safe_cast`, uint8, int8, int16, int32 or int64, and so is the argument dtype,
+- in `to_half`, float32.
+
+If you break C1, C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check of these fails.
 """
 
 import torch

@@ -8,16 +8,16 @@ same numbers in other places. And it makes one row of the whole batch.
     >>> hwc_to_chw(img).tolist()  # each channel by itself
     [[[1, 4]], [[2, 5]], [[3, 6]]]
 
-C1  `hwc_to_chw(img)` makes (C, H, W) of (H, W, C) and keeps the dtype. Entry [c, h, w] is entry [h, w, c] of img.
+C1  `hwc_to_chw(img)` converts (H, W, C) to (C, H, W) and keeps the dtype. Entry [c, h, w] is entry [h, w, c] of img.
 C2  It copies nothing: it returns a view of img.
-C3  `flatten_items(x)` makes (N, C * H * W) of (N, C, H, W) and keeps the dtype. Row i holds item i, channel by
+C3  `flatten_items(x)` converts (N, C, H, W) to (N, C * H * W) and keeps the dtype. Row i holds item i, channel by
     channel, and row by row in each.
-C4  `flatten_items` takes any strides, such as those of a batch from `hwc_to_chw`.
+C4  `flatten_items` accepts any strides, such as those of a batch from `hwc_to_chw`.
 C5  If x is contiguous, `flatten_items` returns a view of x.
 C6  An empty batch gives shape (0, C * H * W). All other sizes are 1 or more.
 C7  Gradients flow back to img and to x.
 
-If you break a rule but C6, you get at most 6 points, and at most 4 if a shown check of C1 or C3 fails.
+If you break any rule except C6, you get at most 6 points, and at most 4 if a shown check of C1 or C3 fails.
 """
 
 import torch

@@ -11,17 +11,17 @@ colour channel, over all pictures, rows and columns; a layer normalization looks
             [ 0.0000,  0.0000]])
 
 C1  `channel_stats(images)` takes pictures of shape (N, C, H, W), and returns a tuple (mean, std) of tensors of shape
-    (C,): for each channel, the mean over all pictures, rows and columns, and the standard deviation from it.
-C2  A standard deviation is the root of the mean of squared distances from the mean: divide by how many numbers there
-    are, not by one less. It is right to 2 digits even for float32 numbers near 500 that differ by 0.1.
+    (C,): for each channel, the mean and the standard deviation over all pictures, rows and columns.
+C2  A standard deviation is the root of the mean of squared distances from the mean: divide by n, not by n - 1. It is
+    right to 2 digits even for float32 numbers near 500 that differ by 0.1.
 C3  `standardize(images, mean, std)` subtracts each channel's own mean and divides by its own std, even if W equals C.
 C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets mean 0 and standard deviation 1: subtract
     its mean, divide by the root of its variance (as in C2) plus 1e-5.
 C5  Results have the dtype of images, x, mean and std, float32 or float64; for images of uint8, all others are float32.
 C6  Arguments stay as they are, gradients flow through `layer_norm`, no loop goes over pictures, channels or vectors.
 
-N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Strides are any. If you break a
-rule but C5, you get at most 6 points, and at most 4 if a shown check fails.
+N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Tensors may have any
+strides. If you break any rule except C5, you get at most 6 points, and at most 4 if a shown check fails.
 """
 
 import torch

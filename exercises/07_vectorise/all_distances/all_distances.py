@@ -7,9 +7,9 @@ computes one pair at a time. A table of all differences, (n, m, d), is fast, but
     tensor([[5.],
             [4.]])
 
-C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, m) tensor of their dtype, and computes
-    in no narrower one. Entry [i, j] is the distance of a[i] and b[j], the root of the sum of their squared differences.
-    n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
+C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, m) tensor of their dtype, and does
+    not compute in a less precise one. Entry [i, j] is the distance of a[i] and b[j], the root of the sum of their
+    squared differences. n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
 C2  Both: equal points are 0 apart: no NaN, and at most 1e-6 for coordinates between -1 and 1.
 C3  Both: small distances stay right between points that are far away. Near 10,000 or -10,000, as on maps, they are
     right to 0.001. (With the formula |a|² + |b|² - 2 a·b they are not: it subtracts two large numbers.)

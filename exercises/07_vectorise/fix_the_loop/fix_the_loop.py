@@ -6,8 +6,8 @@ PyTorch operations for each sample. Let PyTorch run the loop.
 C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x that are greater than thr, a float, where
     `x > thr` decides. x is a floating-point tensor of any shape and strides; it may hold infinities.
 C2  An entry equal to thr does not count, nor does NaN.
-C3  The result is a 0-dim tensor of the dtype of x, and as precise: no step uses a narrower dtype, or computes x - thr.
-    It is 0 if no entry is above thr.
+C3  The result is a 0-dim tensor of the dtype of x, and as precise: no step uses a less precise dtype, or computes
+    x - thr. It is 0 if no entry is above thr.
 C4  A large x takes as many operations as a small one, and at most 20. A `.tolist()` counts as a loop. If you break this
     rule, you get at most 3 points.
 C5  The samples go to no list, no NumPy, no `.item()` and no `float()`. So the result has a gradient.

@@ -14,10 +14,10 @@ C3  `peek(w)` returns a view of w without history: it shares the memory of w and
 C4  `restore_(w, saved)` writes the numbers of saved into the memory of w, and returns w. w requires a gradient
     afterwards if it did before, and no history is recorded. What happens to w later does not change saved.
 C5  `blend_(average, w, decay)` writes `decay * average + (1 - decay) * w` into the memory of average, which requires
-    no gradient, and returns average. It computes in no narrower dtype, and records no history. w and average share no
-    memory.
-C6  All but restore_ leave w as it is: its numbers, `requires_grad` and `.grad`. All work where w requires a
-    gradient, where it does not, and where w is the result of a computation.
+    no gradient, and returns average. It does not compute in a less precise dtype, and records no history. w and
+    average share no memory.
+C6  Every function except `restore_` leaves w unchanged: its numbers, `requires_grad` and `.grad`. All work where w
+    requires a gradient, where it does not, and where w is the result of a computation.
 
 w is a tensor of floats of 16 bits or more, of any shape and strides, but not expanded. saved and average have its shape
 and dtype. If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.

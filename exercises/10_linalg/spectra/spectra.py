@@ -1,6 +1,6 @@
 """Spectra
 
-Singular values compress pictures, eigenvalues show if a network explodes, cross products which way triangles face.
+Singular values compress pictures. Eigenvalues show if a network explodes. Cross products show which way triangles face.
 
     >>> compressed(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), 1)
     tensor([[3., 0.],

@@ -16,7 +16,7 @@ C3  The results have the dtype of A and B, float32 or float64. They are as exact
     nearly singular or has zeros on its diagonal: the equations hold up to the rounding of A[i] @ x[i].
 C4  No loop over systems or readings: large N and k take as many operations as small ones. For N = 400, n = 3, k = 4 you
     are at least 5 times as fast as the loops.
-C5  New memory takes at any time at most 6 times the bytes of A and the result together.
+C5  At no time does the code hold more new memory than 6 times that of A and the result together.
 C6  Gradients flow back to A and to B.
 C7  A and B are not changed.
 

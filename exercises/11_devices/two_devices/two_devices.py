@@ -1,15 +1,15 @@
 """Two devices
 
 A model that is too large for one GPU lies on several. Copies between devices take time. So move what is small, once, to
-the right device. Repair these functions, which work only if all lies on one device.
+the right device. Repair these functions, which work only if all tensors are on one device.
 
     >>> affine(torch.ones(1, 2), torch.ones(2, 3), torch.zeros(3), torch.tensor(0.5))
     tensor([[1., 1., 1.]])
     >>> lies_on(torch.ones(2), "cpu")
     True
 
-C1  `affine(x, W, b, scale)` returns (x @ W + b) * scale on the device of x, the one with its index. W and b may lie on
-    any devices. scale is a 0-dim CPU tensor.
+C1  `affine(x, W, b, scale)` returns (x @ W + b) * scale on the device of x, including its index. W and b may lie on any
+    devices. scale is a 0-dim CPU tensor.
 C2  `affine` does not move x. It copies W and b once if they lie elsewhere, else never. It does not move scale, because
     a 0-dim CPU tensor may join tensors on any device.
 C3  `pipeline(x, stages)` goes through pairs (W, b), each on one device: x becomes relu(x @ W + b). The result lies on
@@ -21,7 +21,8 @@ C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device
     such as "cuda" or "cpu", means all of its kind; one with an index means only that one.
 C7  The arguments stay as they are, and results have the dtype of x. The same code runs with any accelerator, or none.
 
-If you break C2 or C4, you get at most 4 points; another rule but C7, at most 6, and at most 4 if a shown check fails.
+If you break C2 or C4, you get at most 4 points; any other rule except C7, at most 6, and at most 4 if a shown check
+fails.
 """
 
 import torch

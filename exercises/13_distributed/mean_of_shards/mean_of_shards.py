@@ -8,7 +8,7 @@ ranks' means is right only if all shards have the same length.
 
 C1  `global_mean(local)` returns the mean of the scores of all ranks, up to rounding: a 0-dim tensor, on every rank.
 C2  A shard may be empty. At least one rank has a score.
-C3  The result has the dtype of local, float32 or float64, and is computed in no narrower one.
+C3  The result has the dtype of local, float32 or float64, and is not computed in a less precise one.
 C4  local is not changed.
 C5  Each rank calls at most two collectives (a barrier is one, too) and passes them at most 64 bytes in all, not
     counting what it gets back: sums travel, scores stay.

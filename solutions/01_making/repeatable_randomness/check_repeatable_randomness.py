@@ -184,7 +184,7 @@ def check_global_generator(student, probe, name):
     """The global generator is as before"""
     given = (torch.Generator().get_state(), 4) if name == "carry_on" else (*arguments(name), 7)
     kept = probe.leaves_generators(getattr(student, name), *given)
-    require(kept is True, "a global generator is in another state after the call")
+    require(kept is True, "the call changed the state of a global generator")
 
 
 @check("C8", category="memory", share=2, try_this="t = torch.zeros(2); noisy(t, 1); print(t)")

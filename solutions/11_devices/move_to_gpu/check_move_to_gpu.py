@@ -94,6 +94,6 @@ def check_copies(student, accelerator, rng):
         batch = counts.result
         require(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(dict(batch), device)
-        require(all(again[key] is batch[key] for key in batch), "a tensor that is there already is copied")
+        require(all(again[key] is batch[key] for key in batch), "a tensor that is already on the device was copied")
     twice = student.to_device(dict.fromkeys(("one", "two"), rng.normal(3)), second)
     require(twice["one"] is not twice["two"], "a tensor with two keys is copied once for both")
