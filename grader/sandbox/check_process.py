@@ -1,4 +1,4 @@
-"""What a check process gives up before it imports torch and reads a check: endless memory, the network, other files.
+"""What a check process gives up before it imports torch and reads a check: endless memory, sockets, other files.
 
 A check is code of the course's author, and what it takes in comes from student code. Best effort: where the kernel does
 not give a layer the process does without it, and `grade doctor` says what remains available. Only where workers are
@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grader.sandbox import cgroup, kernel, landlock
+from grader.sandbox import cgroup, kernel, landlock, seccomp
 from grader.sandbox.messages import THREADS
 from grader.sandbox.process import bind_in, clean_environment, interpreter_paths, isolated
 from grader.sandbox.view import DEVICES, View
@@ -34,7 +34,9 @@ REACH = ("memory", "network", "files", "processes")
 
 
 def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequence[str]) -> dict[str, str]:
-    """Enter a control group, leave the network, and keep access to some files alone. The process must have one thread.
+    """Enter a control group, leave the network, keep access to some files alone, and open no socket.
+
+    The process must have one thread. The sockets that it has go on working.
 
     Args:
         groups: where control groups can be made, also those of workers later.
@@ -42,12 +44,13 @@ def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequ
         writable: folders in which files may be written.
 
     Returns:
-        What could not be given up, of `memory`, `network` and `files`, each with the reason.
+        What could not be given up, of `memory`, `network`, `files` and `sockets`, each with the reason.
     """
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: _enter_group(groups),
         "network": _leave_network,
         "files": lambda: _see(groups, readable, writable),
+        "sockets": _open_no_socket,
     }
     refused = {}
     for what, step in steps.items():
@@ -95,6 +98,12 @@ def _see(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequenc
     os.close(rules)
 
 
+def _open_no_socket() -> None:
+    # Landlock keeps it from sockets in folders only since Linux 7.1, and a container may refuse a network of its own.
+    kernel.forbid_new_privileges()
+    seccomp.apply(seccomp.load("check"))
+
+
 # -- what remains, for `grade doctor` ----------------------------------------------------------------------------------
 
 
@@ -129,12 +138,12 @@ def main() -> None:
     refused = give_up(groups, [], [f"{folder}/scratch"])
     why = {what: f" ({reason})" for what, reason in refused.items()}
     os.chdir(folder)  # the address of a Unix socket has room for few characters
-    sockets: dict[str, tuple[int, tuple[str, int] | str]] = {
-        "ports of this machine and of others": (socket.AF_INET, ("127.0.0.1", int(port))),
-        "abstract Unix sockets": (socket.AF_UNIX, "\0" + name),
-        "Unix sockets in folders, as of a session bus or a container engine": (socket.AF_UNIX, name),
+    sockets: dict[str, Sequence[Callable[[], object]]] = {
+        "ports of this machine and of others": [functools.partial(_connect, socket.AF_INET, ("127.0.0.1", int(port)))],
+        "abstract Unix sockets": _ways_to("\0" + name),
+        "Unix sockets in folders, as of a session bus or a container engine": _ways_to(name),
     }
-    reached = [what for what, where in sockets.items() if _can(functools.partial(_connect, *where))]
+    reached = [what for what, ways in sockets.items() if any(map(_can, ways))]
     every = "every file of this user's"
     reads = every if _can(Path("file").read_bytes) else "the interpreter, its packages, the course, /proc, /sys, /etc"
     writes = every if _can(lambda: open("file", "ab").close()) else "its own folder for temporary files"
@@ -149,11 +158,24 @@ def main() -> None:
     others = [what for what, action in reach.items() if _can(action)]
     remains = {
         "memory": "as much as there is" if "memory" in refused else f"{MEMORY_MB} MiB",
-        "network": "; ".join(reached) or "nothing",
+        "network": "; ".join(reached) + why.get("network", "") + why.get("sockets", "") if reached else "nothing",
         "files": f"reads {reads}; writes {writes}; sees which files exist{more}",
         "processes": f"{', '.join(others)} this user's processes" if others else "none but its own",
     }
-    json.dump({what: text + why.get(what, "") for what, text in remains.items()}, sys.stdout)
+    remains["memory"] += why.get("memory", "")
+    remains["files"] += why.get("files", "")
+    json.dump(remains, sys.stdout)
+
+
+def _ways_to(name: str) -> list[Callable[[], object]]:
+    """How a message may get to a Unix socket: a socket that connects to it, or one of a pair that names it."""
+    return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
+
+
+def _send_from_pair(name: str) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, theirs:
+        ours.sendto(b"", name)
 
 
 def _connect(family: int, address: tuple[str, int] | str) -> None:

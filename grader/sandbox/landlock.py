@@ -32,17 +32,22 @@ class _Files(IntFlag):
     REFER = 1 << 13
     TRUNCATE = 1 << 14
     IOCTL_DEV = 1 << 15
+    RESOLVE_UNIX = 1 << 16
 
 
-_SINCE = {_Files.REFER: 2, _Files.TRUNCATE: 3, _Files.IOCTL_DEV: 5}
+UNIX_SOCKETS_SINCE = 9
+"""The version of Landlock, of Linux 7.1, that keeps a process from sockets in folders."""
+
+_SINCE = {_Files.REFER: 2, _Files.TRUNCATE: 3, _Files.IOCTL_DEV: 5, _Files.RESOLVE_UNIX: UNIX_SOCKETS_SINCE}
 """The versions of Landlock that brought a right; the first one has all others."""
 
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 _SCOPES_SINCE = 6
 
 _READ = _Files.READ_FILE | _Files.READ_DIR
-# Device files lead past every other rule, and ioctl on a terminal types into it.
-_NEVER = _Files.EXECUTE | _Files.MAKE_CHAR | _Files.MAKE_BLOCK | _Files.IOCTL_DEV
+# Device files lead past every other rule, ioctl on a terminal types into it, and a socket in a folder may be that of a
+# session bus. Sockets that a process made under these rules stay within its reach.
+_NEVER = _Files.EXECUTE | _Files.MAKE_CHAR | _Files.MAKE_BLOCK | _Files.IOCTL_DEV | _Files.RESOLVE_UNIX
 _OF_FILES = _Files.READ_FILE | _Files.WRITE_FILE | _Files.TRUNCATE
 
 

@@ -2,7 +2,8 @@
 
 What they refuse stands in `tests/sandbox/filters.py`, which builds the files in `filters/` from it ahead, so that a
 worker loads one in microseconds and no machine that grades needs libseccomp; a test compares. `base` is for every
-worker, `alone` for one that may start no processes and has others beside it, `rootless` for one without namespaces.
+worker, `alone` for one that may start no processes and has others beside it, `rootless` for one without namespaces;
+`check` is for a check process.
 What is refused gives an error number, not death, so that honest code which merely tries it gets an exception.
 """
 

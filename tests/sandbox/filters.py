@@ -140,7 +140,31 @@ def _rootless() -> Iterator[_Rule]:
         yield errno.EPERM, name, []
 
 
-RULES = {"base": _base, "alone": _alone, "rootless": _rootless}
+_SOCKETS_OF_OTHERS = """
+    ptrace process_vm_readv process_vm_writev pidfd_getfd
+    io_uring_setup io_uring_enter io_uring_register
+    keyctl add_key request_key
+"""
+"""Refused in a check process: taking over what another process has open, calling the kernel past a filter, keyrings."""
+
+_SOCKET_KIND = 0xF
+_DATAGRAMS = (2, 3)  # SOCK_DGRAM, and SOCK_RAW, which is the same to a Unix socket: each message may name its receiver
+
+
+def _check() -> Iterator[_Rule]:
+    """Rules for a check process: it keeps the sockets that the host gave it, and pairs of its own.
+
+    EACCES, which Landlock gives as well: programs that look for a daemon go on without it.
+    """
+    for name in ("socket", "connect"):
+        yield errno.EACCES, name, []
+    for kind in _DATAGRAMS:
+        yield errno.EACCES, "socketpair", [(1, "MASKED_EQ", _SOCKET_KIND, kind)]
+    for name in _SOCKETS_OF_OTHERS.split():
+        yield errno.EPERM, name, []
+
+
+RULES = {"base": _base, "alone": _alone, "rootless": _rootless, "check": _check}
 
 ARCHITECTURES = {"x86_64": "X86_64", "aarch64": "AARCH64"}
 
