@@ -16,8 +16,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from grader.connection.process import Losses, WorkerProcess
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
 from grader.connection.record import Record, waiting
@@ -274,12 +272,13 @@ class Connection:
     def _load(self) -> dict[str, str]:
         self._probes, self._seeded, self.dropped = {}, False, []
         what = f"{self.owner} {self.module}.py"
-        files, data = (
-            {name: np.frombuffer(text, np.uint8) for name, text in each.items()} for each in (self.files, self.data)
-        )
-        values = [self.module, files, data, self.secret, self.device.value]
+        # The files of the course come last, and replace others of their names.
+        given = [*((*item, False) for item in self.files.items()), *((*item, True) for item in self.data.items())]
+        sizes = [(name, len(content), is_data) for name, content, is_data in given]
+        tree = {"do": "load", "name": self.module, "files": sizes, "secret": self.secret, "device": self.device.value}
         try:
-            names = self._ask("load", values, what, "", self.limits.load_s)
+            frame = self.exchange(tree, [content for _, content, _ in given], what, self.limits.load_s)
+            names = self.value_of(frame, what, "", Table())
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:

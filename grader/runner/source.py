@@ -225,7 +225,7 @@ class WorkerServer(Source):
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         shown, listed = workers_paths()
         view = View(tuple(shown), tuple(os.path.realpath(path) for path in self._plan.hidden), tuple(listed))
-        server, most = isolated("grader.worker", "server", str(theirs.fileno())), self._plan.most
+        server, most = isolated("grader.worker", "torch", "server", str(theirs.fileno())), self._plan.most
         plan = LaunchPlan(view, tuple(server), most is Level.FULL, most > Level.NONE)
         self._process = subprocess.Popen(
             isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
@@ -354,4 +354,4 @@ class FreshInterpreters(Source):
     def supply(self, lane: int) -> Supply:
         """The command that starts one."""
         del lane
-        return Supply(command=tuple(isolated("grader.worker", "spawned")))
+        return Supply(command=tuple(isolated("grader.worker", "torch", "spawned")))

@@ -6,7 +6,7 @@ or changed. A child is a plain value, a tagged list (`plain`), a reference `["re
 `other` gives for an object that stays in its process.
 
 `encode` and `decode` add tensors and arrays to the two classes here. A worker without PyTorch uses these as they are,
-and answers with them: no message of its is about an object that the other process had before the call.
+and answers with them.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class PlainDecoder:
 
     tags: ClassVar[Tags] = TAGS
     leaves: ClassVar[tuple[str, ...]] = ()
-    """The kinds of rows that are no containers."""
+    """The kinds of rows for other values than containers."""
 
     def __init__(self, table: Table, other: Callable[..., Any], caps: Caps | None = None) -> None:
         self._table, self._other, self._caps = table, other, caps or Caps()
@@ -190,7 +190,7 @@ class PlainDecoder:
         raise ProtocolError("memory in a message of plain values")
 
     def _view(self, number: int, row: list[Any]) -> Any:
-        """The object of a row that is no container."""
+        """The object of a row for another value than a container."""
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:

@@ -1,9 +1,17 @@
 """The untrusted process: the worker server, and the workers that run student code.
 
-__main__, server   the server: imports torch and NumPy and nothing of the course, forks workers
+With the standard library alone, for a process that never has PyTorch and NumPy (`PLAIN` in `tests/test_floors.py`):
+
+__main__, server   the server: imports what workers have and nothing of the course, forks workers
 serve              a worker: starts, forked or as a fresh interpreter, is confined, loads a submission, answers
                    requests: call this function, run this probe
 importer           imports the submission's modules from the bytes that were analysed
+libraries          what a worker has besides Python: here nothing
+plain_probes       ready-made probes
+
+With PyTorch and NumPy:
+
+with_torch         what a worker has besides Python: these two
 surroundings       seeds, what uninitialized memory holds, which accelerator student code sees
 own_probes         the probes that are ready-made; a call on several ranks
 counting           what one call costs, by hooks of PyTorch

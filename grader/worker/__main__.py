@@ -1,4 +1,6 @@
-"""`python -m grader.worker server FD LAUNCHED`, where `messages.Launched` is the launcher's; or `… spawned`.
+"""`python -m grader.worker WITH server FD LAUNCHED`, where `messages.Launched` is the launcher's; or `… WITH spawned`.
+
+WITH is "torch", or "plain" for a process that never has PyTorch and NumPy.
 
 Threads are limited first: a fork after parallel work hangs. Imports are made without Python's garbage collector, which
 would go over PyTorch's objects again and again, a fifth of the time, and find hardly anything to free.
@@ -8,27 +10,37 @@ import gc
 
 gc.disable()
 
-import torch  # noqa: E402
-
-torch.set_num_threads(1)
-
 import os  # noqa: E402
 import sys  # noqa: E402
+
+from grader.worker.libraries import Libraries  # noqa: E402
+
+
+def _libraries(what: str) -> Libraries:
+    if what == "plain":
+        return Libraries()
+    import torch
+
+    torch.set_num_threads(1)
+    from grader.worker.with_torch import WithTorch
+
+    return WithTorch()
 
 
 def main() -> None:
     """Become a worker server, or a worker."""
-    if sys.argv[1] == "server":
+    libraries = _libraries(sys.argv[1])
+    if sys.argv[2] == "server":
         from grader.worker import server
 
-        server.run(int(sys.argv[2]), sys.argv[3])
+        server.run(int(sys.argv[3]), sys.argv[4], libraries)
         # Its workers are ended. Python would now take torch apart, and the host would wait for it.
         os._exit(0)
     else:
         from grader.worker.serve import spawned
 
         gc.enable()
-        spawned()
+        spawned(libraries)
 
 
 if __name__ == "__main__":

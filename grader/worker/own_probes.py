@@ -1,41 +1,37 @@
 """Built-in probes: functions of ours that run beside student code. What they return is untrusted.
 
+Those that need no PyTorch are in `plain_probes`.
+
 `on_ranks` calls a function on several ranks: processes of one worker that talk over gloo, each with arguments of its
 own. All of them are the student's. Each counts its own collectives.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import copy
 import datetime
 import importlib
-import io
-import linecache
-import math
 import os
-import sys
 import tempfile
-import traceback
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.accelerator.machine import machine_or_none
+from grader.worker import plain_probes
 from grader.worker.counting import count as count
 from grader.worker.counting import poisoned as poisoned
 from grader.worker.counting import rows_of
+from grader.worker.plain_probes import is_instance as is_instance
+from grader.worker.plain_probes import last as last
+from grader.worker.plain_probes import tried as tried
+from grader.worker.plain_probes import typed as typed
 from grader.worker.surroundings import seed as seed_all
 
 _MAX_TEXT = 300
-_MAX_PRINTED = 100_000
-_MAX_LINES = 10_000
-_MOST_WARNINGS = 100
 _MOST_SPANS = 4000
 
 _RANK_WAIT_S = 10
@@ -50,48 +46,6 @@ _DISTRIBUTED = "torch.distributed"
 _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
-def last(*args: Any) -> Any:
-    """The last argument: a call that does nothing, to measure the cost of a request and its reply."""
-    return args[-1]
-
-
-def tried(module: str, text: str) -> str:
-    """What lines print with the names of a module, and what the last one gives.
-
-    Args:
-        module: the exercise module, which is loaded.
-        text: the lines, which an author wrote.
-    """
-    names = {"math": math, "np": np, "sys": sys, "torch": torch, **vars(sys.modules[module])}
-    lines = ast.parse(text)
-    # As at a prompt, which shows what each line gives.
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(ast.Interactive(lines.body), "lines", "single"), names)  # noqa: S102  the course's own
-    return printed.getvalue()[:_MAX_LINES]
-
-
-def typed(text: str) -> str:
-    """Run lines as a program, and return what it prints, with the traceback of what it raises.
-
-    Args:
-        text: the lines, which say what they import.
-    """
-    name, folder = "<lines>", f"{os.getcwd()}{os.sep}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
-        try:
-            exec(compile(text, name, "exec"), {"__name__": "__main__"})  # noqa: S102  the course's own
-        except Exception as error:
-            inner = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of this function
-            shown = traceback.TracebackException(type(error), error, inner)
-            for frame in shown.stack:
-                frame.filename = frame.filename.removeprefix(folder)
-            print("".join(shown.format()), end="")  # noqa: T201
-    whole = printed.getvalue()
-    left = len(whole) - _MAX_LINES
-    return f"{whole[:_MAX_LINES]}\n{left:,} more characters" if left > 0 else whole
-
-
 def moments() -> list[list[Any]]:
     """What took virtual time since the last call of this, the first of it, as rows of plain values."""
     machine = machine_or_none()
@@ -100,13 +54,6 @@ def moments() -> list[list[Any]]:
     rows = rows_of(machine.clock.spans[:_MOST_SPANS])
     machine.clock.spans.clear()
     return rows
-
-
-def is_instance(obj: Any, kind: Any) -> bool:
-    """Whether an object is of a class: the class itself, or its module and name."""
-    if isinstance(kind, str):
-        return any(f"{base.__module__}.{base.__qualname__}" == kind for base in type(obj).__mro__)
-    return isinstance(obj, kind)
 
 
 def seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -125,25 +72,10 @@ def heard(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     # old storages have a switch of their own.
     torch.set_warn_always(True)
     torch.storage._reset_warn_typed_storage_removal()
-    out, err = io.StringIO(), io.StringIO()
     try:
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            warnings.catch_warnings(record=True) as caught,
-        ):
-            warnings.simplefilter("always")
-            result = function(*args, **kwargs)
-            before = len(caught)
-            warnings.warn("ours", stacklevel=1)
-            still_show = len(caught) == before + 1
+        return plain_probes.heard(function, args, kwargs)
     finally:
         torch.set_warn_always(always)
-    for stream, text in ((sys.stdout, out), (sys.stderr, err)):  # it counts as printed
-        with contextlib.suppress(BaseException):  # the student may have closed the stream
-            stream.write(text.getvalue())
-    rows = [[item.category.__name__, str(item.message)[:_MAX_TEXT]] for item in caught[:before][:_MOST_WARNINGS]]
-    return [result, out.getvalue()[:_MAX_PRINTED], err.getvalue()[:_MAX_PRINTED], rows, still_show]
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 It is forked by the worker server, or a fresh interpreter, for systems where fork is missing, or unsafe once torch is
 imported. The channel of a fresh interpreter is its standard input and output, and its output goes where standard error
-goes. It warms up first and says so, so that one can be ready ahead of need.
+goes. It warms up first and says so, so that one can be ready ahead of need. `Libraries` says what it has.
 
 Each request says what to do (`do`) and has one reply: its value, or what student code raised.
 """
@@ -29,42 +29,36 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.levels import Sandbox
 from grader.sandbox.messages import StartWorker, from_tree, receive
-from grader.wire.decode import Decoder
-from grader.wire.encode import Encoder
-from grader.wire.facts import accelerator_here
 from grader.wire.frames import Channel, Frame, Unsupported, packed
-from grader.wire.table import Table, padded, starts_of
+from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
-from grader.worker import own_probes, surroundings
 from grader.worker.importer import OwnModules
-from grader.worker.surroundings import fill_memory, seed, show_device
+from grader.worker.libraries import Libraries
 
 
-def spawned() -> None:
+def spawned(libraries: Libraries) -> None:
     """Serve over the standard streams until they close."""
     # The channel moves out of the way: what student code prints must not be read as frames.
     channel, sandbox = Channel(standard_streams(), trusts=True), Sandbox()
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115  lives as long as the process
-    surroundings.preload()
+    libraries.preload()
     channel.send(0, {})
     sandbox.give_up_rights()
     wanted = from_tree(channel.receive().tree)
     assert isinstance(wanted, StartWorker)
-    _live(channel, sandbox, wanted)
+    _live(channel, sandbox, wanted, libraries)
 
 
-def forked(orders: socket.socket, sandbox: Sandbox) -> None:
+def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> None:
     """Wait for what this worker is for, then be it; does not come back.
 
     Args:
         orders: on which that arrives, once.
         sandbox: what confines it.
+        libraries: what it has.
     """
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
@@ -86,16 +80,16 @@ def forked(orders: socket.socket, sandbox: Sandbox) -> None:
     kernel.close_all_but(3)
     # Its descriptor is closed by now. Were the object collected later, it would close the number's next owner.
     orders.detach()
-    _live(Channel(SocketTransport(channel), trusts=True), sandbox, message)
+    _live(Channel(SocketTransport(channel), trusts=True), sandbox, message, libraries)
 
 
-def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker) -> None:
+def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker, libraries: Libraries) -> None:
     """Be confined, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = sandbox.confine(wanted.limits, wanted.folder)
     channel.send(0, {})  # the last layer holds: no submission is sent before
-    serve(channel, folder)
+    serve(channel, folder, libraries)
     # Nothing of the student's is waited for or run any more: no thread, no function left with `atexit`.
     os._exit(0)
 
@@ -112,18 +106,15 @@ _TIMED = ("prepare", "go", "results")
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF) if hasattr(signal, "setitimer") else ()
 _SET_TIMER: Any = getattr(signal, "setitimer", None)  # as it is before student code is loaded
 
-_OWN_PROBES = types.SimpleNamespace(**vars(own_probes))
-"""As they are before student code is loaded; made once, before workers are forked."""
-
 Operations = dict[str, Callable[..., Any]]
 
 Reply = tuple[dict[str, Any], list[Any]]
 """The tree of a reply, and its memory."""
 
 
-def serve(channel: Channel, folder: str) -> None:
+def serve(channel: Channel, folder: str, libraries: Libraries) -> None:
     """Answer requests until the channel closes."""
-    submission = Submission(folder)
+    submission = Submission(folder, libraries)
     _prepare_stops()
     with contextlib.suppress(ChannelClosed):
         while True:
@@ -172,29 +163,24 @@ class Submission:
 
     Args:
         folder: where its files go.
+        libraries: what it has.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = os.path.realpath(folder)
-        self._spaces: dict[str, Any] = {"": _OWN_PROBES}
+    def __init__(self, folder: str, libraries: Libraries) -> None:
+        self._folder, self._libraries = os.path.realpath(folder), libraries
+        self._spaces: dict[str, Any] = {"": libraries.probes}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._last_number = 0
         self._prepared = Table()
         self._calls: list[Any] = []
         self._held: Future[Any] = Future()
-        self._own: Operations = {"load": self._load, "probe": self._load_probe, "prepare": lambda *_: None}
-        self._timed = True  # of the request before: by then nothing was filled
-        self._gradients = True
+        self._own: Operations = {"probe": self._load_probe, "prepare": lambda *_: None}
 
     def answer(self, frame: Frame) -> Reply:
         """The reply to a request. Whatever student code raises is part of it."""
-        do = frame.tree["do"]
-        if (do in _TIMED) is not self._timed:
-            self._timed = not self._timed
-            fill_memory(not self._timed)  # filling would be part of the time
-        if accelerator_here:
-            accelerator_here[0].begin()
+        do, libraries = frame.tree["do"], self._libraries
+        libraries.begin_request(timed=do in _TIMED)
         for number in frame.tree.get("dropped", ()):
             if number in self._objects:
                 del self._numbers[id(self._objects.pop(number))]
@@ -203,13 +189,14 @@ class Submission:
         if do == "go":
             return self._go(frame, self._object_of(*frame.tree["function"]))
         table = Table()
-        values = Decoder(table, self._object_of, answers=True).decode(frame.tree, frame.data, frame.original)
         if do == "load":
-            show_device(values.pop())
+            libraries.show_device(frame.tree["device"])
+        else:
+            values = libraries.decoder(table, self._object_of).decode(frame.tree, frame.data, frame.original)
         if "seed" in frame.tree:
-            seed(frame.tree["seed"], devices=bool(accelerator_here))
-            # As the module left it: a function that leaves gradients switched off fails its own check, not the next.
-            torch.set_grad_enabled(self._gradients)
+            libraries.seed(frame.tree["seed"])
+        if do == "load":
+            return self._reply(table, self._load, frame)
         if do == "prepare":
             self._prepared, self._calls = table, values
         return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
@@ -220,13 +207,13 @@ class Submission:
         try:
             try:
                 value = do(*args)
-                tree, blocks = Encoder(table, self._child_of, answers=True).encode([value])
+                tree, blocks = self._libraries.encoder(table, self._child_of).encode([value])
             except Unsupported:
                 raise
             except BaseException as raised:  # SystemExit and its kin are answers, too
                 error = _exception_row(raised, self._folder, set(self._spaces))
                 # What it did to its arguments before it raised is sent as well.
-                tree, blocks = Encoder(table, self._child_of, answers=True).encode([])
+                tree, blocks = self._libraries.encoder(table, self._child_of).encode([])
         except Unsupported as unsupported:
             return _unsupported(unsupported), []
         if error is not None:
@@ -252,23 +239,28 @@ class Submission:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def _load(self, name: str, files: dict[str, Any], data: dict[str, Any], secret: bool) -> dict[str, str]:
+    def _load(self, frame: Frame) -> dict[str, str]:
         """Write the files into the empty folder, import the module; give its public names and their kinds."""
-        for file_name, text in {**files, **data}.items():  # a course's own file replaces one of that name
+        tree, start = frame.tree, 0
+        files: dict[str, bytes] = {}
+        data = {name for name, _, is_data in tree["files"] if is_data}
+        for file_name, size, _ in tree["files"]:  # a course's own file, which comes last, replaces one of that name
+            files[file_name] = bytes(frame.data[start : start + size])
+            start += size
+        for file_name, content in files.items():
             path = Path(self._folder, *file_name.split("/"))
             path.parent.mkdir(parents=True, exist_ok=True)
             # Made with its mode: some sandboxes allow no change of a mode.
             mode = _READ_ONLY if file_name in data else 0o666
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
-                file.write(text.tobytes())
-        own = {name: text.tobytes() for name, text in {**files, **data}.items() if name.endswith(".py")}
-        modules = OwnModules(self._folder, own)
+                file.write(content)
+        modules = OwnModules(self._folder, {name: each for name, each in files.items() if name.endswith(".py")})
         modules.install()
-        sys.argv[:] = [name + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
-        module = self._spaces["student"] = modules.load(name)
-        self._gradients = torch.is_grad_enabled()
-        if secret:  # the reference: nothing that another worker could find
-            for file_name in files.keys() - data.keys():
+        sys.argv[:] = [tree["name"] + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
+        module = self._spaces["student"] = modules.load(tree["name"])
+        self._libraries.loaded()
+        if tree["secret"]:  # the reference: nothing that another worker could find
+            for file_name in files.keys() - data:
                 Path(self._folder, *file_name.split("/")).unlink()
         mine = dict(vars(module))
         names = [key for key in mine if isinstance(key, str) and not key.startswith("_")]
@@ -287,8 +279,7 @@ class Submission:
         """Make the calls that were prepared; their numbers are in shared memory by now, or come along."""
         blocks, in_place = self._prepared.blocks, frame.tree["in_place"]
         if len(frame.data):
-            for block, start in zip(blocks, starts_of([block.nbytes for block in blocks]), strict=False):
-                block.data[:] = np.frombuffer(frame.data[start : start + block.nbytes], np.uint8)
+            self._libraries.write(blocks, frame.data)
 
         def one(args: tuple[Any, ...]) -> Any:
             result = function(*args)

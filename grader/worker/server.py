@@ -1,4 +1,6 @@
-"""The worker server: torch and numpy imported once, one fork for each worker. Runs no student code itself.
+"""The worker server: what workers have is imported once, one fork for each worker. Runs no student code itself.
+
+There are two such processes: one has PyTorch and NumPy, the other one (`Libraries`) never had them.
 
 It speaks with the host and with each lane over Unix sockets, in one datagram for each of `sandbox.messages`. A lane
 makes a socket for each worker: it says what becomes of that one, and shutting it down ends the worker.
@@ -10,32 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import selectors
-import signal
 import socket
 import sys
 import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-
-from grader import accelerator
 from grader.sandbox import kernel, messages
 from grader.sandbox.levels import Full, Reduced, Sandbox
 from grader.sandbox.messages import from_text, receive, send
 from grader.sandbox.trials import try_out
-from grader.worker import counting, surroundings
+from grader.worker.libraries import Libraries
 from grader.worker.serve import forked
 
-_SELF_CHECK_S = 20
 _COUNT_S = 0.1
 """How often the memory of workers with several processes is counted, where no control group caps it."""
-
-_PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
-"""What honest code needs and these packages import only when it is used: once here, not in each worker."""
 
 
 class _Spare(NamedTuple):
@@ -58,19 +51,17 @@ class _Work(NamedTuple):
     together: int
 
 
-def run(host: int, launched: str) -> None:
+def run(host: int, launched: str, libraries: Libraries) -> None:
     """Serve until the host closes its socket.
 
     Args:
         host: a descriptor of the host's socket.
         launched: the launcher's message.
+        libraries: what workers have.
     """
     # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
-    _check_parallel_operation()
-    for name in _PRELOADED:
-        importlib.import_module(name)
-    surroundings.preload()
-    counting.warm_up()
+    libraries.check_machine()
+    libraries.preload()
     reached = from_text(launched)
     assert isinstance(reached, messages.Launched)
     sandbox = _sandbox_of(reached)
@@ -80,7 +71,7 @@ def run(host: int, launched: str) -> None:
     if sys.platform == "linux":
         kernel.collapse_pages(reached.proc)
     gc.enable()  # for the workers, which inherit that; the imports were made without
-    _Server(socket.socket(fileno=host), sandbox, reached.refused).run()
+    _Server(socket.socket(fileno=host), sandbox, reached.refused, libraries).run()
 
 
 def _sandbox_of(reached: messages.Launched) -> Sandbox:
@@ -90,22 +81,9 @@ def _sandbox_of(reached: messages.Launched) -> Sandbox:
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
 
 
-def _check_parallel_operation() -> None:
-    """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
-    pid = os.fork()
-    if pid == 0:
-        signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
-        torch.set_num_threads(2)
-        (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    if status != 0:
-        sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
-
-
 class _Server:
-    def __init__(self, host: socket.socket, sandbox: Sandbox, refused: str) -> None:
-        self._host, self._sandbox, self._refused = host, sandbox, refused
+    def __init__(self, host: socket.socket, sandbox: Sandbox, refused: str, libraries: Libraries) -> None:
+        self._host, self._sandbox, self._refused, self._libraries = host, sandbox, refused, libraries
         self._workers: dict[int, _Work] = {}
         self._too_large: set[int] = set()
         self._spare: _Spare | None = None
@@ -165,7 +143,7 @@ class _Server:
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:
-            accelerator.preload_operations()
+            self._libraries.prepare_devices()
             gc.freeze()
             self._simulates = True
             if self._spare is not None:
@@ -235,7 +213,7 @@ class _Server:
             return None
         if pid == 0:
             try:
-                forked(orders, self._sandbox)
+                forked(orders, self._sandbox, self._libraries)
             except BaseException:
                 traceback.print_exc()
             # Whatever happens in there, the child must not come back into the server's loop.

@@ -11,7 +11,7 @@ import sys
 
 def probes():
     """What was taken before this file was loaded."""
-    return sys.modules["grader.worker.serve"]._OWN_PROBES
+    return sys.modules["grader.worker.with_torch"].PROBES
 
 
 real = probes().count

@@ -1,0 +1,72 @@
+"""What a worker has besides Python: here nothing but the standard library. `with_torch` adds PyTorch and NumPy.
+
+The worker server and its workers are written once; where PyTorch makes a difference, they ask the object of this page.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grader.wire.containers import PlainDecoder, PlainEncoder
+from grader.wire.table import Table
+from grader.worker import plain_probes
+
+
+class Libraries:
+    """The standard library alone, for exercises whose task takes all others away (`without` in exercise.yaml).
+
+    Attributes:
+        probes: those that are ready-made, as they are before student code is loaded.
+    """
+
+    def __init__(self) -> None:
+        self.probes: Any = types.SimpleNamespace(**vars(plain_probes))
+
+    # -- of the server, before any worker is forked -------------------------------------------------------------------
+
+    def check_machine(self) -> None:
+        """End this process where a forked child could not work."""
+
+    def preload(self) -> None:
+        """Import what student code needs, once and not in each worker."""
+        for name in ("copy", "dataclasses", "decimal", "fractions", "heapq", "itertools", "math", "random", "typing"):
+            importlib.import_module(name)
+
+    def prepare_devices(self) -> None:
+        """Import what a simulated accelerator needs."""
+
+    # -- of a worker --------------------------------------------------------------------------------------------------
+
+    def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+        """What writes a reply."""
+        return PlainEncoder(table, other, answers=True)
+
+    def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
+        """What reads a request."""
+        return PlainDecoder(table, other)
+
+    def begin_request(self, *, timed: bool) -> None:
+        """A request begins; of a timed one, nothing of ours may cost time."""
+
+    def show_device(self, mode: str) -> None:
+        """Make this process see the device of a check, for good.
+
+        Raises:
+            ValueError: there is no such device.
+        """
+        if mode != "none":
+            raise ValueError(f"there is no device {mode!r} without PyTorch")
+
+    def loaded(self) -> None:
+        """The submission has been imported."""
+
+    def seed(self, number: int) -> None:
+        """Seed all generators that student code draws from."""
+        random.seed(number)
+
+    def write(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the numbers of a timed call into memory that was prepared for them."""

@@ -1,0 +1,98 @@
+"""What a worker has besides Python: PyTorch and NumPy, with a simulated accelerator where a check wants one."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader import accelerator
+from grader.wire.containers import PlainDecoder, PlainEncoder
+from grader.wire.decode import Decoder
+from grader.wire.encode import Encoder
+from grader.wire.facts import accelerator_here
+from grader.wire.table import Table, starts_of
+from grader.worker import counting, own_probes, surroundings
+from grader.worker.libraries import Libraries
+
+_SELF_CHECK_S = 20
+
+_PRELOADED = ("numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
+"""What honest code needs and these packages import only when it is used: once here, not in each worker."""
+
+PROBES = types.SimpleNamespace(**vars(own_probes))
+"""As they are before student code is loaded; made once, before workers are forked."""
+
+
+class WithTorch(Libraries):
+    """PyTorch and NumPy; see `Libraries` for what its methods are for."""
+
+    def __init__(self) -> None:
+        self.probes = PROBES
+        self._timed = True  # of the request before: by then nothing was filled
+        self._gradients = True
+
+    def check_machine(self) -> None:
+        """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(_SELF_CHECK_S)  # ends it if it hangs
+            torch.set_num_threads(2)
+            (torch.ones(300, 300) @ torch.ones(300, 300)).sum().item()
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        if status != 0:
+            sys.exit("a forked child cannot run a parallel operation of torch on this machine; use --start spawn")
+
+    def preload(self) -> None:
+        """Import what these packages import late; count something, for what PyTorch makes for the first count."""
+        for name in _PRELOADED:
+            importlib.import_module(name)
+        surroundings.preload()
+        counting.warm_up()
+
+    def prepare_devices(self) -> None:
+        """Import what a simulated accelerator needs."""
+        accelerator.preload_operations()
+
+    def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
+        """What writes a reply."""
+        return Encoder(table, other, answers=True)
+
+    def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
+        """What reads a request."""
+        return Decoder(table, other, answers=True)
+
+    def begin_request(self, *, timed: bool) -> None:
+        """Fill memory that is allocated from now on; not in a timed request, where that would be part of the time."""
+        if timed is not self._timed:
+            self._timed = timed
+            surroundings.fill_memory(not timed)
+        if accelerator_here:
+            accelerator_here[0].begin()
+
+    def show_device(self, mode: str) -> None:
+        """Make this process see the device of a check, for good."""
+        surroundings.show_device(mode)
+
+    def loaded(self) -> None:
+        """Note whether the module left gradients on."""
+        self._gradients = torch.is_grad_enabled()
+
+    def seed(self, number: int) -> None:
+        """Seed all generators; and set gradients as the module left them."""
+        surroundings.seed(number, devices=bool(accelerator_here))
+        # A function that leaves gradients switched off fails its own check, not the next.
+        torch.set_grad_enabled(self._gradients)
+
+    def write(self, blocks: Sequence[Any], data: memoryview) -> None:
+        """Write the numbers of a timed call into memory that was prepared for them."""
+        for block, start in zip(blocks, starts_of([block.nbytes for block in blocks]), strict=False):
+            block.data[:] = np.frombuffer(data[start : start + block.nbytes], np.uint8)
