@@ -259,6 +259,7 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
             connection.execute("BEGIN EXCLUSIVE")
             if not prepare(connection, _TABLES):
                 raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
+            _require_types(connection)
             connection.commit()
             yield Journal(connection)
     except sqlite3.Error as error:
@@ -267,6 +268,21 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
         if error.errno not in _NO_ROOM:
             raise
         raise GraderError(f"{error.filename or out}: {error.strerror}; {_MAKE_ROOM}") from None
+
+
+def _require_types(connection: sqlite3.Connection) -> None:
+    """Refuse a file in which something else stands than we write: SQLite itself lets any value stand in any column.
+
+    Raises:
+        sqlite3.DatabaseError: it has such a table.
+    """
+    for table in ("results", "runs", "submissions", "current", "people"):
+        wrong = ["json_type(authors) <> 'array'"] if table == "submissions" else []
+        for _, column, kind, required, _, is_key in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            kinds = f"'{kind.lower()}'" + ("" if required or is_key else ", 'null'")
+            wrong.append(f"typeof({column}) NOT IN ({kinds})")
+        if connection.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1").fetchall():  # noqa: S608
+            raise sqlite3.DatabaseError(f"its table {table} has a value of another type than this program writes")
 
 
 def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:

@@ -23,7 +23,7 @@ from grader.course.layout import ARCHIVES, CLONED, NOTEBOOK, PYTHON
 from grader.intake.collect import collect_one
 from grader.model import Exercise
 from grader.model.errors import CourseError
-from grader.model.files import failing_as
+from grader.model.files import failing_as, read_limited
 from grader.model.score import counted as counted_text
 from grader.report.gradebook import gradebook_csv
 from grader.report.safe import for_terminal
@@ -32,6 +32,7 @@ from grader.report.schema import ReportFile, read_report
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
 """The variable with the token that may read the repositories. Only the platform's own server gets it."""
 
+_MOST_BYTES, _MOST_PROBLEMS = 4 << 20, 50
 _LINE = re.compile(
     r"(?:(?:https?://|ssh://)(?:[^/@]+@)?(?P<host>[\w.-]+(?::\d+)?)/|[\w.-]+@(?P<ssh>[\w.-]+):)?"
     r"(?P<path>\w[\w.-]*(?:/\w[\w.-]*?)+)(?:\.git)?/?"
@@ -65,10 +66,10 @@ def read_class(path: Path, server: str) -> list[Repository]:
     """The repositories that a list names, each once: OWNER/NAME, or an address, on each line.
 
     Raises:
-        CourseError: the list cannot be read, or a line of it; it names each.
+        CourseError: the list cannot be read, or a line of it; it names these, up to a limit.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_limited(path, _MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} cannot be read: {error}; it lists the repositories of the class") from None
     by_folder, problems, here = dict[str, Repository](), list[str](), urlsplit(server).netloc
@@ -81,6 +82,8 @@ def read_class(path: Path, server: str) -> list[Repository]:
             by_folder.setdefault(one.folder.lower(), one)
         elif words and not words.startswith("#"):
             problems.append(f"{path}, line {number}: {words!r} is neither OWNER/NAME nor the address of a repository")
+    if (more := len(problems) - _MOST_PROBLEMS) > 0:
+        problems[_MOST_PROBLEMS:] = [f"{path}: and {more:,} more lines of this kind"]
     if not by_folder and not problems:
         problems = [f"{path} has no repository; write one on each line, such as OWNER/NAME"]
     if problems:

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from grader.model.errors import CourseError
-from grader.model.files import failing_as
+from grader.model.files import failing_as, read_limited
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -295,6 +295,10 @@ def schemas() -> dict[str, dict[str, Any]]:
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_MOST_YAML, _DEEPEST_YAML, _MOST_VALUES = 4 << 20, 50, 200_000
+"""The largest file of the bundled course has 16 kB, three levels and some hundred values."""
+
+
 class _Loader(_Safe):  # type: ignore[misc]
     """YAML as everyone reads it, but a key that stands twice is an error."""
 
@@ -315,7 +319,7 @@ def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
         CourseError: it is not one, or cannot be read.
     """
     with failing_as(f"{shown_as}: cannot be read"):
-        content = path.read_bytes()
+        content = read_limited(path, _MOST_YAML)
     return parse_yaml(content, shown_as)
 
 
@@ -323,10 +327,11 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
     """The content of a file as a mapping.
 
     Raises:
-        CourseError: it is not one.
+        CourseError: it is not one, or nests too deeply, or repeats too much.
     """
     try:
         # Bytes, so that YAML finds out the encoding and reports a wrong one like any other problem.
+        _limit_yaml(content, shown_as)
         data = yaml.load(content, _Loader)  # noqa: S506  a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -335,6 +340,33 @@ def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
     if not isinstance(data, dict):
         raise CourseError(f"{shown_as}: must be a mapping of keys to values")
     return data
+
+
+def _limit_yaml(content: bytes, shown_as: str) -> None:
+    """Refuse what would end the process that loads it: the loader calls itself for each level, and a name is a copy."""
+    open_sizes, sizes, opened = [0], dict[str | None, int](), list[str | None]()
+    for event in yaml.parse(content, _Safe):
+        match event:
+            case yaml.CollectionStartEvent():
+                open_sizes.append(1)
+                opened.append(event.anchor)
+            case yaml.CollectionEndEvent():
+                size = open_sizes.pop()
+                sizes[opened.pop()] = size
+                open_sizes[-1] += size
+            case yaml.AliasEvent():
+                open_sizes[-1] += sizes.get(event.anchor, 1)
+            case yaml.ScalarEvent():
+                open_sizes[-1] += 1
+            case _:
+                continue
+        if len(opened) > _DEEPEST_YAML or open_sizes[-1] > _MOST_VALUES:
+            mark = event.start_mark
+            line = mark.line + 1 if mark else 0
+            limit = (
+                f"nest at most {_DEEPEST_YAML} levels, and be at most {_MOST_VALUES:,} with those that `*name` repeats"
+            )
+            raise CourseError(f"{shown_as}: line {line}: there is too much in it; values can {limit}")
 
 
 def read_file(path: Path, shown_as: str, kind: type[File]) -> File:

@@ -12,6 +12,7 @@ from grader.model.files import failing_as, write_whole
 
 VARIABLE = "GRADE_SECRET"
 _BYTES = 32
+_MOST_BYTES = 4096
 
 
 def new_secret() -> str:
@@ -24,6 +25,11 @@ def _secret_of(text: str) -> bytes | None:
     return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
 
+def _text_of(path: Path) -> str:
+    with path.open("rb") as file:  # what is longer is no secret
+        return file.read(_MOST_BYTES).decode("ascii", "replace")
+
+
 def secret_in(path: Path) -> bytes:
     """The secret in a file, which is made if it does not exist: a batch that is graded again uses it again.
 
@@ -34,7 +40,7 @@ def secret_in(path: Path) -> bytes:
         # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
         write_whole(path, new_secret())
         path.chmod(0o600)
-    if (secret := _secret_of(path.read_text(encoding="ascii", errors="replace"))) is None:
+    if (secret := _secret_of(_text_of(path))) is None:
         raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")
     return secret
 
@@ -48,7 +54,7 @@ def read_secret(file: Path | None) -> bytes:
     if file is None and VARIABLE not in os.environ:
         return secrets.token_bytes(_BYTES)
     with failing_as(f"--secret-file: {file} cannot be read"):
-        text = os.environ[VARIABLE] if file is None else file.read_text(encoding="ascii", errors="replace")
+        text = os.environ[VARIABLE] if file is None else _text_of(file)
     if (secret := _secret_of(text)) is None:
         where = file or VARIABLE
         raise CourseError(f"{where} does not hold a secret: {2 * _BYTES} hexadecimal digits, as `grade package` writes")

@@ -42,6 +42,9 @@ _REASONS = {
 }
 
 VERSION = 7
+MOST_BYTES = 256 << 20
+"""Of one value. The largest are the outcomes of an exercise, with all that it printed."""
+
 _MOST_RESULTS, _MOST_TRACES = 10_000, 40_000
 _WAIT_S = 2.0
 """How long a cache waits for another process that writes to it."""
@@ -269,7 +272,7 @@ class Store:
     def _saved(self, where: str, *values: Any) -> list[Saved]:
         rows = self.execute(f"SELECT * FROM results WHERE {where}", values)  # noqa: S608
         return [
-            Saved(id, author, exercise, Key(*key), at, confinement, from_json(Outcomes, outcomes), path, text)
+            Saved(id, author, exercise, Key(*key), at, confinement, _outcomes(outcomes, id), path, text)
             for id, _, author, exercise, *key, at, confinement, outcomes, path, text in rows
         ]
 
@@ -279,10 +282,10 @@ class Store:
 
     def traces(self, key: str) -> dict[str, Trace]:
         """How a known wrong answer ended in checks, by their ids, as far as that was found."""
-        rows = []
-        with suppress(sqlite3.OperationalError):  # it can be found again
+        with suppress(sqlite3.OperationalError, ValueError):  # it can be found again; there is no such verdict
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
-        return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
+            return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
+        return {}
 
     def save_traces(self, key: str, traces: Traces) -> None:
         """Save how a known wrong answer ended."""
@@ -310,6 +313,10 @@ class Store:
         """Insert a row, committed at once, and give its number."""
         with self._lock, self._connection as connection:
             return connection.execute(statement, values).lastrowid or 0
+
+
+def _outcomes(text: str, number: int) -> Outcomes:
+    return from_json(Outcomes, text, f"result {number} in the file of results")
 
 
 @contextmanager
@@ -347,11 +354,19 @@ def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
     """A connection that threads may share, one at a time."""
     connection = sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
     connection.text_factory = from_bytes
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    connection.execute("PRAGMA trusted_schema = OFF")  # somebody else may have written it
     return connection
 
 
 def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
-    """Make the tables in a new file; whether the file is of this version."""
+    """Make the tables in a new file; whether the file is of this version.
+
+    Raises:
+        sqlite3.DatabaseError: it has something that computes, such as a view: nobody but us makes files for us.
+    """
+    for kind, name in connection.execute("SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"):
+        raise sqlite3.DatabaseError(f"it has a {kind}, {name}, which no version of this program makes")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == 0:
         for statement in f"{_TABLES};{tables}".split(";"):

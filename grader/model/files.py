@@ -65,7 +65,9 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
         more = len(problems) - _MOST_PROBLEMS
         texts = [f"{name}: {place}: {text}" for place, text in shown]
         raise FormatError(*texts, *([f"{name}: and {more:,} more problems"] if more > 0 else [])) from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise FormatError(f"{name}: it nests too deeply; some {sys.getrecursionlimit():,} levels can be read") from None
+    except ValueError:
         raise FormatError(f"{name}: it is not JSON") from None
     return value
 
@@ -132,6 +134,25 @@ def failing_as(what: str, remedy: str = "") -> Iterator[None]:
     except OSError as error:
         line = f"{what} ({error.strerror})"
         raise CourseError(f"{line}; {remedy}" if remedy else line) from None
+
+
+def read_limited(path: Path, most: int) -> bytes:
+    """Read a file that may have been made by anybody.
+
+    Args:
+        path: of the file.
+        most: how many bytes it may have.
+
+    Raises:
+        CourseError: it has more.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        size = f"{most >> 20} MiB" if most >> 20 else f"{most:,} bytes"
+        raise CourseError(f"{path} has more than {size}, which is the limit for such a file; is it the right one?")
+    return data
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

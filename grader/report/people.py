@@ -22,9 +22,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.model.files import failing_as
+from grader.model.files import failing_as, read_limited
 
 _DELIMITERS = ",;\t"
+_MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
+"""Ten times what the gradebook of a class of ten thousand has."""
 
 _TEST_STUDENT = "Student, Test"
 """Canvas has a student of this name in each course, who is nobody."""
@@ -63,7 +65,7 @@ class Table:
         lines: the number of the line in the file where each of these rows begins.
 
     Raises:
-        CourseError: the file cannot be read, or is not CSV.
+        CourseError: the file cannot be read, is larger than any class's, or is not CSV.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,6 +95,8 @@ class Table:
                     self._places.append(len(self._texts))
                     self.rows.append(cells)
                     self.lines.append(line)
+                if len(self.rows) > _MOST_ROWS:
+                    raise CourseError(f"{path} has more than {_MOST_ROWS:,} rows, which is the limit for a table")
                 self._texts.append("".join(consumed))
                 consumed.clear()
                 line = reader.line_num + 1
@@ -150,7 +154,7 @@ def _as_written(row: str, delimiter: str) -> list[str]:
 def _text_of(path: Path) -> tuple[str, str]:
     """The text of a file, and the encoding by which it is written again."""
     with failing_as(f"{path} cannot be read", "name another file"):
-        data = path.read_bytes()
+        data = read_limited(path, _MOST_BYTES)
     if b"\0" in data:
         raise CourseError(f"{path} is not CSV in UTF-8; save it as  CSV UTF-8  (comma delimited)")
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
@@ -460,7 +464,7 @@ def folded(text: str) -> str:
 
 
 def _squashed(text: str) -> str:
-    return "".join(char for char in folded(text) if char.isalnum())
+    return "".join(filter(str.isalnum, folded(text)))
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:

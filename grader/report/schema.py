@@ -21,7 +21,7 @@ from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.course import Exercise, Limits
 from grader.model.errors import CourseError, FormatError
-from grader.model.files import adapter, failing_as, from_json, to_json
+from grader.model.files import adapter, failing_as, from_json, read_limited, to_json
 from grader.model.report import standing
 from grader.model.score import held_text, in_points, points_text
 
@@ -31,6 +31,11 @@ Flag = Annotated[bool, Field(strict=True)]
 _InFile = Annotated[Number, AfterValidator(lambda points: round(100 * points)), PlainSerializer(in_points)]
 Points = Annotated[int, GetPydanticSchema(lambda _, handler: handler(_InFile))]
 """Hundredths of a point, which are points in the file."""
+
+MOST_BYTES = 64 << 20
+"""A report of a hundred exercises has about one."""
+
+_MOST_OF_A_LIMIT = 1_000_000
 
 _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 _NAMED = re.compile(r"`(\w+)[`(]")
@@ -233,7 +238,7 @@ def read_report(path: Path) -> ReportFile:
         CourseError: the file cannot be read, or is not such a report; it lists every problem.
     """
     with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
-        return report_from(path.read_bytes(), path.as_posix())
+        return report_from(read_limited(path, MOST_BYTES), path.as_posix())
 
 
 def report_from(text: bytes | str, name: str) -> ReportFile:
@@ -309,7 +314,7 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
     """The exercises that a report has, with the limits that they had in its run.
 
     Raises:
-        CourseError: it has none of them.
+        CourseError: it has none of them, or a limit that nothing can have.
     """
     then = {exercise.id: exercise for exercise in report.exercises}
     chosen = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
@@ -321,6 +326,10 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
     kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
     known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
+    for name, value in known.items():
+        if not 0 < value <= _MOST_OF_A_LIMIT:
+            where = f"--like: the limit {name} of {exercise.id} in that report is {then.limits[name]:g}"
+            raise CourseError(f"{where}; it can be at most {_MOST_OF_A_LIMIT:,}, and a whole number at least 1")
     return replace(exercise, limits=replace(exercise.limits, **known))
 
 

@@ -1,4 +1,4 @@
-r"""Leaves thousands of folders in folders behind, for whoever cleans up.
+r"""Leaves fifteen hundred folders in folders behind, for whoever cleans up.
 
 ---
 exercise: once
@@ -9,7 +9,7 @@ import os
 
 def more(x):
     try:
-        for _ in range(3000):
+        for _ in range(1500):  # Landlock looks at all folders above: twice as many take four times as long
             os.mkdir("d")
             os.chdir("d")
     except OSError:
