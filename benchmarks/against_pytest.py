@@ -29,10 +29,10 @@ from pathlib import Path
 
 from grader.course.answers import read_answer
 from grader.course.load import load_course
+from grader.grading.runtime import Runtime
 from grader.model import Exercise, Outcome, Verdict
 from grader.model.messages import Part, Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.pool import workers_for
 
 ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")
@@ -53,8 +53,8 @@ def main() -> None:
         submissions = make_submissions(exercises, Path(folder), options.submissions)
         threads = opened.enter_context(ThreadPoolExecutor(options.lanes))
         started = time.perf_counter()
-        source = opened.enter_context(workers_for(exercises, Setup(Start.FORK)))
-        lanes = [opened.enter_context(closing(Lane(exercises, source, at))) for at in range(options.lanes)]
+        runtime = opened.enter_context(Runtime(exercises, Setup(Start.FORK)))
+        lanes = [opened.enter_context(closing(runtime.open_lane())) for _ in range(options.lanes)]
         list(threads.map(lambda lane: lane.collected, lanes))
         start_up = time.perf_counter() - started
         only = without_measures(lanes[0], exercises)

@@ -39,10 +39,10 @@ from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.lanes import grade_exercise, setup_of
 from grader.grading.plan import RunPlan, Work, is_inconclusive
+from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup
 from grader.runner.lane import Lane
-from grader.runner.pool import workers_for
 
 SEED = 77
 FURTHER = (101, 102, 103)
@@ -193,7 +193,7 @@ def command(names: tuple[str, ...], every: int, pairs: int) -> None:
     course = load_course(find_course(Path.cwd()))
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         setup = replace(setup_of(), seed=SEED)
-        with workers_for([exercise], setup) as source, closing(Lane([exercise], source)) as lane:
+        with Runtime([exercise], setup) as runtime, closing(runtime.open_lane()) as lane:
             bench = Bench(course, exercise, setup, lane, Known(setup), Tally())
             click.echo(f"{exercise.number} {exercise.id}")
             for line in (*bench.wrong_answers(), *bench.pairs(pairs), *(bench.mutants(every) if every else ())):

@@ -30,16 +30,18 @@ ROOT = Path(__file__).resolve().parent.parent
 RIGHT = 0.65
 COMMAND = "from grader.cli import main; main()"
 PINNED = f"""
-import os
+import os, threading
 from grader.runner.pool import Pool, cores
 
-own, work = iter(cores()), Pool._work
+own, work, place = iter(cores()), Pool._do, threading.local()
 
-def on_a_core(pool):
-    os.sched_setaffinity(0, {{next(own)}})  # of this thread, and of whatever it starts
-    work(pool)
+def on_a_core(*given):
+    if not hasattr(place, "core"):
+        place.core = next(own)
+        os.sched_setaffinity(0, {{place.core}})  # of this thread, and of whatever it starts
+    return work(*given)
 
-Pool._work = on_a_core
+Pool._do = on_a_core
 {COMMAND}
 """
 

@@ -26,10 +26,10 @@ from grader.course.answers import as_submitted, read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
 from grader.grading.lanes import setup_of
+from grader.grading.runtime import Runtime
 from grader.model import Exercise
 from grader.model.messages import Part
 from grader.runner.lane import Lane
-from grader.runner.pool import workers_for
 
 HEADING = "To see it in plain Python"
 ON_RANKS = "to see it in plain Python"
@@ -91,7 +91,7 @@ def command(names: tuple[str, ...]) -> None:
     rows, bad = [], 0
     for exercise in [item for name in names for item in find_exercises(course, name)]:
         tally = Counter[str]()
-        with workers_for([exercise], setup_of()) as source, closing(Lane([exercise], source)) as lane:
+        with Runtime([exercise], setup_of()) as runtime, closing(runtime.open_lane()) as lane:
             wrong = faults(exercise, lane, tally)
         bad += len(wrong)
         for text in wrong:

@@ -30,8 +30,9 @@ import click
 from grader.course.layout import find_course, kept_results
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Lanes, open_lanes, setup_of
+from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Submission
@@ -160,7 +161,7 @@ def _name(node: ast.stmt) -> str:
     return node.name if isinstance(node, ast.FunctionDef) else ""
 
 
-def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Lanes, setup: Setup) -> Met:
+def met(course: Course, exercise: Exercise, mistake: Mistake, lanes: Runtime, setup: Setup) -> Met:
     """Grade a mistake as `grade` does."""
     source = mistake.source.encode()
     submission = Submission(
@@ -220,7 +221,7 @@ def command(names: tuple[str, ...], *, write: bool, full: bool, only: str) -> No
     pages, every = {}, []
     with (
         open_store(kept_results(course)) as store,
-        open_lanes(chosen, setup, known=Known(setup, store)) as lanes,
+        Runtime(chosen, setup, known=Known(setup, store)) as lanes,
     ):
         for exercise in chosen:
             text = (FOLDER / f"{exercise.number}.txt").read_text(encoding="utf-8")

@@ -25,7 +25,8 @@ from grader.author.cases import Case
 from grader.course.answers import Answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
-from grader.grading.lanes import Lanes, open_lanes, setup_of
+from grader.grading.lanes import setup_of
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise, Verdict
 from grader.model.messages import Setup
@@ -204,7 +205,7 @@ def _difference(old: str, new: str) -> str:
     return " / ".join(came) or f"without {' / '.join(gone)}"
 
 
-def fate_of(course: Course, setup: Setup, lanes: Lanes, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
+def fate_of(course: Course, setup: Setup, lanes: Runtime, exercise: Exercise, mutant: Mutant, seeds: int) -> str:
     """Whether it lost points with any seed, kept them all, or broke a check: "lost", "kept", "broken"."""
     assert exercise.reference is not None
     answer = Answer(exercise.reference, mutant.source.encode(), "", "")
@@ -229,7 +230,7 @@ def command(names: tuple[str, ...], seeds: int, show: bool) -> None:
     known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     setup = setup_of()
     worst = 0
-    with open_lanes(exercises, setup) as lanes:
+    with Runtime(exercises, setup) as lanes:
         for exercise in exercises:
             assert exercise.reference is not None
             source = exercise.reference.read_text(encoding="utf-8")

@@ -29,8 +29,8 @@ from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
-from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan, Work, lost_points
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise
 from grader.model.messages import Setup, Start
@@ -49,7 +49,7 @@ def run(path: Path, names: list[str], options: argparse.Namespace) -> None:
         for case in cases_of(exercise, options.seeds)
         if options.kind in (None, case.kind)
     ]
-    with open_lanes(exercises, Setup(Start.FORK)) as lanes, path.open("a", encoding="utf-8") as file:
+    with Runtime(exercises, Setup(Start.FORK)) as lanes, path.open("a", encoding="utf-8") as file:
         for number in range(options.times):
             for load, programs in loads.items():
                 with busy(programs):
@@ -73,7 +73,7 @@ def cases_of(exercise: Exercise, seeds: int) -> Iterator[Case]:
             yield from (Case(exercise, kind, read_answer(exercise, path), seed) for path in paths)
 
 
-def graded(course: Course, case: Case, lanes: Lanes, *, once_lost: bool = False) -> dict[str, Any]:
+def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = False) -> dict[str, Any]:
     """The score of one run, and which checks were not passed; with `once_lost` it ends at the first."""
     setup = Setup(Start.FORK, seed=case.seed)
     plan = RunPlan(course, [case.exercise], setup, runs_untouched=True, stops=once_lost)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
-from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.messages import Setup, Start
@@ -55,7 +55,7 @@ def answers(folder: Path, exercises: list[Exercise]) -> Iterator[Answer]:
             yield Answer(exercise, path, right, frozenset(re.findall(r"\bC\d+\b", "" if right else first)))
 
 
-def graded(course: Course, answer: Answer, lanes: Lanes, seed: int) -> GradedExercise:
+def graded(course: Course, answer: Answer, lanes: Runtime, seed: int) -> GradedExercise:
     plan = RunPlan(course, [answer.exercise], Setup(Start.FORK, seed=seed), runs_untouched=True)
     return grade_submission(plan, answer.submission(), lanes).exercises[0]
 
@@ -92,7 +92,7 @@ def main() -> None:
     options = parser.parse_args()
     course = load_course(find_course(Path.cwd()))
     exercises = [item for name in options.exercises for item in find_exercises(course, name)] or list(course.exercises)
-    with open_lanes(exercises, Setup(Start.FORK)) as lanes:
+    with Runtime(exercises, Setup(Start.FORK)) as lanes:
         for exercise in exercises:
             found = list(answers(options.folder, [exercise]))
             odd = 0

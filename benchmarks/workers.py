@@ -26,11 +26,11 @@ from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise, setup_of
 from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.model import Submission
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Lane, Run
-from grader.runner.pool import workers_for
 
 CRASHES = "import os\n\n\ndef {name}(*args):\n    os._exit(3)\n"
 
@@ -75,7 +75,7 @@ def main() -> None:
         course, setup = load_course(Path(folder)), replace(setup_of(), seed=7)
         exercises = {exercise.id: exercise for exercise in course.exercises}
         plan = RunPlan(course, course.exercises, setup)
-        with workers_for(course.exercises, setup) as source, closing(Lane(course.exercises, source)) as lane:
+        with Runtime(course.exercises, setup) as runtime, closing(runtime.open_lane()) as lane:
             engine = Counting(lane, Known(setup))
             for kind, text in kinds.items():
                 counts = []

@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -32,9 +32,10 @@ from support import (
 from grader.connection.starting import Starter
 from grader.course.layout import closed_folders
 from grader.course.load import load_course
-from grader.model import Course, Exercise
+from grader.grading.runtime import Processes, Runtime
+from grader.model import Course
 from grader.model.messages import Level, Start
-from grader.runner.lane import Lane, _folders_of
+from grader.runner.lane import Lane
 from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
 
 
@@ -48,12 +49,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LANES_OF_ONE = 16
-"""Lanes that a pool of the tests has at the most."""
+"""Lanes that a runtime of the tests has at the most."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Lanes of this process share a server for forked workers, and check processes stay for the next; see `own_server`.
+    """Runtimes of this process share a server for forked workers, and lanes stay for the next; see `own_server`.
 
     So torch is imported a few times in a process of tests.
     """
@@ -70,22 +71,14 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
 
-        def readable(exercises: Sequence[Exercise]) -> set[Path]:
-            # A folder in one of the shelf's is no other: a check process that may not read it would be started anew.
-            return shelf.folders | {own for own in _folders_of(exercises) if shelf.folders.isdisjoint(own.parents)}
-
-        patch.setattr("grader.runner.pool.open_source", source)
-        patch.setattr("grader.runner.pool.Lane", shelf.open)
-        patch.setattr("grader.runner.lane._folders_of", readable)
+        patch.setattr(Runtime, "processes", Processes(source, shelf.open))
         yield
 
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lanes of this test have processes of their own, as those of a command have: for tests of a start or an end."""
-    monkeypatch.setattr("grader.runner.pool.open_source", open_source)
-    monkeypatch.setattr("grader.runner.pool.Lane", Lane)
-    monkeypatch.setattr("grader.runner.lane._folders_of", _folders_of)
+    """Runtimes of this test have processes of their own, as those of a command have: for tests of a start or an end."""
+    monkeypatch.setattr(Runtime, "processes", Processes())
 
 
 @pytest.fixture(scope="session")
@@ -115,9 +108,9 @@ def spawn_lane(tiny: Course) -> Iterator[Lane]:
 
 
 @pytest.fixture(scope="session")
-def type_grade(fork_lane: Lane) -> WarmGrade:
+def type_grade() -> WarmGrade:
     """Types commands where no process is to be started for each: what is about starts and ends uses `run_grade`."""
-    return WarmGrade({Start.FORK: fork_lane})
+    return WarmGrade()
 
 
 @pytest.fixture(scope="session")

@@ -19,19 +19,18 @@ from grader.author.verify import Prover
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
-from grader.course.load import find_exercises, load_course
-from grader.grading import lanes as lanes_module
+from grader.course.load import find_exercises
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
-from grader.runner.lane import Lane, Watch
-from grader.runner.pool import Pool, open_pool, workers_for
+from grader.runner.lane import Lane
 from grader.runner.source import Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -169,24 +168,22 @@ class Shelf:
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = {folder.resolve() for folder in folders}
+        self._folders = folders
         self._free: list[Lane] = []
 
-    def open(
-        self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
-    ) -> Any:
+    def open(self, exercises: Sequence[Exercise], source: Source, number: int, accelerator: Device) -> Any:
         """A lane in place of `Lane(...)`."""
         if not isinstance(source, SharedServer) or accelerator is not Device.SIM:
             return Lane(exercises, source, number, accelerator)
         if not self._free:
-            return _FromShelf(self, Lane(exercises, source, number))
+            return Kept(Lane(exercises, source, number, readable=self._folders), self.put_back)
         lane = self._free.pop()
         lane.collect_anew(exercises)
-        return _FromShelf(self, lane)
+        return Kept(lane, self.put_back)
 
     def put_back(self, lane: Lane) -> None:
         """Keep a lane that has nothing to do; end any other."""
-        if lane._busy or lane._process is None or lane._process.poll() is not None:
+        if not lane.is_idle:
             lane.close()
             return
         lane.watch = lambda what, seconds: None
@@ -199,11 +196,16 @@ class Shelf:
             lane.close()
 
 
-class _FromShelf:
-    """A lane that goes back when it is closed; everything else is the lane's."""
+class Kept:
+    """A lane that is not closed when its user closes it; everything else is the lane's.
 
-    def __init__(self, shelf: Shelf, lane: Lane) -> None:
-        vars(self).update(lane=lane, close=lambda: shelf.put_back(lane))
+    Args:
+        lane: the lane.
+        put_back: what becomes of it instead.
+    """
+
+    def __init__(self, lane: Lane, put_back: Callable[[Lane], None]) -> None:
+        vars(self).update(lane=lane, close=lambda: put_back(lane))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["lane"], name)
@@ -215,23 +217,20 @@ class _FromShelf:
         delattr(vars(self)["lane"], name)
 
 
-class WarmPool:
-    """A pool of one lane, which stays open. The lane is found when there is work for it."""
+def open_already(lane: Lane) -> Processes:
+    """The processes of a runtime whose one lane is open, and stays so. It has the checks that were collected."""
 
-    slots = 1
+    def opened(exercises: Sequence[Exercise], *rest: object) -> Any:
+        del exercises, rest
+        before = lane.watch
+        return Kept(lane, lambda lane: setattr(lane, "watch", before))
 
-    def __init__(self, find: Callable[[], Lane]) -> None:
-        self.watch: Watch = lambda what, seconds: None
-        self._find = find
+    return Processes(lambda *_: Source(), opened)
 
-    def submit(self, job: Callable[[Lane], Any]) -> Future[Any]:
-        """Do a job now."""
-        lane = self._find()
-        watch, lane.watch = lane.watch, self.watch
-        try:
-            return done_at_once(job, lane)
-        finally:
-            lane.watch = watch
+
+def runtime_of(lane: Lane, known: Known | None = None) -> Runtime:
+    """A runtime with one lane, which is open already."""
+    return Runtime(lane.exercises, FORK, known=known, processes=open_already(lane))
 
 
 def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
@@ -271,23 +270,13 @@ def message(graded: GradedExercise, check: str) -> str:
 
 @contextmanager
 def open_lane(exercises: Sequence[Exercise], setup: Setup, hidden: Sequence[Path] = ()) -> Iterator[Lane]:
-    """One lane; the arguments and errors are those of `workers_for`."""
-    with (
-        workers_for(exercises, setup, hidden) as source,
-        closing(Lane(exercises, source, accelerator=setup.accelerator)) as lane,
-    ):
+    """One lane; the arguments and errors are those of `Runtime`."""
+    with Runtime(exercises, setup, hidden=hidden) as runtime, closing(runtime.open_lane()) as lane:
         yield lane
 
 
 class WarmGrade:
-    """Types commands into the program in this process, which saves the start of it and of a lane.
-
-    Args:
-        lanes: of the pretend course, by how their workers start; a course with other checks gets a lane of its own.
-    """
-
-    def __init__(self, lanes: Mapping[Start, Lane]) -> None:
-        self._lanes = lanes
+    """Types commands into the program in this process, which saves the start of it and of a lane."""
 
     def __call__(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a command as `run_grade` does."""
@@ -298,31 +287,10 @@ class WarmGrade:
         """The same, with both outputs as they come, too."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(cwd)
-            patch.setattr(lanes_module, "open_pool", self._pool)
             ran = CliRunner().invoke(main, arguments, prog_name="grade")
         if ran.exception is not None and not isinstance(ran.exception, SystemExit):
             raise ran.exception
         return ran
-
-    @contextmanager
-    def _pool(
-        self, exercises: Sequence[Exercise], setup: Setup, slots: int, hidden: Sequence[Path] = ()
-    ) -> Iterator[WarmPool | Pool]:
-        if all(map(_is_pretended, exercises)):
-            yield WarmPool(lambda: self._lanes[setup.start])
-            return
-        with open_pool(exercises, setup, slots, hidden) as pool:
-            yield pool
-
-
-def _is_pretended(exercise: Exercise) -> bool:
-    """Whether an exercise of a copy has the checks and limits of the pretend course's."""
-    known = {item.id: item for item in load_course(COURSES / "tiny").exercises}.get(exercise.id)
-    return known is not None and known.limits == exercise.limits and _checks(known) == _checks(exercise)
-
-
-def _checks(exercise: Exercise) -> list[bytes | None]:
-    return [path.read_bytes() if path else None for path in (exercise.shown_checks, exercise.hidden_checks)]
 
 
 def run_grade(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

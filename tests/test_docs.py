@@ -77,7 +77,7 @@ class Console:
         with pytest.MonkeyPatch.context() as patch:
             # As in an environment that is active: the command is found by its name.
             patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-            return WarmGrade({}).result(*arguments, cwd=self.folder).output
+            return WarmGrade().result(*arguments, cwd=self.folder).output
 
     def write(self, name: str, text: str) -> None:
         """Write a block to its file; a Python file that comes in several blocks is put together."""

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import WarmPool
+from support import runtime_of
 
-from grader.grading.lanes import Lanes
 from grader.model import GradedExercise, Outcome, Verdict
 from grader.runner.lane import Lane
 from grader.student import pytest_plugin
@@ -50,7 +49,7 @@ class Seen:
 def root(home: Path, monkeypatch: pytest.MonkeyPatch, fork_lane: Lane) -> Path:
     """A copy of the pretend course, whose checks are run in the lane that all tests share."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setattr(Bench, "_lanes", Lanes(WarmPool(lambda: fork_lane), None))  # type: ignore[arg-type]
+    monkeypatch.setattr(Bench, "_lanes", runtime_of(fork_lane))
     (home.parent / "pytest.ini").write_text("[pytest]\n")
     (home / "exercises/01_basics/double/double.py").write_text(HALF)
     return home

@@ -13,7 +13,7 @@ from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import page_of
 from grader.course.topics import Coverage
-from grader.grading.lanes import Lanes
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise
 from grader.model.messages import Setup
@@ -36,18 +36,18 @@ def map_page(course: Course, coverage: Coverage) -> str:
     )
 
 
-def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, lanes: Lanes) -> str:
+def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, runtime: Runtime) -> str:
     """A page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
         course: the whole course.
         exercises: those to show, in order.
         setup: how the answers are run.
-        lanes: that have the exercises.
+        runtime: whose lanes have the exercises.
     """
     cases = [Case(item, "wrong", read_answer(item, path), 0) for item in exercises for path in item.wrong]
     works = {case.work(course, setup, with_tries=True): case for case in cases}
-    graded = {works[one.work]: one.graded for one in schedule(works, lanes)}  # the last of each is final
+    graded = {works[one.work]: one.graded for one in schedule(works, runtime)}  # the last of each is final
     lines = {
         case: [click.unstyle(line).replace("```", "'''") for line in exercise_lines(graded[case])] for case in cases
     }

@@ -31,8 +31,9 @@ from grader.course.layout import COURSE_FILE, SHARED
 from grader.course.load import load_course
 from grader.course.saves import saves
 from grader.course.topics import Coverage
-from grader.grading.lanes import Lanes, lanes_here, open_lanes
+from grader.grading.lanes import lanes_here
 from grader.grading.plan import Work
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.grading.store import Keys, Store, judge_of
 from grader.model import Check, Course, Exercise, GradedExercise
@@ -97,23 +98,23 @@ class Prover:
         ready, proofs = read_checks(exercises)
         if ready:
             # A lane costs as much as many short runs, since it imports PyTorch.
-            with open_lanes(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as lanes:
-                proofs += self.prove(lanes, ready)
+            with Runtime(ready, self.setup, slots or min(lanes_here(), 1 + len(ready))) as runtime:
+                proofs += self.prove(runtime, ready)
         return sorted(proofs, key=lambda proof: exercises.index(proof.exercise))
 
-    def prove(self, lanes: Lanes, exercises: Sequence[Exercise]) -> list[Proof]:
+    def prove(self, runtime: Runtime, exercises: Sequence[Exercise]) -> list[Proof]:
         """Prove exercises of the course, in lanes that have their checks."""
-        problems, cases = self._read(exercises, self._collected(lanes, exercises))
+        problems, cases = self._read(exercises, self._collected(runtime, exercises))
         if self.known_only:
             cases = [replace(case, busy=False) for case in cases if case.is_known]
         works = {case: case.work(self.course, self.setup) for case in cases}
         results = {case: saved.graded for case, work in works.items() if (saved := self.store.find(work))}
         earlier = Counter(case.exercise.id for case in results)
         new = [case for case in cases if case not in results]
-        for busy, where in ((False, f"on {counted(lanes.slots, 'lane')}"), (True, "while all cores are busy")):
+        for busy, where in ((False, f"on {counted(runtime.slots, 'lane')}"), (True, "while all cores are busy")):
             if part := {works[case]: case for case in new if case.busy == busy}:
                 self.say(f"running {counted(len(part), 'submission')} {where}")
-                results |= self._run(lanes, part, spinning=busy * lanes_here())
+                results |= self._run(runtime, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
             if (as_read := self.store.keys.judge(exercise)) != judge_of(exercise):
@@ -122,7 +123,7 @@ class Prover:
         return [judge(item, problems[item.id], [run for run in runs if run[0].exercise is item], earlier[item.id])
                 for item in exercises]  # fmt: skip
 
-    def _collected(self, lanes: Lanes, exercises: Sequence[Exercise]) -> Collected:
+    def _collected(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
         """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
         checks: list[Check] = []
         for exercise in exercises:
@@ -132,7 +133,7 @@ class Prover:
                     case = Case(exercise, "reference", read_answer(exercise, exercise.reference), 0)
                     saved = self.store.find(case.work(self.course, self.setup))
             if saved is None:
-                return lanes.collected()
+                return runtime.collected()
             checks += [row.check for row in saved.graded.checks]
         return Collected(tuple(checks), {}, 1)
 
@@ -152,12 +153,12 @@ class Prover:
                 cases += cases_of(exercise, checks, self.seeds, own)
         return problems, cases
 
-    def _run(self, lanes: Lanes, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
+    def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
         """The result of each work, on all lanes at once."""
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning))
-            for finished in schedule(works, lanes, self.store):
+            for finished in schedule(works, runtime, self.store):
                 arrived.add(finished.work)
                 self.ran(len(arrived), len(works))
                 # What is inconclusive is repeated on a quiet machine, as for any submission.
@@ -183,21 +184,21 @@ class Prover:
             GraderError: no process of ours can be had, or the folder cannot be watched.
         """
         exercises = [item for item in self.course.exercises if not named or item.id in named]
-        with open_lanes(exercises, self.setup, min(2, lanes_here())) as lanes:
+        with Runtime(exercises, self.setup, min(2, lanes_here())) as runtime:
             # At once, so that PyTorch is imported while the first line is typed.
-            lanes.warm_up()
+            runtime.warm_up()
             if not named:
                 say("Save a file of an exercise, and it is verified.")
             ids, warned = [*named], False
             for paths in saves(self.course.root, poll=poll, kinds=_SAVED):
                 ids += [id for id in _touched(self.course, named, paths) if id not in ids]
-                if ids and self._prove_saved(lanes, ids, say) and not warned:
+                if ids and self._prove_saved(runtime, ids, say) and not warned:
                     tried = f"These are the exercise's own files, with {counted(self.seeds, 'seed')}"
                     say(f"{tried}; before you release it, run  grade verify  without --watch.")
                     warned = True
                 ids = []
 
-    def _prove_saved(self, lanes: Lanes, ids: Sequence[str], say: Callable[..., None]) -> bool:
+    def _prove_saved(self, runtime: Runtime, ids: Sequence[str], say: Callable[..., None]) -> bool:
         """Read the course again, and prove these exercises of it; tell whether there was anything to prove."""
         started = time.monotonic()
         say("", f"{time.strftime('%H:%M:%S')}  verifying {', '.join(ids)} ...")
@@ -209,10 +210,10 @@ class Prover:
         broken = [problem for item in course.broken if item.id in ids for problem in item.problems]
         exercises = [item for item in course.exercises if item.id in ids]
         self.store.keys = Keys()
-        lanes.files_changed(exercises)
+        runtime.files_changed(exercises)
         ready, proofs = read_checks(exercises)
         if ready:
-            proofs += self.prove(lanes, ready)
+            proofs += self.prove(runtime, ready)
         say(*proof_lines(proofs, broken), f"({time.monotonic() - started:.2f} s)")
         return bool(exercises)
 

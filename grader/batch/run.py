@@ -11,8 +11,9 @@ from grader.batch.book import Out, notes_of, report_of, reports
 from grader.batch.journal import Journal, Noted, Shard, open_run
 from grader.batch.policy import Rules
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Engine, open_lanes
+from grader.grading.lanes import Engine
 from grader.grading.plan import Finished, RunPlan, Work, is_broken
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.intake.collect import Intake, collect
 from grader.intake.contents import Handed, Unmatched
@@ -224,14 +225,14 @@ class _Batch:
         if engine is not None:
             opened = engine(replace(plan, exercises=self.chosen))
         else:
-            opened = open_lanes(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
+            opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
 
         def waits() -> None:
             on_wait(self.done, self.total, known.begun, answers)
 
-        with opened as lanes:
+        with opened as runtime:
             try:
-                for finished in schedule(self.works(), lanes, self.journal, again=order.again, on_wait=waits):
+                for finished in schedule(self.works(), runtime, self.journal, again=order.again, on_wait=waits):
                     self.take(finished)
             finally:
                 if order.shard is None:

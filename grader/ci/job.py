@@ -19,8 +19,8 @@ from pathlib import Path
 from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import open_lanes
 from grader.grading.plan import Finished, RunPlan, Work, graded_so_far
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
@@ -260,9 +260,9 @@ def grade_checkout(
     write(report_of(plan, submission, {}))  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     try:
-        with open_lanes(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as lanes:
-            lanes.hear = hear
-            report = grade_submission(plan, submission, lanes, on_finished=on_finished, on_wait=write_news)
+        with Runtime(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as runtime:
+            runtime.hear = hear
+            report = grade_submission(plan, submission, runtime, on_finished=on_finished, on_wait=write_news)
     except KeyboardInterrupt:  # the job's time is over
         report = report_of(plan, submission, latest)
     except GraderError:

@@ -206,7 +206,7 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
     """Write pages about the course into DIR. One is a map; one, for staff, shows what students read of each mistake."""
     from grader.author.pages import map_page, messages_page
     from grader.course.topics import Coverage
-    from grader.grading.lanes import open_lanes
+    from grader.grading.runtime import Runtime
 
     course, exercises = options.course_and_exercises(names, whole=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -215,8 +215,8 @@ def pages_command(folder: Path, names: tuple[str, ...], map_only: bool, workers:
         return
     Say().meanwhile("Running the known wrong answers ...")
     setup = workers.setup()
-    with open_lanes(exercises, setup) as lanes:
-        _write(folder / MESSAGES, messages_page(course, exercises, setup, lanes))
+    with Runtime(exercises, setup) as runtime:
+        _write(folder / MESSAGES, messages_page(course, exercises, setup, runtime))
 
 
 def _write(path: Path, page: str) -> None:

@@ -140,7 +140,8 @@ def _graded(
     """Grade, and print the report with the first of `says`; exercises and advice with the second."""
     from grader.course.layout import kept_results
     from grader.grading.diagnosis import Known
-    from grader.grading.lanes import lanes_for, open_lanes
+    from grader.grading.lanes import lanes_for
+    from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
     from grader.student.pages import after_run, unchanged_lines
@@ -165,10 +166,10 @@ def _graded(
     grade = partial(grade_submission, plan, handed_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
     with (
         open_store(kept_results(course) if submission is None else None) as store,
-        open_lanes(to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch) as lanes,
+        Runtime(to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch) as runtime,
     ):
-        report = grade(lanes, store if saves else None)
-        # Everything is printed before the lanes are closed: the reader need not wait for that.
+        report = grade(runtime, store if saves else None)
+        # Everything is printed before the runtime is closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(saved, width))
         if submission is None:

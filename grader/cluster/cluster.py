@@ -39,13 +39,13 @@ from distributed.node import ServerNode
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import open_lanes
 from grader.grading.plan import Finished, Outcomes, RunPlan, Work, as_handed_in, lost, pack, unpack
+from grader.grading.runtime import Runtime
 from grader.grading.store import describe_machine, package_digest
 from grader.model import Submission
 from grader.model.errors import CourseError, GraderError, StartError
 from grader.model.messages import Level, Setup
-from grader.runner.pool import Stopped
+from grader.runner.pool import Cancelled
 
 _CONNECT_S = 20
 _WAIT_S = 300.0
@@ -297,7 +297,7 @@ class NodePlugin(WorkerPlugin):
             raise StartError("it has " + "; ".join(wrong))
         slots, known = self._worker.state.nthreads, Known(plan.setup)
         self._lanes = self._stack.enter_context(
-            open_lanes(plan.exercises, plan.setup, slots, hidden=(folder,), known=known)
+            Runtime(plan.exercises, plan.setup, slots, hidden=(folder,), known=known)
         )
         self._lanes.collected()  # a worker that cannot confine student code is refused before it has work
 
@@ -313,7 +313,7 @@ class NodePlugin(WorkerPlugin):
         work = Work(self._plan, exercise, submission, before.graded(exercise) if before else None)
         try:
             result = self._lanes.submit(work).result()
-        except (GraderError, Stopped, CancelledError) as error:
+        except (GraderError, Cancelled, CancelledError) as error:
             # The scheduler knows before the work comes back to it, or would send it here again.
             given_up = self._give_up(str(error) or "its lanes are closed")
             asyncio.run_coroutine_threadsafe(given_up, self._loop).result()

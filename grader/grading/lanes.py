@@ -1,29 +1,24 @@
-"""Lanes of this machine grade exercises: a lane runs an exercise's checks; they are scored, and failures explained."""
+"""A lane grades an exercise: it runs the exercise's checks; they are scored, and failures explained."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive, lost_points
+from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive
 from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
-from grader.model.errors import CourseError
-from grader.model.messages import Collected, Level, Part, Setup, Start
-from grader.runner.lane import Lane, Run, Watch
-from grader.runner.pool import Pool, cores, open_pool
+from grader.model.messages import Level, Part, Setup, Start
+from grader.runner.lane import Lane, Run
+from grader.runner.pool import cores
 from grader.runner.source import CAN_FORK
 
 Hear = Callable[[Exercise, Outcome, Sequence[Check]], None]
 """Receives each outcome as it comes, with all checks of its exercise, and once more if it is repeated."""
-
-Answer = TypeVar("Answer")
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
@@ -51,101 +46,6 @@ class Engine(Protocol):
 
     def submit(self, work: Work) -> Future[Finished]:
         """Have one exercise graded. The future raises what kept it from being graded."""
-
-
-class Lanes:
-    """Lanes of this machine; see `open_lanes`.
-
-    Attributes:
-        slots: how many there are.
-        known: how known wrong answers behave; None if nothing is diagnosed.
-        hear: receives each outcome of a check as it comes, in the lane's thread.
-    """
-
-    def __init__(self, pool: Pool, known: Known | None, *, strict: bool = False) -> None:
-        self.slots = pool.slots
-        self.known = known
-        self.hear: Hear = lambda *_: None
-        self._pool = pool
-        self._strict = strict
-        self._stopped: Submission | None = None
-        self._changed: Sequence[Exercise] | None = None
-
-    def submit(self, work: Work) -> Future[Finished]:
-        """Have one exercise graded in the next free lane."""
-        return self.ask(partial(self._grade, work))
-
-    def ask(self, job: Callable[[Lane], Answer]) -> Future[Answer]:
-        """Have something done in the next free lane, where the checks are those of their files now."""
-
-        def done(lane: Lane) -> Answer:
-            if self._changed is not None and lane.exercises is not self._changed:
-                lane.collect_anew(self._changed)
-            return job(lane)
-
-        return self._pool.submit(done)
-
-    def warm_up(self) -> None:
-        """Start all lanes now, so that nothing waits for them later."""
-        for _ in range(self.slots):
-            self.ask(lambda lane: lane.collected)
-
-    def collected(self) -> Collected:
-        """The checks of all exercises, as their files are now."""
-        return self.ask(lambda lane: lane.collected).result()
-
-    def checks_of(self, exercise: Exercise) -> list[Check]:
-        """The checks of one exercise."""
-        return [check for check in self.collected().checks if check.exercise == exercise.id]
-
-    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
-        """What a part of an exercise's checks says of files that are not graded."""
-        return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
-
-    def files_changed(self, exercises: Sequence[Exercise]) -> None:
-        """Have each lane collect the checks again before its next work: their files may have changed."""
-        self._changed = exercises
-
-    def _grade(self, work: Work, lane: Lane) -> Finished:
-        problems = lane.collected.problems
-        if self._strict and problems:
-            last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
-            remedy = "fix them (grade verify shows the line), then run the same command again"
-            raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
-        if self._stopped is work.submission:
-            return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
-        result = grade_exercise(work, lane, self.known, self.hear)
-        if work.plan.stops and lost_points(result.graded):
-            self._stopped = work.submission
-        return result
-
-
-@contextmanager
-def open_lanes(
-    exercises: Sequence[Exercise],
-    setup: Setup,
-    slots: int = 1,
-    *,
-    hidden: Sequence[Path] = (),
-    known: Known | None = None,
-    watch: Watch | None = None,
-    strict: bool = False,
-) -> Iterator[Lanes]:
-    """Lanes for exercises. Nothing is started before there is work.
-
-    Args:
-        exercises: whose checks the lanes collect.
-        setup: of the run.
-        slots: how many lanes.
-        hidden: folders that student code may not see, besides those of the course.
-        known: how known wrong answers behave; None if nothing is diagnosed.
-        strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
-        watch: receives what a lane waits for, by its title, and for how many seconds; it may raise.
-    """
-    with open_pool(exercises, setup, slots, hidden) as pool:
-        if watch is not None:
-            pool.watch = watch
-        yield Lanes(pool, known, strict=strict)
 
 
 def lanes_here() -> int:

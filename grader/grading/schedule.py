@@ -48,7 +48,7 @@ def grade_submission(
     Args:
         plan: what is graded, and how.
         submission: who handed in what.
-        engine: lanes of this machine; see `open_lanes`.
+        engine: lanes of this machine, in a `Runtime`.
         store: has the results of earlier runs, and gets the new ones.
         fresh: whether results of earlier runs are not used.
         on_finished: receives each exercise in the order of the course, then those that were repeated.

@@ -32,8 +32,8 @@ from grader.course.load import load_course
 from grader.course.topics import given_text
 from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, as_file, failures_of, name_of, seal, traces_of
 from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
-from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import graded_from
+from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
@@ -100,11 +100,11 @@ def release(
     say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(secrets_of(course))
-    with open_lanes(part.exercises, setup) as lanes:
+    with Runtime(part.exercises, setup) as runtime:
         for number, exercise in enumerate(part.exercises):
             meanwhile(f"{number} of {len(part.exercises)} exercises")
-            facts[exercise.id] = facts_of(exercise, lanes, setup)
-            sealed, sentences = mistakes_of(exercise, lanes)
+            facts[exercise.id] = facts_of(exercise, runtime, setup)
+            sealed, sentences = mistakes_of(exercise, runtime)
             if sealed:
                 path = Places.of(exercise).mistakes.as_posix()
                 # Once they are sealed, they cannot be searched.
@@ -208,7 +208,7 @@ class Facts:
     counters: Mapping[str, Mapping[str, int]]
 
 
-def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
+def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
     """Run the reference on the shown checks.
 
     Raises:
@@ -217,9 +217,9 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
     """
     verify = f"grade verify {exercise.id} shows all"
     where = Places.of(exercise).shown.as_posix()
-    if problem := lanes.collected().problems.get(exercise.id):
+    if problem := runtime.collected().problems.get(exercise.id):
         raise CourseError(f"{where}: its checks cannot be read ({problem.strip().splitlines()[-1]}); fix it; {verify}")
-    checks = lanes.checks_of(exercise)
+    checks = runtime.checks_of(exercise)
     shown = [check for check in checks if check.shown]
     hidden = [check.share for check in checks if not check.shown]
     points = divide(exercise.points, [*(check.share for check in shown), sum(hidden)])[-1]
@@ -228,7 +228,7 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
     if exercise.reference is not None and shown:
         files = as_submitted(exercise, read_answer(exercise, exercise.reference).source)
         part = Part(frozenset(check.id for check in shown), again=True)
-        passed = lanes.run(exercise, files, setup.seed_of(""), part).outcomes
+        passed = runtime.run(exercise, files, setup.seed_of(""), part).outcomes
     for outcome in passed:
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:
             raise CourseError(
@@ -239,7 +239,7 @@ def facts_of(exercise: Exercise, lanes: Lanes, setup: Setup) -> Facts:
     return Facts(withheld, counters)
 
 
-def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
+def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
     """The mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
 
     A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
@@ -251,7 +251,7 @@ def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
     """
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
     for answer in told_answers(exercise):
-        for behaviour in _behaviours(exercise, lanes, answer):
+        for behaviour in _behaviours(exercise, runtime, answer):
             alike.setdefault(name_of(exercise.id, behaviour), (behaviour, []))[1].append(answer)
     sealed: dict[str, str] = {}
     texts: list[str] = []
@@ -267,11 +267,11 @@ def mistakes_of(exercise: Exercise, lanes: Lanes) -> tuple[Sealed, list[str]]:
     return sealed, texts
 
 
-def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behaviour]:
+def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
     """What an answer does in the shown checks that fail, by function, with each of the seeds."""
-    shown = {check.id: check for check in lanes.checks_of(exercise) if check.shown}
+    shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
-    outcomes = lanes.run(
+    outcomes = runtime.run(
         exercise, files, SEALED_SEEDS[0], Part(frozenset(shown), again=True, with_tries=False)
     ).outcomes
     rows = graded_from(exercise, list(shown.values()), outcomes).checks
@@ -280,7 +280,7 @@ def _behaviours(exercise: Exercise, lanes: Lanes, answer: Answer) -> list[_Behav
     again = {id for id in failing if shown[id].category != COSTS}
 
     def run_again(seed: int) -> Traces:
-        return lanes.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result()
+        return runtime.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result()
 
     # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
     once_more, *further = map(run_again, SEALED_SEEDS)

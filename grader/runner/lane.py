@@ -108,15 +108,22 @@ class Lane:
         source: where its workers come from.
         number: of this lane.
         accelerator: what checks of devices run on.
+        readable: folders that checks may read besides those of the exercises' courses.
     """
 
     def __init__(
-        self, exercises: Sequence[Exercise], source: Source, number: int = 0, accelerator: Device = Device.SIM
+        self,
+        exercises: Sequence[Exercise],
+        source: Source,
+        number: int = 0,
+        accelerator: Device = Device.SIM,
+        readable: Sequence[Path] = (),
     ) -> None:
         self.exercises = exercises
         self._source = source
         self._number = number
         self._accelerator = accelerator
+        self._readable = {folder.resolve() for folder in readable}
         self._busy = False
         self._spawned: set[int] = set()
         self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
@@ -161,7 +168,8 @@ class Lane:
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
-        self._folders |= {folder: _inode(folder) for folder in _folders_of(self.exercises) - self._folders.keys()}
+        new = self._folders_of(self.exercises) - self._folders.keys()
+        self._folders |= {folder: _inode(folder) for folder in new}
         self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
         self._collected: Collected | None = None
 
@@ -170,9 +178,21 @@ class Lane:
         if self._process is not None and self._collected is None:
             self._receive_checks()
         self.exercises = exercises
-        if self._process is not None and (self._were_replaced() or not _folders_of(exercises) <= self._folders.keys()):
+        is_strange = not self._folders_of(exercises) <= self._folders.keys()
+        if self._process is not None and (is_strange or self._were_replaced()):
             self.close()  # it has given up the right to read there
         (self._open if self._process is None else self._plan)()
+
+    def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
+        """The folders that checks of these exercises may read here, none of them inside another of `readable`."""
+        return self._readable | {
+            folder for folder in _folders_of(exercises) if self._readable.isdisjoint(folder.parents)
+        }
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether its check process is there and has no work."""
+        return not self._busy and self._process is not None and self._process.poll() is None
 
     def _were_replaced(self) -> bool:
         """Whether a folder was replaced by another one of its name, as `git checkout` does.

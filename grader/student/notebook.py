@@ -23,9 +23,10 @@ from grader.course.answers import submission_of
 from grader.course.layout import course_for, find_course, kept_results
 from grader.course.load import load_course, one_exercise
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Lanes, open_lanes, setup_of
+from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
 from grader.grading.plan import in_cells as lines_in_cells
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import parsed
@@ -56,7 +57,7 @@ class NotebookGrader:
         self._waiting = waiting
         self._setup = setup_of()
         self._opened = ExitStack()
-        self._lanes: Lanes | None = None
+        self._lanes: Runtime | None = None
         self._exercises: Sequence[Exercise] = ()
 
     def close(self) -> None:
@@ -95,15 +96,15 @@ class NotebookGrader:
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
-    def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Lanes:
-        """Lanes for the exercises of a module: its checks are read once, so that the next exercise starts at once."""
+    def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
+        """A runtime for the exercises of a module: checks are read once, so that the next exercise starts at once."""
         if self._lanes is None or exercise not in self._exercises:
             self.close()
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            lanes = open_lanes(self._exercises, self._setup, known=known, watch=self._running)
+            lanes = Runtime(self._exercises, self._setup, known=known, watch=self._running)
             self._lanes = self._opened.enter_context(lanes)
         return self._lanes
 

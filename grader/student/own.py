@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.layout import Places, kept_results
-from grader.grading.lanes import Engine, open_lanes
+from grader.grading.lanes import Engine
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import Store, open_store
 from grader.intake.collect import read_submission
@@ -90,9 +91,9 @@ class OwnExercise:
 def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, running: Running | None = None
 ) -> Iterator[OwnExercise]:
-    """Lanes for one exercise, whose workers do not see the folder; `running` receives what they wait for."""
-    with open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes:
-        yield OwnExercise(course, exercise, setup, lanes)
+    """A runtime for one exercise, whose workers do not see the folder; `running` receives what they wait for."""
+    with Runtime([exercise], setup, hidden=(course.root,), watch=running) as runtime:
+        yield OwnExercise(course, exercise, setup, runtime)
 
 
 def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -> tuple[GradedCheck, list[str], str]:
@@ -107,9 +108,9 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -
     handed_in = own_file(course, exercise)
     with (
         open_store(kept_results(course)) as store,
-        open_lanes([exercise], setup, hidden=(course.root,), watch=running) as lanes,
+        Runtime([exercise], setup, hidden=(course.root,), watch=running) as runtime,
     ):
-        own = OwnExercise(course, exercise, setup, lanes)
+        own = OwnExercise(course, exercise, setup, runtime)
         (graded,) = own.graded(handed_in, store, compiles=True).exercises
         rows = Causes.of(graded.checks)
         for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
@@ -117,7 +118,7 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -
                 # A course's lines and a student's code: in a worker, as everything that is graded.
                 text = "\n".join(line for line in lines if line not in _SIM)  # there, the simulated GPU is on already
                 part = Part(frozenset([row.check.id]), with_tries=False, typed={row.check.id: text})
-                run = lanes.run(exercise, handed_in.of(exercise).files, setup.seed, part)
+                run = runtime.run(exercise, handed_in.of(exercise).files, setup.seed, part)
                 return row, lines, run.outcomes[0].message
     if rows.cause is None:
         raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
@@ -261,8 +262,8 @@ def pack(
             f"there is nothing to pack: {'; '.join(own.problem for own in submission.exercises.values())}"
         )
     plan = RunPlan(course, exercises, setup, handin=handin.id if handin else None)
-    with open_lanes(plan.to_run(submission), setup, watch=running) as lanes:
-        report = grade_submission(plan, submission, lanes)
+    with Runtime(plan.to_run(submission), setup, watch=running) as runtime:
+        report = grade_submission(plan, submission, runtime)
     name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
     return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))
 

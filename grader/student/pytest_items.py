@@ -18,7 +18,8 @@ import pytest
 
 from grader.course.layout import is_course
 from grader.course.load import load_course
-from grader.grading.lanes import Lanes, open_lanes, setup_of
+from grader.grading.lanes import setup_of
+from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.score import Causes
@@ -83,8 +84,8 @@ class Bench:
         return self._graded[exercise.id]
 
     @cached_property
-    def _lanes(self) -> Lanes:
-        return self._opened.enter_context(open_lanes([*map(self._limited, self._course.exercises)], setup_of()))
+    def _lanes(self) -> Runtime:
+        return self._opened.enter_context(Runtime([*map(self._limited, self._course.exercises)], setup_of()))
 
     def _limited(self, exercise: Exercise) -> Exercise:
         """An exercise as a lane guards it; with 0 seconds there is no limit."""

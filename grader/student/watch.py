@@ -21,8 +21,8 @@ import click
 from grader.course.layout import kept_results
 from grader.course.saves import saves
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.lanes import Lanes, open_lanes
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Verdict
@@ -60,7 +60,7 @@ class Watch:
         self._setup = setup
         self._say = say
         self._plain = plain
-        self._lanes: Lanes  # opened in `run`, as is what is known
+        self._lanes: Runtime  # opened in `run`, as is what is known
         self._known: Known
         self._seen: dict[str, str] = {}
         self._passed: dict[str, set[str]] = {}
@@ -79,7 +79,7 @@ class Watch:
             keyboard() as self._typed,
             open_store(kept_results(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
-            open_lanes(self._course.exercises, self._setup, watch=self._running) as self._lanes,
+            Runtime(self._course.exercises, self._setup, watch=self._running) as self._lanes,
         ):
             self._known = Known(self._setup, store)
             saved = saves(self._course.root, poll=poll)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support import WarmPool
+from support import runtime_of
 
 from grader.author.cases import unusual_cases
-from grader.grading.lanes import Lanes
+from grader.grading.runtime import Runtime
 from grader.model import Course
 from grader.runner.lane import Lane
 
@@ -21,7 +21,8 @@ def few_unusual(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def lanes(tiny: Course, fork_lane: Lane, few_unusual: None) -> Iterator[Lanes]:
+def lanes(tiny: Course, fork_lane: Lane, few_unusual: None) -> Iterator[Runtime]:
     """A warm lane, which has the checks of the pretend course again afterwards."""
-    yield Lanes(WarmPool(lambda: fork_lane), None)  # type: ignore[arg-type]
+    with runtime_of(fork_lane) as runtime:
+        yield runtime
     fork_lane.collect_anew(tiny.exercises)

@@ -13,7 +13,7 @@ from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.course.load import load_course
 from grader.grading import store
-from grader.grading.lanes import Lanes
+from grader.grading.runtime import Runtime
 from grader.grading.store import open_store
 
 STAFF = "solutions/01_basics/double"
@@ -22,7 +22,7 @@ FILES = 6
 """Runs with one seed: the starter, the reference, a right answer, two wrong ones, and one unusual answer."""
 
 
-def proved(home: Path, lanes: Lanes, seeds: int = 1) -> tuple[Proof, int]:
+def proved(home: Path, lanes: Runtime, seeds: int = 1) -> tuple[Proof, int]:
     """What a command shows of the first exercise, and how many submissions it runs."""
     course, ran = load_course(home), list[int]()
     lanes.files_changed(course.exercises[:1])
@@ -32,11 +32,11 @@ def proved(home: Path, lanes: Lanes, seeds: int = 1) -> tuple[Proof, int]:
     return proof, len(ran)
 
 
-def test_nothing_runs_where_nothing_has_changed(lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_runs_where_nothing_has_changed(lanes: Runtime, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No lane is used, and the proof is the same; one seed more runs the four answers that are tried with each."""
     first, ran = proved(home, lanes)
     with monkeypatch.context() as patch:
-        patch.setattr(lanes, "_pool", None)
+        patch.setattr(lanes, "ask", None)
         again, none = proved(home, lanes)
     assert (ran, none, first.saved, again.saved) == (FILES, 0, 0, FILES)
     assert replace(again, exercise=first.exercise, saved=0) == first
@@ -58,7 +58,7 @@ CHANGES: list[tuple[Callable[[Path, pytest.MonkeyPatch], object], int]] = [
 ]
 
 
-def test_what_a_run_depends_on(lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_run_depends_on(lanes: Runtime, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A changed answer is run alone; where something is changed that judges, or runs, all is run."""
     proved(home, lanes)
     for change, ran in CHANGES:

@@ -14,6 +14,7 @@ from grader.author.judge import MOST_MESSAGES
 from grader.author.text import leaks
 from grader.course.answers import write_digest
 from grader.course.load import load_course
+from grader.grading.runtime import Runtime
 from grader.model import Course
 
 SHOWN = "exercises/01_basics/double"
@@ -251,7 +252,7 @@ def test_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_code_without_effect_is_reported_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where lines of check files have no effect, no process is started, and a line says why nothing was run."""
-    monkeypatch.setattr("grader.author.verify.open_lanes", None)
+    monkeypatch.setattr(Runtime, "processes", None)
     course = planted(tmp_path / "course", ["source"])
     (proof,) = verified(course, course.exercises)
     assert [problem.split(":", 1)[0] for problem in proof.problems] == [

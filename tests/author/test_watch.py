@@ -13,7 +13,7 @@ from support import FORK
 
 from grader.author.verify import Prover
 from grader.course.load import load_course
-from grader.grading.lanes import Lanes
+from grader.grading.runtime import Runtime
 from grader.grading.store import open_store
 from grader.runner.lane import Lane
 
@@ -22,7 +22,7 @@ SHOWN = "exercises/01_basics/double"
 
 
 @pytest.fixture
-def lane(lanes: Lanes, fork_lane: Lane) -> Lane:
+def lane(lanes: Runtime, fork_lane: Lane) -> Lane:
     """The warm lane."""
     return fork_lane
 
@@ -68,7 +68,7 @@ class Author:
             yield self.saved
 
 
-def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_is_proved(lane: Lane, lanes: Runtime, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong answer is run alone; a check at fault is told with its line; a broken file is told and then mended."""
 
     def write(path: str, old: str, new: str) -> Callable[[], Path]:
@@ -106,7 +106,7 @@ def test_a_save_is_proved(lane: Lane, lanes: Lanes, home: Path, monkeypatch: pyt
 
     monkeypatch.setattr(lane, "run", run)
     monkeypatch.setattr(lane, "collect_anew", collect_anew)
-    monkeypatch.setattr("grader.author.verify.open_lanes", lambda *arguments: nullcontext(lanes))
+    monkeypatch.setattr("grader.author.verify.Runtime", lambda *arguments: nullcontext(lanes))
     monkeypatch.setattr("grader.author.verify.saves", author.saves)
     with pytest.raises(KeyboardInterrupt), open_store(None) as store:
         Prover(load_course(home), FORK, store, 1, known_only=True).watch(["double"], author.say)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ from unittest import mock
 
 from grader.batch.run import OpenEngine, Order, Summary, grade_batch
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
-from grader.runner import pool
 from grader.runner.lane import Run
+from grader.runner.source import Source
 
 Judge = Callable[[str, str, bytes], Verdict]
 """Exercise, check and file → verdict."""
@@ -71,8 +71,8 @@ class PretendLane:
 def dask_setup(worker: object) -> None:
     """Dask calls this in each process of a cluster that loads this file: its lanes are pretended ones then."""
     del worker
-    mock.patch.object(pool, "Lane", lambda exercises, *rest: PretendLane(exercises, seconds=0.05)).start()
-    mock.patch.object(pool, "workers_for", lambda *rest: nullcontext(mock.Mock())).start()
+    lane: Any = lambda exercises, *rest: PretendLane(exercises, seconds=0.05)  # noqa: E731
+    mock.patch.object(Runtime, "processes", Processes(lambda *_: Source(), lane)).start()
 
 
 class PretendClass:
@@ -127,15 +127,14 @@ class PretendClass:
             del number, total
             self.told.append(report.author)
 
-        def pretended(exercises: Sequence[Exercise], *args: Any) -> PretendLane:
+        def pretended(exercises: Sequence[Exercise], *args: Any) -> Any:
             lane = PretendLane(exercises, lambda *asked: self.judge(*asked), seconds)
             lane.jobs, lane.compared = self.jobs, self.compared
             lane.collected = replace(lane.collected, problems=self.problems)
             return lane
 
         with (
-            mock.patch.object(pool, "Lane", pretended),
-            mock.patch.object(pool, "workers_for", lambda *args: nullcontext(mock.Mock())),
+            mock.patch.object(Runtime, "processes", Processes(lambda *_: Source(), pretended)),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = Order(**order)

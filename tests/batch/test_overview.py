@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support import COURSES, FORK, WarmGrade, WarmPool
+from support import COURSES, FORK, WarmGrade, runtime_of
 
 from grader.author.verify import Prover
 from grader.batch.journal import open_journal
 from grader.batch.pages import Class
 from grader.course.load import load_course
-from grader.grading.lanes import Lanes
 from grader.grading.store import open_store
 from grader.model import Course
 from grader.runner.lane import Lane
@@ -135,9 +134,9 @@ def test_a_group_becomes_a_wrong_answer(graded: Graded, type_grade: WarmGrade, f
 
 def problems(graded: Graded, draft: Path, lane: Lane) -> list[str]:
     """What `grade verify` says of one wrong answer."""
-    with open_store(None) as store:
+    with open_store(None) as store, runtime_of(lane) as runtime:
         prover = Prover(graded.course, FORK, store, 1, known_only=True)
-        (proof,) = prover.prove(Lanes(WarmPool(lambda: lane), None), graded.course.exercises[:1])  # type: ignore[arg-type]
+        (proof,) = prover.prove(runtime, graded.course.exercises[:1])
     return [problem for problem in proof.problems if draft.name in problem]
 
 

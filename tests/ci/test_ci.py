@@ -8,22 +8,20 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES, RIGHT, TOTAL, WarmGrade, WarmPool, run_grade, written
+from support import COURSES, RIGHT, TOTAL, WarmGrade, open_already, run_grade, written
 
 from grader.ci.job import Platform, grade_checkout, is_passed
 from grader.cli import main
-from grader.grading import lanes as lanes_module
 from grader.grading import schedule
 from grader.grading.plan import RunPlan
+from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import GraderError
@@ -125,16 +123,6 @@ def test_what_was_committed_is_gone_though_nothing_is_graded(type_grade: WarmGra
     assert (ran.returncode, list(tmp_path.iterdir())) == (2, [])
 
 
-class ThreadedPool(WarmPool):
-    """A pool that works while its caller waits."""
-
-    _threads = ThreadPoolExecutor(1)
-
-    def submit(self, job: Callable[[Lane], Any]) -> Future[Any]:
-        """Begin a job."""
-        return self._threads.submit(job, self._find())
-
-
 def test_what_was_earned_is_kept_after_each_check(
     tiny: Course, fork_lane: Lane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +132,7 @@ def test_what_was_earned_is_kept_after_each_check(
     written(tmp_path, {"double.py": f"import time\n\n\n{slow}", "total.py": TOTAL})
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     monkeypatch.setattr(schedule, "_LOOK_S", 0.02)
-    monkeypatch.setattr(lanes_module, "open_pool", lambda *args: nullcontext(ThreadedPool(lambda: fork_lane)))
+    monkeypatch.setattr(Runtime, "processes", open_already(fork_lane))
     seen: list[Report] = []
     plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
     whole = grade_checkout(plan, submission, seen.append, lambda graded: None)
@@ -174,10 +162,10 @@ def test_what_was_earned_is_kept_after_each_check(
 def test_an_error_ends_the_grading(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that cannot be written does, before anything is run; no files hide an error, so the platform tells it."""
 
-    def fail(*args: object) -> None:
+    def fail(*args: object) -> NoReturn:
         raise GraderError("no lane can be opened, or the disk is full")
 
-    monkeypatch.setattr(lanes_module, "open_pool", fail)
+    monkeypatch.setattr(Runtime, "processes", Processes(fail))
     (tmp_path / "double.py").write_text(WRONG)
     plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
     submission = read_submission(tmp_path, tiny.exercises, "ada")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from support import COURSES, FORK, InLane, open_lane
 
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Lanes, lanes_for
+from grader.grading.lanes import lanes_for
 from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission, schedule
 from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
@@ -25,7 +25,8 @@ from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Run
-from grader.runner.pool import Pool, Stopped, cores
+from grader.runner.pool import Cancelled, cores
+from grader.runner.source import Source
 
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
 WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusive")
@@ -124,9 +125,11 @@ def class_of_one(tiny: Course, tmp_path: Path) -> tuple[RunPlan, Submission]:
     return RunPlan(tiny, exercises, FORK), read_submission(tmp_path, exercises, "somebody")
 
 
-def opened(plan: RunPlan, judge: Judge = by_words) -> Pool:
+def opened(plan: RunPlan, judge: Judge = by_words) -> Runtime:
     """Three pretend lanes."""
-    return Pool(lambda: PretendLane(list(plan.exercises), judge), 3)  # type: ignore[arg-type,return-value]
+    lane: Any = lambda exercises, *_: PretendLane(exercises, judge)  # noqa: E731
+    processes = Processes(lambda *_: Source(), lane)
+    return Runtime(plan.exercises, plan.setup, 3, known=Known(plan.setup), processes=processes)
 
 
 def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]) -> None:
@@ -145,8 +148,8 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]
     lane: Any = PretendLane(list(plan.exercises))
     expected = report(InLane(lane, Known(plan.setup)))
     assert [bool(graded.behaviour) for graded in expected[0].exercises] == [word == "failed" for word in WORDS]
-    with closing(opened(plan, slow)) as pool:
-        assert report(Lanes(pool, Known(plan.setup))) == expected
+    with opened(plan, slow) as runtime:
+        assert report(runtime) == expected
     assert expected[1] == ["ex0", "ex2", "ex3", "ex4", "ex1", "ex5"]
 
 
@@ -169,8 +172,8 @@ def test_what_is_repeated_runs_alone(class_of_one: tuple[RunPlan, Submission]) -
             busy[0] -= 1
         return by_words(exercise, check, source)
 
-    with closing(opened(plan, counted)) as pool:
-        grade_submission(plan, submission, Lanes(pool, Known(plan.setup)))
+    with opened(plan, counted) as runtime:
+        grade_submission(plan, submission, runtime)
     assert most[0] > 1
     assert seen.count("ex1") == 6
 
@@ -183,10 +186,10 @@ def test_a_lane_is_opened_for_several_exercises(class_of_one: tuple[RunPlan, Sub
     assert lanes_for(replace(plan, exercises=[*plan.exercises] * 40), submission) == len(cores())
 
 
-def test_a_closed_pool_ends_what_runs(class_of_one: tuple[RunPlan, Submission]) -> None:
+def test_a_closed_runtime_ends_what_runs(class_of_one: tuple[RunPlan, Submission]) -> None:
     """What waits is cancelled, what runs is ended at its next look, and lanes that failed are not used again."""
     lanes: list[object] = []
-    pool = opened(class_of_one[0])
+    runtime: Any = opened(class_of_one[0])
 
     def runs(lane: object) -> None:
         lanes.append(lane)
@@ -198,22 +201,22 @@ def test_a_closed_pool_ends_what_runs(class_of_one: tuple[RunPlan, Submission]) 
         lanes.append(lane)
         raise ValueError("no")
 
-    failed = pool.submit(fails)
+    failed = runtime.ask(fails)
     with pytest.raises(ValueError, match="no"):
         failed.result()
-    running = [pool.submit(runs) for _ in range(3)]
-    waiting = pool.submit(runs)
+    running = [runtime.ask(runs) for _ in range(3)]
+    waiting = runtime.ask(runs)
     while len(lanes) < 4:
         time.sleep(0.01)
-    pool.close()
-    assert [type(future.exception()) for future in running] == [Stopped] * 3
+    runtime.close()
+    assert [type(future.exception()) for future in running] == [Cancelled] * 3
     assert waiting.cancelled()
     assert len(set(map(id, lanes))) == 4
 
 
 def test_a_lane_that_does_not_start_is_tried_again(class_of_one: tuple[RunPlan, Submission]) -> None:
     """A process that was ended from outside costs nobody anything; a third one that does not start is an error."""
-    with closing(opened(class_of_one[0])) as pool:
+    with opened(class_of_one[0]) as runtime:
         for most, expected in ((2, "done"), (3, "no process")):
             failures: list[str] = []
 
@@ -223,5 +226,5 @@ def test_a_lane_that_does_not_start_is_tried_again(class_of_one: tuple[RunPlan, 
                     raise StartError("no process")
                 return "done"
 
-            future = pool.submit(work)
+            future = runtime.ask(work)
             assert str(future.exception() or future.result()) == expected

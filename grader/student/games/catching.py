@@ -16,7 +16,7 @@ from pathlib import Path
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
-from grader.grading.lanes import Lanes, open_lanes
+from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
@@ -71,21 +71,21 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
     path = own_check(course, exercise)
     # Nothing of ours goes to that process but the answers, one after another, for its workers.
     own = replace(exercise, shown_checks=path, hidden_checks=None, probes=(), reference=None, shared={})
-    with open_lanes([own], setup, hidden=(course.root,)) as lanes:
+    with Runtime([own], setup, hidden=(course.root,)) as runtime:
         where = path.relative_to(course.root).as_posix()
-        if problem := lanes.collected().problems.get(own.id):
+        if problem := runtime.collected().problems.get(own.id):
             raise CourseError(f"{where} cannot be read\n{problem}")
-        if not lanes.checks_of(own):
+        if not runtime.checks_of(own):
             raise CourseError(f"{where} has no check; write a function check_... below @check(...)")
-        against = partial(_said, exercise, own, lanes, setup, where)
+        against = partial(_said, exercise, own, runtime, setup, where)
         refused = [said for answer in right if (said := against(answer)) is not None]
         missed = [_broken_rules(exercise, answer) for answer in wrong if against(answer) is None]
     return [*caught_lines(len(right), refused, len(wrong), missed, width)], not refused and not missed
 
 
-def _said(exercise: Exercise, own: Exercise, lanes: Lanes, setup: Setup, where: str, answer: Answer) -> str | None:
+def _said(exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer) -> str | None:
     """What the check says against an answer; None if the answer passes."""
-    run = lanes.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
+    run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
             why = outcome.detail.split("\n")[0] or outcome.message

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.accelerator.spans import Span, shifted, write_trace
-from grader.grading.lanes import open_lanes
+from grader.grading.runtime import Runtime
 from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.files import ANOTHER_PLACE, failing_as
@@ -47,10 +47,10 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
     if lines is not None and not _is_python(lines):
         raise CourseError("--code is not Python; write it as you would at a prompt, such as --code 'f(torch.ones(3))'")
     submission = own_file(course, exercise)
-    with open_lanes([exercise], setup, hidden=(course.root,)) as lanes:
-        wanted = _wanted(exercise, lanes.checks_of(exercise), lines)
+    with Runtime([exercise], setup, hidden=(course.root,)) as runtime:
+        wanted = _wanted(exercise, runtime.checks_of(exercise), lines)
         part = Part(frozenset(wanted), with_tries=False, traced={id: text for id, (_, text) in wanted.items()})
-        run = lanes.run(exercise, submission.of(exercise).files, setup.seed, part)
+        run = runtime.run(exercise, submission.of(exercise).files, setup.seed, part)
     by_id = {outcome.check: outcome for outcome in run.outcomes}
     runs = [Traced(title, by_id[id].moments) for id, (title, _) in wanted.items()]
     problems: dict[str, list[str]] = {}

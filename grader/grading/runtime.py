@@ -1,0 +1,191 @@
+"""The processes of one run: the one object that owns them all."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
+
+from grader.grading.diagnosis import Known
+from grader.grading.lanes import Hear, grade_exercise
+from grader.grading.plan import Finished, Work, graded_from, lost_points
+from grader.model import Check, Device, Exercise, Submission
+from grader.model.errors import CourseError, StartError
+from grader.model.messages import Collected, Part, Setup, Start
+from grader.runner.lane import Lane, Run, Watch
+from grader.runner.pool import Pool
+from grader.runner.source import SandboxPlan, Source, open_source
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Processes:
+    """How a runtime opens what it owns.
+
+    Attributes:
+        source: opens where workers come from.
+        lane: opens a lane, of exercises, source, number and accelerator.
+    """
+
+    source: Callable[[Start, SandboxPlan], Source] = open_source
+    lane: Callable[[Sequence[Exercise], Source, int, Device], Lane] = Lane
+
+
+class Runtime:
+    """The processes of one run. Whoever grades opens one with `with`, and starts no process of ours besides.
+
+    It owns where workers come from, the lanes, what they share (known wrong answers), and the token that cancels.
+    Nothing is started before there is work. At the end of `with` all processes end; what still waits or runs then is
+    cancelled.
+
+    Args:
+        exercises: whose checks the lanes collect.
+        setup: of the run.
+        slots: how many lanes there are at the most.
+        hidden: folders that student code may not see, besides those of the course.
+        known: how known wrong answers behave; None if nothing is diagnosed.
+        watch: receives what a lane waits for, by its title, and for how many seconds; it may raise.
+        strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
+        processes: how its processes are opened, if not as usual.
+
+    Attributes:
+        processes: how all runtimes open theirs. Tests put another record here, to share processes or pretend some.
+        slots: how many works are graded at once.
+        known: as given.
+        hear: receives each outcome of a check as it comes, in the lane's thread.
+        cancelled: the token. Once it is set, what runs in a lane is ended and raises `Cancelled`.
+    """
+
+    processes: ClassVar[Processes] = Processes()
+
+    def __init__(
+        self,
+        exercises: Sequence[Exercise],
+        setup: Setup,
+        slots: int = 1,
+        *,
+        hidden: Sequence[Path] = (),
+        known: Known | None = None,
+        watch: Watch | None = None,
+        strict: bool = False,
+        processes: Processes | None = None,
+    ) -> None:
+        self.slots = slots
+        self.known = known
+        self.hear: Hear = lambda *_: None
+        self.cancelled = threading.Event()
+        self._exercises = exercises
+        self._setup = setup
+        self._hidden = hidden
+        self._watch = watch
+        self._strict = strict
+        self._open = processes or self.processes
+        self._opened = ExitStack()
+        self._numbers = itertools.count()
+        self._source: Source | None = None
+        self._pool: Pool | None = None
+        self._stopped: Submission | None = None
+        self._changed: Sequence[Exercise] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes; cancel what waits or runs."""
+        self.cancelled.set()
+        # In the opposite order: the lanes before the source, from which their workers come.
+        self._opened.close()
+
+    # -- processes
+
+    @property
+    def source(self) -> Source:
+        """Where workers come from; opened when it is first needed, by the thread that closes the runtime.
+
+        Raises:
+            StartError: forked workers are wanted together with CUDA.
+            ConfinementError: fresh interpreters are to be confined.
+        """
+        if self._source is None:
+            setup, exercises = self._setup, self._exercises
+            if (setup.accelerator, setup.start) == (Device.CUDA, Start.FORK):
+                raise StartError("a forked worker cannot use CUDA; take --start spawn with --device cuda")
+            own = {folder for exercise in exercises for folder in exercise.closed}
+            # A real file of the course, for the probes: what workers must not read is tried with what they would like.
+            files = (exercise.hidden_checks or exercise.shown_checks for exercise in exercises)
+            first = next((path for path in files if path), None)
+            plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first)
+            self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan)))
+        return self._source
+
+    def open_lane(self) -> Lane:
+        """Open one more lane, which the caller closes. Work that is submitted has lanes of its own."""
+        return self._open.lane(self._exercises, self.source, next(self._numbers), self._setup.accelerator)
+
+    def warm_up(self) -> None:
+        """Start all lanes now, so that nothing waits for them later."""
+        for _ in range(self.slots):
+            self.ask(lambda lane: lane.collected)
+
+    # -- work
+
+    def submit(self, work: Work) -> Future[Finished]:
+        """Have one exercise graded in the next free lane."""
+        return self.ask(partial(self._grade, work))
+
+    def ask(self, job: Callable[[Lane], Answer]) -> Future[Answer]:
+        """Have something done in the next free lane, where the checks are those of their files now."""
+        if self._pool is None:
+            # The source ends with the thread that started it: not with a lane's.
+            assert self.source
+            self._pool = self._opened.enter_context(closing(Pool(self.open_lane, self.slots, self.cancelled)))
+            self._pool.watch = self._watch or self._pool.watch
+
+        def done(lane: Lane) -> Answer:
+            if self._changed is not None and lane.exercises is not self._changed:
+                lane.collect_anew(self._changed)
+            return job(lane)
+
+        return self._pool.submit(done)
+
+    def collected(self) -> Collected:
+        """The checks of all exercises, as their files are now."""
+        return self.ask(lambda lane: lane.collected).result()
+
+    def checks_of(self, exercise: Exercise) -> list[Check]:
+        """The checks of one exercise."""
+        return [check for check in self.collected().checks if check.exercise == exercise.id]
+
+    def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
+        """What a part of an exercise's checks says of files that are not graded."""
+        return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
+
+    def files_changed(self, exercises: Sequence[Exercise]) -> None:
+        """Have each lane collect the checks again before its next work: their files may have changed."""
+        self._changed = exercises
+
+    def _grade(self, work: Work, lane: Lane) -> Finished:
+        problems = lane.collected.problems
+        if self._strict and problems:
+            last = {id: problem.strip().splitlines()[-1].removeprefix("E").strip() for id, problem in problems.items()}
+            remedy = "fix them (grade verify shows the line), then run the same command again"
+            raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
+        if self._stopped is work.submission:
+            return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
+        result = grade_exercise(work, lane, self.known, self.hear)
+        if work.plan.stops and lost_points(result.graded):
+            self._stopped = work.submission
+        return result
