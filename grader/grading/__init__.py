@@ -3,7 +3,8 @@
 plan         what is graded and how; one exercise of one submission as work; its outcomes as points
 schedule     one submission → report, the straight line of `grade`; which work runs now, and which once more
 store        results of earlier runs, and what they depend on
-lanes        lanes of this machine: an exercise's checks run, are scored and explained
+runtime      the processes of one run: where workers come from, lanes, what they share, the token that cancels
+lanes        what a lane does with an exercise: its checks run, are scored and explained
 diagnosis    the known wrong answers that it behaves like
 behaviour    what two answers are compared by; sentences that only a behaviour opens
 unexplained  what no wrong answer explains: groups that behave alike, and a draft of a new wrong answer

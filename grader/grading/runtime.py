@@ -57,7 +57,7 @@ class Runtime:
         processes: how its processes are opened, if not as usual.
 
     Attributes:
-        processes: how all runtimes open theirs. Tests put another record here, to share processes or pretend some.
+        processes: how all runtimes open their processes. Tests put another record here, to share or pretend some.
         slots: how many works are graded at once.
         known: as given.
         hear: receives each outcome of a check as it comes, in the lane's thread.

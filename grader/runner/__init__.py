@@ -1,6 +1,6 @@
 """The host's side of the processes: lanes, where their workers come from, and how well those are confined.
 
-pool    opens a lane, or several that work at once, each in a thread of its own
+pool    several lanes that work at once, each in a thread of its own
 lane    one check process with its workers: a job in, outcomes out
 source  where workers come from: a worker server, or fresh interpreters; the three levels of confinement, which of them
         is wanted, and which was reached on this machine
