@@ -55,10 +55,10 @@ def open_starter(start: Start, root: Path) -> Iterator[Starter]:
         supply = source.supply(0)
         starter: ForkStarter | SpawnStarter
         if supply.server is not None:
-            starter = ForkStarter(supply.server, root)
+            starter = ForkStarter(supply.server, root, plain=supply.plain)
             source.wait_ready()
         else:
-            starter = SpawnStarter(root, supply.command, lambda pid: None)
+            starter = SpawnStarter(root, supply.command, lambda pid: None, plain=supply.plain_command)
         try:
             yield starter
         finally:
@@ -141,9 +141,9 @@ class SharedServer(Source):
         reached.require(self._least)
         return reached
 
-    def supply(self, lane: int) -> Supply:
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
         """What a lane starts its workers with."""
-        return self._server.supply(self._first + lane)
+        return self._server.supply(self._first + lane, plain=plain)
 
     def was_lost(self, life: int) -> bool:
         """Whether the server of this life is gone."""

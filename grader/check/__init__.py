@@ -50,7 +50,7 @@ from grader.check.properties import (
     type_name,
 )
 from grader.check.ratios import as_fast_as, as_lean_as
-from grader.check.rules import does_not_call, imports_no, uses_only
+from grader.check.rules import does_not_call, imports_no, runs_without, uses_only
 from grader.check.text import reads_openly
 from grader.check.values import (
     agrees,
@@ -78,6 +78,7 @@ __all__ += ["does_not_call", "edge_cases", "evaluation", "facts", "gradcheck", "
 __all__ += ["heard", "imports_no", "in_place", "is_array", "is_instance", "is_tensor", "is_view_of"]
 __all__ += ["keeps_arguments", "keeps_dtypes", "keeps_graph", "kind", "learns", "lets_gradients_through"]
 __all__ += ["no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
-__all__ += ["poisoned", "raises", "reads_openly", "require", "same", "same_dtype", "same_layout", "same_shape"]
+__all__ += ["poisoned", "raises", "reads_openly", "require", "runs_without", "same", "same_dtype", "same_layout"]
+__all__ += ["same_shape"]
 __all__ += ["same_values", "same_weights", "seeded", "shares", "shares_memory", "shares_nothing", "source"]
 __all__ += ["stays_in_torch", "training_step", "type_name", "unchanged", "uses_at_most", "uses_only", "writes_show"]

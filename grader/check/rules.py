@@ -17,7 +17,8 @@ from typing import Any
 import torch
 
 from grader.check.text import Mention, looked_up, reads_openly, text_of, words_of
-from grader.connection.connection import Proxy, connection_of, named, place_of, word_of
+from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
+from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
 from grader.model.endings import CheckFailed, Public, say
 
@@ -104,6 +105,41 @@ def imports_no(student: Student, *packages: str) -> None:
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
     # Only now: an import in plain sight says more than a word that could hide one.
     reads_openly(named(connection, ""))
+
+
+def runs_without(function: Proxy | Student, *args: Any) -> None:
+    """The function does without the packages that `without` in exercise.yaml takes away.
+
+    There they cannot be imported, so that a function that needs one raises an error. What else it raises, and what it
+    returns, is for other checks.
+
+    Args:
+        function: a function of the student's; or `student`, for the statements at the top of the file.
+        args: of a call that shows it.
+
+    Raises:
+        CheckFailed: it needs one of them.
+        ValueError: the exercise takes no package away.
+    """
+    connection = connection_of(function) if is_proxy(function) else connection_behind(function)  # type: ignore[arg-type]
+    if not connection.without:
+        raise ValueError("there is no `without` in this exercise's exercise.yaml, so nothing is taken away")
+    if not is_proxy(function):
+        connection.names()  # loads the file
+        for file, line, package in connection.left_out:
+            text = say("your file uses {} when it is loaded, which this exercise is solved without", package)
+            raise CheckFailed(text, f"{text} ({file}, line {line})")
+        return
+    try:
+        function(*args)  # type: ignore[operator]
+    except Exception as error:
+        raised = raised_by_student(error)
+        if raised is None:  # a fault of the check's
+            raise
+        if raised.absent:
+            public = say("`{}` needs {}, which this exercise is solved without", function, raised.absent)
+            lines = "\n".join(["", *shown_lines(raised.lines, connection.folder)])
+            raise CheckFailed(public, f"{public}{lines}") from None
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:

@@ -22,6 +22,7 @@ from grader.connection.record import Record, waiting
 from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
+from grader.wire.containers import PlainEncoder
 from grader.wire.decode import Decoder, copies
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
@@ -187,6 +188,14 @@ def named(connection: Connection, name: str, space: str = "student") -> Proxy:
     return Proxy(Place(connection, ("name", space, name), name))
 
 
+def _left_out(row: Any) -> tuple[str, int, str]:
+    """A statement that a worker says it has left out, by its file, line and package; it may say anything."""
+    match row:
+        case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
+            return file[:_LONGEST_NAME], line, package[:_LONGEST_NAME]
+    return "", 0, ""
+
+
 @dataclass(eq=False)
 class Connection:
     """A connection to the worker of one exercise of one author, or of the reference. Close it.
@@ -201,10 +210,12 @@ class Connection:
         device: which accelerator its code sees.
         data: files that lie beside them, by relative name.
         folder: where the files lie, as the student types it; "" if that is unknown.
+        without: packages that the exercise is solved without; if there are any, its workers have none at all.
         graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
         record: what the check that runs now does here.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
+        left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.
         lives: how many workers it has had.
         worker: the last of them, while it lives.
         dropped: numbers of objects there that had a proxy, and may have none any more.
@@ -220,6 +231,7 @@ class Connection:
     device: Device = Device.NONE
     data: Mapping[str, bytes] = field(default_factory=dict)
     folder: str = ""
+    without: tuple[str, ...] = ()
     graded: frozenset[str] | None = None
     record: Record = field(default_factory=Record)
     student: Connection | None = None
@@ -231,6 +243,7 @@ class Connection:
         self._usual_s = self.limits.call_s
         self._seeded = False
         self._names: dict[str, str] | None = None
+        self.left_out: tuple[tuple[str, int, str], ...] = ()
         self._has_loaded = False
         self._unloadable: NotUsable | None = None
         self._probes: dict[str, str] = {}
@@ -276,9 +289,10 @@ class Connection:
         given = [*((*item, False) for item in self.files.items()), *((*item, True) for item in self.data.items())]
         sizes = [(name, len(content), is_data) for name, content, is_data in given]
         tree = {"do": "load", "name": self.module, "files": sizes, "secret": self.secret, "device": self.device.value}
+        tree["without"] = self.without
         try:
             frame = self.exchange(tree, [content for _, content, _ in given], what, self.limits.load_s)
-            names = self.value_of(frame, what, "", Table())
+            answer = self.value_of(frame, what, "", Table())
         except Exception as error:
             raised = raised_by_student(error)
             if raised is None:
@@ -286,8 +300,11 @@ class Connection:
             self._unloadable = does_not_load(self.module, raised, self.folder, before=self._has_loaded)
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
-        if not isinstance(names, dict) or not all(isinstance(part, str) for row in names.items() for part in row):
-            raise self.lose_for_fault(what, "no table of names")
+        match answer:
+            case [dict(names), list(left_out)] if all(isinstance(part, str) for row in names.items() for part in row):
+                self.left_out = tuple(_left_out(row) for row in left_out)
+            case _:
+                raise self.lose_for_fault(what, "no table of names")
         self._has_loaded = True
         return names
 
@@ -358,7 +375,8 @@ class Connection:
     def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
         table = Table()
-        tree, blocks = Encoder(table, self._child_of).encode(values)
+        encoder = PlainEncoder(table, self._child_of) if self.without else Encoder(table, self._child_of)
+        tree, blocks = encoder.encode(values)
         tree["do"] = operation
         return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
 
@@ -410,6 +428,11 @@ class Connection:
         Raises:
             Unsupported: it is of another worker, or no value at all.
         """
+        if not is_proxy(value) and self.without:
+            raise Unsupported(
+                f"a check cannot send an object of type {type(value).__name__} to workers without "
+                f"{' and '.join(self.without)} (`without` in exercise.yaml); send numbers, text and containers"
+            )
         if not is_proxy(value):
             raise Unsupported(
                 f"a check cannot send an object of type {type(value).__name__} to student code: write a probe, a "
@@ -449,7 +472,8 @@ class Connection:
             try:
                 # The reference's worker serves many authors: it is spared when the exercise of one takes too long.
                 simulates = self.device is Device.SIM
-                self.worker = self.starter.start_worker(self.limits, spared=self.secret, simulates=simulates)
+                kind = {"simulates": simulates, "plain": bool(self.without)}
+                self.worker = self.starter.start_worker(self.limits, spared=self.secret, **kind)
             except WorkerLost as lost:
                 self._lose(lost, "")
                 raise

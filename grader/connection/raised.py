@@ -44,6 +44,7 @@ class Raised:
         builtin: name of the nearest builtin type.
         text: its message.
         lines: in the submission's own files, outermost first.
+        absent: the package that an import did not find, if the exercise is solved without it; else "".
         caret: of a SyntaxError: the first and the last column that it marks in the line, from 1; or None.
         signature: of a function that refused its arguments, or "".
         statement: of an assertion that failed in a probe, its source; else "".
@@ -62,6 +63,7 @@ class Raised:
     owner: str
     expected: Public | None = None
     caret: tuple[int, int] | None = None
+    absent: str = ""
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
@@ -78,7 +80,8 @@ class Raised:
         signature, marks, name = str(row.get("signature") or "")[:_MOST_NAME], row.get("caret"), str(row["builtin"])
         are_columns = type(marks) is list and len(marks) == 2 and all(is_index(mark, _LONGEST_LINE) for mark in marks)
         caret = (marks[0], marks[1]) if are_columns else None
-        return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret)
+        absent = str(row.get("absent") or "")[:_MOST_NAME]
+        return cls(kind, name, text, lines_of(row), signature, statement, what, owner, caret=caret, absent=absent)
 
 
 def lines_of(row: Any) -> tuple[Line, ...]:

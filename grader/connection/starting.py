@@ -55,7 +55,7 @@ class Starter:
         make_room: ends a worker that is ready for later, and says whether there was one.
         students: the workers in which submissions run now.
         started: how many workers it has started.
-        was_tested: whether a worker of it was seen to work.
+        tested: of which kinds a worker was seen to work: of plain ones (True), and of those with PyTorch.
     """
 
     def __init__(self, root: Path) -> None:
@@ -64,10 +64,19 @@ class Starter:
         self.make_room: Callable[[], bool] = lambda: False
         self.students: set[WorkerProcess] = set()
         self.started = 0
-        self.was_tested = False
+        self.tested: set[bool] = set()
 
-    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
-        """A worker with nothing loaded; one that is spared outlives an exercise that takes too long."""
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
+        """A worker with nothing loaded.
+
+        Args:
+            limits: what it may use.
+            spared: whether it outlives an exercise that takes too long.
+            simulates: whether it will see a simulated accelerator.
+            plain: whether it has the standard library alone.
+        """
         raise NotImplementedError
 
     def new_places(self) -> tuple[Path, Path]:
@@ -102,23 +111,34 @@ class Starter:
 
 
 class ForkStarter(Starter):
-    """Asks the worker server, which has torch imported already.
+    """Asks the worker server, which has torch imported already; for plain workers, the one that never had it.
 
     Args:
         server: this lane's socket to it.
         root: a private folder for the workers' folders.
         groups: where caps on whole workers can be set, if anywhere.
+        plain: this lane's socket to the server of plain workers, if there is one.
 
     Attributes:
         leaving: workers that were ended, and of which the server has not said yet that they are gone.
     """
 
-    def __init__(self, server: socket.socket, root: Path, groups: cgroup.Group | None = None) -> None:
+    def __init__(
+        self,
+        server: socket.socket,
+        root: Path,
+        groups: cgroup.Group | None = None,
+        *,
+        plain: socket.socket | None = None,
+    ) -> None:
         super().__init__(root)
-        self._server, self._groups = server, groups
+        self._servers = {False: server} if plain is None else {False: server, True: plain}
+        self._groups = groups
         self.leaving: list[_Forked] = []
 
-    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
         """A fork of the server.
 
         Raises:
@@ -127,7 +147,7 @@ class ForkStarter(Starter):
         latest = time.monotonic() + _ROOM_S
         while True:
             self.leaving[:] = [worker for worker in self.leaving if not worker.has_left(0)]
-            started = self._start(limits, spared, simulates)
+            started = self._start(self._servers[plain], limits, spared, simulates)
             if isinstance(started, _Forked):
                 self.started += 1
                 _first_words(started)  # that it is confined
@@ -141,7 +161,7 @@ class ForkStarter(Starter):
             else:
                 raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {started.why}")
 
-    def _start(self, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
+    def _start(self, server: socket.socket, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
         own = _worker_limits(limits)
         # Made from here: control groups are not seen behind the wall.
         group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
@@ -152,7 +172,7 @@ class ForkStarter(Starter):
         message, descriptors = None, list[int]()
         with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
             wanted = StartWorker(str(folder), own, spared, simulates, 0 if group else limits.memory_mb + _SLACK_MB)
-            send(self._server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
+            send(server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
             # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
             its_status.close()
             status.settimeout(_WARM_UP_S)
@@ -180,7 +200,8 @@ class ForkStarter(Starter):
             # With the server gone no end is said, and the kernel has ended them with it.
             if not worker.has_left(max(0.0, latest - time.monotonic())):
                 worker.leave()
-        self._server.close()
+        for server in self._servers.values():
+            server.close()
 
 
 def _pid_of(pidfd: int) -> int:
@@ -265,24 +286,31 @@ class SpawnStarter(Starter):
         command: starts an interpreter.
         on_start: called with the pid of each, so that the host can end what outlives this process.
         roomy: whether they need address space for CUDA.
+        plain: starts an interpreter that has the standard library alone.
     """
 
     def __init__(
-        self, root: Path, command: Sequence[str], on_start: Callable[[int], None], *, roomy: bool = False
+        self,
+        root: Path,
+        command: Sequence[str],
+        on_start: Callable[[int], None],
+        *,
+        roomy: bool = False,
+        plain: Sequence[str] = (),
     ) -> None:
         super().__init__(root)
         self._room_mb = _ROOM_MB if roomy else 0
-        self._command = command
+        self._commands = {False: command, True: plain}
         self._on_start = on_start
-        self._spare: WorkerProcess | None = self._spawn()
+        self._spares: dict[bool, WorkerProcess] = {False: self._spawn()}
 
-    def _spawn(self) -> WorkerProcess:
+    def _spawn(self, *, plain: bool = False) -> WorkerProcess:
         folder, output = self.new_places()
         with output.open("ab") as sink:
             # Its output is what goes to standard error: standard input and output are the channel. A session of its own
             # lets `kill` end what it started, too.
             process = subprocess.Popen(
-                self._command,
+                self._commands[plain],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -294,12 +322,13 @@ class SpawnStarter(Starter):
         self._on_start(process.pid)
         return _Spawned(Channel(pipes_of(process)), process.pid, folder, output, Limits(), process)
 
-    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
         """The warm spare; another is started to take its place."""
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
         # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
-        worker = self._spare or self._spawn()
-        self._spare = None
+        worker = self._spares.pop(plain, None) or self._spawn(plain=plain)
         self.started += 1
         worker.limits, worker.channel.caps = limits, _caps_of(limits)
         _first_words(worker)  # that it is warm
@@ -307,14 +336,14 @@ class SpawnStarter(Starter):
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
             worker.channel.send(0, to_tree(wanted))
         # Started now, so that it imports torch while this worker is at work.
-        self._spare = self._spawn()
+        self._spares[plain] = self._spawn(plain=plain)
         _first_words(worker)  # that it is confined
         return worker
 
     def close(self) -> None:
-        """End the spare."""
-        if self._spare is not None:
-            self._spare.close()
+        """End the spares."""
+        for spare in self._spares.values():
+            spare.close()
 
 
 @dataclass(eq=False)

@@ -15,8 +15,10 @@ from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
 from grader.model.endings import NoSuchName, NotUsable
+from grader.wire.frames import Unsupported
 from grader.wire.table import parts
 
+_OF_PLAIN_WORKERS = ("heard", "seeded")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -82,7 +84,10 @@ def _missing(connection: Connection, name: str) -> str:
     names = {other.lower(): other for other in connection.names()}
     near = " or ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
     hint = f"; did you mean {near}?" if near else ""
-    if elsewhere := _elsewhere(connection.files.get(f"{connection.module}.py", b""), name):
+    if connection.left_out:
+        _, line, package = connection.left_out[0]
+        hint = f": line {line} needs {package}, which is not available in this exercise"
+    elif elsewhere := _elsewhere(connection.files.get(f"{connection.module}.py", b""), name):
         hint = f" at its top level: {elsewhere}"
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
 
@@ -160,5 +165,10 @@ def own_probe(
         ranks: how many ranks call it at the same time.
     """
     connection = connection_of(function)
+    if connection.without and name not in _OF_PLAIN_WORKERS:
+        raise Unsupported(
+            f"`{name}` needs PyTorch, and the workers of this exercise are without it (`without` in exercise.yaml): "
+            "compare values, or take that line out of exercise.yaml"
+        )
     connection.note_call(function, args, kwargs, ranks)
     return connection.call(named(connection, name, ""), (function, *values), {}, function)

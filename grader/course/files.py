@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -74,6 +75,23 @@ def is_wheel(name: str) -> bool:
         return parse_wheel_filename(name)[0] == "tensorgrade"
     except InvalidWheelFilename:
         return False
+
+
+_TAKEN = ("torch", "numpy")
+
+
+def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
+    """Return packages that an exercise is solved without, if workers can be had that do without them.
+
+    Raises:
+        ValueError: there are no such workers.
+    """
+    if packages and not {*_TAKEN} <= {*packages}:
+        lacking = " and ".join(name for name in _TAKEN if name not in packages)
+        raise ValueError(
+            f"add {lacking}: workers have PyTorch and NumPy and all that is installed, or the standard library alone"
+        )
+    return packages
 
 
 class Strict(BaseModel):
@@ -169,6 +187,7 @@ class ExerciseFile(Strict):
     hints: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=3, max_length=3)]
     starter: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = None
     files: list[DataName] = []
+    without: Annotated[tuple[Name, ...], AfterValidator(all_or_none)] = ()
     values: tuple[Name, ...] = ()
     caps: dict[Name, Points] = {}
     limits: LimitsEntry = LimitsEntry()

@@ -24,7 +24,7 @@ from grader.model.picture import NamedShape, Picture, Shapes, Window
 _MOST_DATA_MB = 16
 _AS_WRITTEN = (
     *("number", "title", "kind", "difficulty", "topics", "needs", "minutes", "hints"),
-    *("counters", "values", "void", "par"),
+    *("counters", "values", "void", "par", "without"),
 )
 """The keys of exercise.yaml that are attributes of an exercise as they stand there."""
 _NAMED = r"[ \t]*C[0-9]+[.:)]?[ \t]"

@@ -127,7 +127,8 @@ class Runtime:
             # A real file of the course, for the probes: what workers must not read is tried with what they would like.
             files = (exercise.hidden_checks or exercise.shown_checks for exercise in exercises)
             first = next((path for path in files if path), None)
-            plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first)
+            plain = any(exercise.without for exercise in exercises)
+            plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first, plain)
             self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan)))
         return self._source
 

@@ -68,6 +68,8 @@ class PlannedExercise:
         limits: what a submission may use.
         data: files that checks, references and students read, by their paths from the exercise's folder.
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
+        without: packages that the exercise is solved without; if there are any, its workers have the standard library
+            alone.
     """
 
     id: str
@@ -79,6 +81,7 @@ class PlannedExercise:
     limits: Limits
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:

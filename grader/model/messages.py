@@ -100,6 +100,7 @@ class Plan:
         accelerator: what checks of devices run on.
         exercises: whose checks it collects.
         folders: of their courses; it reads no other files.
+        spawn_plain: the command that starts a worker with the standard library alone; empty where a server forks them.
     """
 
     root: Path
@@ -107,6 +108,7 @@ class Plan:
     accelerator: Device
     exercises: tuple[PlannedExercise, ...]
     folders: tuple[Path, ...] = ()
+    spawn_plain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,11 @@ def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
     return {next((top for top in closed if top in path.parents), path.parent) for path in files}
 
 
+def _needs_plain(exercises: Sequence[Exercise]) -> bool:
+    """Whether one of these exercises takes packages away from its workers."""
+    return any(exercise.without for exercise in exercises)
+
+
 def _inode(folder: Path) -> int | None:
     """The number of a folder, or None if there is no such folder."""
     return folder.stat().st_ino if folder.exists() else None
@@ -141,9 +146,11 @@ class Lane:
         # In it the check process says whether a reply of a student's worker is pending.
         self._mark = Path(self._root, PENDING)
         self._mark.write_bytes(NOT_PENDING)
-        supply = self._source.supply(self._number)
+        self._has_plain = _needs_plain(self.exercises)
+        supply = self._source.supply(self._number, plain=self._has_plain)
         self._life = supply.life
-        fds = [supply.server.fileno()] if supply.server else []
+        servers = [each for each in (supply.server, supply.plain) if each is not None]
+        fds = [each.fileno() for each in servers]
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         self._process = subprocess.Popen(
@@ -156,21 +163,22 @@ class Lane:
             start_new_session=True,
         )
         # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
-        if supply.server:
-            supply.server.close()
+        for server in servers:
+            server.close()
         if ends:
             ends[1].close()
             self._channel = Channel(SocketTransport(ends[0]))
         else:
             self._channel = Channel(pipes_of(self._process))
-        self._command = supply.command
+        self._command, self._plain_command = supply.command, supply.plain_command
         self._plan()
 
     def _plan(self) -> None:
         planned = tuple(PlannedExercise.of(exercise) for exercise in self.exercises)
         new = self._folders_of(self.exercises) - self._folders.keys()
         self._folders |= {folder: _inode(folder) for folder in new}
-        self._send(Plan(Path(self._root), self._command, self._accelerator, planned, tuple(sorted(self._folders))))
+        commands, folders = (self._command, self._plain_command), tuple(sorted(self._folders))
+        self._send(Plan(Path(self._root), commands[0], self._accelerator, planned, folders, commands[1]))
         self._collected: Collected | None = None
 
     def collect_anew(self, exercises: Sequence[Exercise]) -> None:
@@ -181,6 +189,8 @@ class Lane:
         is_strange = not self._folders_of(exercises) <= self._folders.keys()
         if self._process is not None and (is_strange or self._were_replaced()):
             self.close()  # it has given up the right to read there
+        if self._process is not None and _needs_plain(exercises) and not self._has_plain:
+            self.close()  # it has no way to such workers
         (self._open if self._process is None else self._plan)()
 
     def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:

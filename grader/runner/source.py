@@ -7,6 +7,7 @@ believed: probes in a throw-away worker (`grader.sandbox.trials`) try to break e
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import secrets
 import socket
@@ -22,7 +23,16 @@ from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
-from grader.sandbox.process import bind_in, end, isolated, tail, workers_environment, workers_paths
+from grader.sandbox.process import (
+    bind_in,
+    end,
+    isolated,
+    isolated_plain,
+    plain_paths,
+    tail,
+    workers_environment,
+    workers_paths,
+)
 from grader.sandbox.view import View
 
 _MEMORY_MB = 512
@@ -103,12 +113,14 @@ class SandboxPlan:
         most: no more than this is tried.
         hidden: folders that no worker may see, even where they lie inside what workers may see.
         readable: a file in one of them, which probes try to read.
+        plain: whether workers are needed that have the standard library alone (`without` in exercise.yaml).
     """
 
     least: Level = Level.NONE
     most: Level = Level.FULL
     hidden: tuple[Path, ...] = ()
     readable: Path | None = None
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,14 @@ class Reached:
 
 
 START_S = 180.0
+
+
+def packages_file() -> Path | None:
+    """A file of PyTorch's, which workers that do without it must not be able to read."""
+    found = importlib.util.find_spec("torch")
+    return Path(found.origin) if found is not None and found.origin else None
+
+
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
@@ -164,12 +184,16 @@ class Supply:
 
     Attributes:
         server: a socket to the worker server, which is the lane's to close, or None.
+        plain: one to the server whose workers have the standard library alone, or None.
         command: what starts a fresh interpreter; empty where there is a server.
+        plain_command: what starts one that has the standard library alone.
         life: which server it is, counted from 0: one that was lost has a successor.
     """
 
     server: socket.socket | None = None
+    plain: socket.socket | None = None
     command: tuple[str, ...] = ()
+    plain_command: tuple[str, ...] = ()
     life: int = 0
 
 
@@ -185,8 +209,12 @@ class Source:
         """
         raise NotImplementedError
 
-    def supply(self, lane: int) -> Supply:
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
         """What a lane's check process starts its workers with. What was lost is started again.
+
+        Args:
+            lane: its number.
+            plain: whether it needs workers that have the standard library alone, too.
 
         Raises:
             StartError: the worker server did not start.
@@ -211,21 +239,40 @@ def open_source(start: Start, plan: SandboxPlan) -> Source:
 
 
 class WorkerServer(Source):
-    """The warm process that workers are forked from."""
+    """The warm process that workers are forked from, and, where it is needed, the one of those without PyTorch.
 
-    def __init__(self, plan: SandboxPlan) -> None:
-        self._plan = plan
+    Args:
+        plan: how well workers are to be confined.
+        is_plain: whether its workers have the standard library alone.
+    """
+
+    def __init__(self, plan: SandboxPlan, *, is_plain: bool = False) -> None:
+        self._plan, self._is_plain = plan, is_plain
         self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
         self._life = 0
         self._before: Reached | None = None
+        self._plain: WorkerServer | None = None
         self._start()
+        if plan.plain and not is_plain:
+            self._start_plain()
+
+    def _start_plain(self) -> WorkerServer:
+        if self._plain is None:
+            self._plain = WorkerServer(self._plan, is_plain=True)
+        return self._plain
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        shown, listed = workers_paths()
-        view = View(tuple(shown), tuple(os.path.realpath(path) for path in self._plan.hidden), tuple(listed))
-        server, most = isolated("grader.worker", "torch", "server", str(theirs.fileno())), self._plan.most
+        if self._is_plain:
+            server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
+            shown, without = plain_paths()
+            view = View(tuple(shown), (*map(os.path.realpath, self._plan.hidden), *without))
+        else:
+            server = isolated("grader.worker", "torch", "server", str(theirs.fileno()))
+            shown, listed = workers_paths()
+            view = View(tuple(shown), tuple(os.path.realpath(path) for path in self._plan.hidden), tuple(listed))
+        most = self._plan.most
         plan = LaunchPlan(view, tuple(server), most is Level.FULL, most > Level.NONE)
         self._process = subprocess.Popen(
             isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
@@ -250,6 +297,8 @@ class WorkerServer(Source):
             was, now = self._before.level.word, self._reached.level.word
             raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
         self._reached.require(self._plan.least)
+        if self._plain is not None:
+            return min(self._reached, self._plain.wait_ready(), key=lambda reached: reached.level)
         return self._reached
 
     def _tried(self) -> Reached:
@@ -269,7 +318,9 @@ class WorkerServer(Source):
             bind_in(theirs, name, named)
             canary = Path(theirs, "canary.txt")
             canary.write_text("a file of the grader's", encoding="ascii")
-            file, port = os.path.realpath(self._plan.readable or canary), server.getsockname()[1]
+            # What workers must not read is tried with what they would like to: the course, or what they do without.
+            wished = (packages_file() if self._is_plain else self._plan.readable) or canary
+            file, port = os.path.realpath(wished), server.getsockname()[1]
             message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
         if not isinstance(message, messages.Found):
             raise StartError(f"the worker server did not start: {tail(self._log)}")
@@ -285,8 +336,21 @@ class WorkerServer(Source):
             return receive(self._socket)[0]
         return None
 
-    def supply(self, lane: int) -> Supply:
-        """A new socket to it, or to its successor."""
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+        """A new socket to it, or to its successor; and one to the other server, if it is needed."""
+        with self._lock:
+            own = self._supply(lane)
+            if not plain:
+                return own
+            try:
+                other = self._start_plain().supply(lane)
+            except StartError:
+                if own.server is not None:
+                    own.server.close()
+                raise
+            return replace(own, plain=other.server)
+
+    def _supply(self, lane: int) -> Supply:
         with self._lock:
             try:
                 # Not waited for: most lanes are opened when it has just been started.
@@ -295,7 +359,7 @@ class WorkerServer(Source):
                 if not self.was_lost(self._life):
                     raise
             self._before = self._reached
-            self.close()
+            self._end()
             self._life += 1
             self._start()
             return Supply(self.open_lane(lane), life=self._life)
@@ -305,6 +369,8 @@ class WorkerServer(Source):
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             if life == self._life:
                 self._process.wait(_ENDS_S)
+        if self._plain is not None and self._plain.was_lost(self._plain.life):
+            return True
         return life != self._life or self._process.returncode is not None
 
     def open_lane(self, lane: int) -> socket.socket:
@@ -325,12 +391,25 @@ class WorkerServer(Source):
 
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""
+        if self._plain is not None:
+            self._plain.end_workers(lane)
         with contextlib.suppress(OSError):  # it is gone, and they with it
             send(self._socket, messages.EndWorkers(lane))
         return True
 
+    @property
+    def life(self) -> int:
+        """Which server it is, counted from 0."""
+        return self._life
+
     def close(self) -> None:
         """End it; it ends its workers."""
+        if self._plain is not None:
+            self._plain.close()
+            self._plain = None
+        self._end()
+
+    def _end(self) -> None:
         self._socket.close()
         end(self._process)
         self._log.close()
@@ -351,7 +430,11 @@ class FreshInterpreters(Source):
         """There is nothing to wait for, and nothing to try."""
         return self._reached
 
-    def supply(self, lane: int) -> Supply:
-        """The command that starts one."""
-        del lane
-        return Supply(command=tuple(isolated("grader.worker", "torch", "spawned")))
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+        """The commands that start one of each kind."""
+        del lane, plain
+        command, other = (
+            isolated("grader.worker", "torch", "spawned"),
+            isolated_plain("grader.worker", "plain", "spawned"),
+        )
+        return Supply(command=tuple(command), plain_command=tuple(other))

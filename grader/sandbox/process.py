@@ -43,6 +43,9 @@ The thresholds keep memory that a call gave back. Without them, some processes g
 from the kernel anew, page by page, and the same function takes twice the CPU time.
 """
 
+_INSTALLED = tuple(f"{inside}{kind}-packages" for inside in ("", "*/") for kind in ("site", "dist"))
+"""Where a folder of libraries has installed packages."""
+
 GRACE_S = 5.0
 """How long a process that has nothing more to do may take to end."""
 
@@ -51,7 +54,7 @@ _LAST_WORDS = 2000
 _BOOT = """
 import importlib.util, json, os, runpy, sys
 path, package, module = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
-sys.path[:] = path
+sys.path[:] = sys.path if path is None else path
 spec = importlib.util.spec_from_file_location("grader", os.path.join(package, "__init__.py"),
                                               submodule_search_locations=[package])
 sys.modules["grader"] = importlib.util.module_from_spec(spec)
@@ -65,6 +68,12 @@ def isolated(module: str, *arguments: str) -> list[str]:
     """The command that runs a module of ours in an isolated interpreter."""
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), str(_PACKAGE), module, *arguments]
+
+
+def isolated_plain(module: str, *arguments: str) -> list[str]:
+    """The same for an interpreter that has the standard library alone: no installed package is on its search path."""
+    flags = ["-I", "-S", "-B", "-X", "utf8"]
+    return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", str(_PACKAGE), module, *arguments]
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
@@ -86,8 +95,7 @@ def interpreter_paths() -> list[str]:
     """Absolute paths that a process of ours reads from: interpreter, packages, libraries, and this package."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
-    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    paths = [*folders, *_search_path(), *libraries, *_links(sys.executable), str(_PACKAGE)]
+    paths = [*folders, *_search_path(), *_named_libraries(), *_links(sys.executable), str(_PACKAGE)]
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
@@ -103,6 +111,25 @@ def workers_paths() -> tuple[list[str], list[str]]:
     strange = {path for path in folders if not any(Path(path).is_relative_to(prefix) for prefix in prefixes)}
     paths = [path for path in interpreter_paths() if path not in strange]
     return [*paths, *(path for folder in sorted(strange) for path in _installed_in(folder))], sorted(strange)
+
+
+def plain_paths() -> tuple[list[str], list[str]]:
+    """Return what workers read that have the standard library alone, and the folders in it that stay hidden.
+
+    These are all that packages are installed in, also those of the system's own Python.
+    """
+    program, prefixes = os.path.realpath(sys.executable), {sys.base_prefix, sys.base_exec_prefix}
+    libraries = {os.path.realpath(f"{prefix}/{name}") for prefix in prefixes for name in ("lib", "lib64")}
+    libraries |= {os.path.realpath(path) for path in _named_libraries()}
+    systems = {f"{top}/{name}" for top in ("/usr", "/usr/local") for name in ("lib", "lib64")}
+    found = (path for top in libraries | systems for pattern in _INSTALLED for path in Path(top).glob(pattern))
+    shown = [path for path in (*sorted(libraries), str(_PACKAGE)) if os.path.exists(path)]
+    return [*shown, program], sorted({os.path.realpath(path) for path in found})
+
+
+def _named_libraries() -> list[str]:
+    """The absolute folders in which the environment says that libraries are."""
+    return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(path)]
 
 
 def _installed_in(folder: str) -> list[str]:

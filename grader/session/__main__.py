@@ -1,6 +1,7 @@
-"""`python -m grader.session [FD]`: a check process. It talks with the host over its standard streams, in frames.
+"""`python -m grader.session [FD [FD]]`: a check process. It talks with the host over its standard streams, in frames.
 
-With a descriptor, workers are forked by the worker server behind that socket; without, they are spawned.
+With a descriptor, workers are forked by the worker server behind that socket, and those that have the standard library
+alone by the one behind the second; without, they are spawned.
 
 What is imported here at the top is small. Torch and pytest come later, when standard output is no
 longer the channel: what they, or a check file, print at import does not reach the host.
@@ -27,18 +28,18 @@ def main() -> None:
     plan = host.receive()
     if not isinstance(plan, Plan):
         return
-    server = groups = None
+    servers, groups = list[int](), None
     if len(sys.argv) > 1:
         from grader.sandbox.check_process import give_up
 
-        server, groups = int(sys.argv[1]), cgroup.find()
+        servers, groups = [int(number) for number in sys.argv[1:]], cgroup.find()
         os.environ["TMPDIR"] = str(plan.root)
         give_up(groups, [*map(str, plan.folders)], [str(plan.root)])  # `grade doctor` says what a machine refuses
     from grader.session.start import run
 
     gc.freeze()  # or the first collection would go over all of PyTorch's objects, which stay
     gc.enable()
-    run(host, plan, server, groups)
+    run(host, plan, servers, groups)
     # All is reported and closed. Python would now take torch apart, and the user would wait for it.
     sys.stderr.flush()
     os._exit(0)

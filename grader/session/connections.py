@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,20 +36,26 @@ class Connections:
         self._output: list[tuple[str, int]] | None = None
         starter.make_room = self._make_room
 
-    def self_test(self) -> None:
+    def self_test(self, *, plain: bool) -> None:
         """Prove once that a worker loads a module and returns what it gets; else every submission would look crashed.
+
+        Args:
+            plain: whether a worker is meant that has the standard library alone.
 
         Raises:
             RuntimeError: it does not.
         """
-        if self._starter.was_tested:  # the checks are only read again
+        if plain in self._starter.tested:  # the checks are only read again
             return
         files = {"self_test.py": b"def same(*values):\n    return values\n"}
         limits = Limits(load_s=60, call_s=60)
-        connection = Connection(self._starter, "self_test", files, limits, "the self-test's")
+        without = ("torch",) if plain else ()
+        connection = Connection(self._starter, "self_test", files, limits, "the self-test's", without=without)
         # Unusual on purpose: a transposed tensor, an array with a negative stride, containers. The very same objects
         # are to come back.
-        values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], [1, {"a": "b"}])
+        values: tuple[Any, ...] = ([1, {"a": "b"}], {2.5})
+        if not plain:
+            values = (torch.arange(6.0).view(2, 3).t(), np.arange(3)[::-1], *values)
         try:
             back = Student(connection).same(*values)
             if not all(given is got for given, got in zip(values, back, strict=True)):
@@ -57,7 +64,7 @@ class Connections:
             raise RuntimeError(f"a worker cannot be used: {lost.message}") from lost
         finally:
             connection.close()
-        self._starter.was_tested = True
+        self._starter.tested.add(plain)
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
         """The student's connection whose worker sees this device."""
@@ -65,7 +72,8 @@ class Connections:
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
             data = self._data_of(planned)
-            self._students[device] = Connection(*given, device=device, data=data, folder=job.folder)
+            made = Connection(*given, device=device, data=data, folder=job.folder, without=planned.without)
+            self._students[device] = made
             self._students[device].graded = self._graded_by(planned)
         return self._students[device]
 
@@ -75,7 +83,8 @@ class Connections:
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
         files |= {name: path.read_bytes() for name, path in planned.shared.items()}
         given = self._starter, planned.id, files, planned.limits, owner
-        return Connection(*given, secret=True, device=device, data=self._data_of(planned))
+        data = self._data_of(planned)
+        return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
     def _graded_by(self, planned: PlannedExercise) -> frozenset[str]:
         """The names that an exercise's checks and probes mention: a check calls no function by any other."""

@@ -93,7 +93,8 @@ class CheckSession:
     def tell_checks(self) -> None:
         """Tell the host which checks there are; it waits for that."""
         # Before any work is given out, and after pytest was prepared: meanwhile the worker server imports torch, too.
-        self._connections.self_test()
+        for plain in {bool(exercise.without) for exercise in self._planned.values()} or {False}:
+            self._connections.self_test(plain=plain)
         checks = tuple(row.check for rows in self._checks.values() for row in rows)
         self._host.tell(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 

@@ -202,6 +202,8 @@ class Tries:
         # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
         with closing(student.fresh()) as own:
             got = _tried(own, lines)
+            if _lacks_a_package(student, got):
+                return False  # where the student types them, the package is there
             if student.reference is None:
                 return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
         expected = self._of_reference(student.reference, outcome.check, lines)
@@ -231,7 +233,8 @@ class Tries:
             return True  # nothing can be tried
         text = _as_lines(check.try_this)
         # In a worker that has met no hidden input, so that what comes of it says nothing of one.
-        return _tried(self._fresh_of(student), text) != self._of_reference(student.reference, check.id, text)
+        got = _tried(self._fresh_of(student), text)
+        return not _lacks_a_package(student, got) and got != self._of_reference(student.reference, check.id, text)
 
     def close(self) -> None:
         """End the workers."""
@@ -272,6 +275,11 @@ def _as_lines(text: str) -> str:
 def _suits(printed: str, outcome: Outcome) -> bool:
     """What is raised is right only where the check expects it, and names it."""
     return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
+
+
+def _lacks_a_package(connection: Connection, printed: str) -> bool:
+    """Whether lines raised because the exercise is solved without a package."""
+    return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
 def _tried(connection: Connection, lines: str) -> str:

@@ -41,13 +41,14 @@ _PLUGINS_OFF = (
 )
 
 
-def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Group | None = None) -> None:
+def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | None = None) -> None:
     """Collect the checks of all exercises, then grade jobs until there are no more.
 
     Args:
         host: gives work, and gets the outcomes.
         plan: what this process is there for.
-        server: a descriptor of the socket to the worker server; None if workers are spawned.
+        servers: descriptors of the sockets to the worker server, and to that of plain workers if there is one; empty if
+            workers are spawned.
         groups: where control groups of workers can be made.
     """
     # Each lane has a check process; their threads would take the cores from the workers.
@@ -61,13 +62,16 @@ def run(host: Host, plan: Plan, server: int | None, groups: cgroup.Group | None 
     on_cuda = plan.accelerator is Device.CUDA
     accelerator = Accelerator(Device.CUDA, torch.cuda.device_count()) if on_cuda else Accelerator()
     starter: Starter
-    if server is not None:
+    if servers:
         if groups is not None:
             # A grader that was killed could not remove its groups. Nobody else knows their names.
             groups.sweep()
-        starter = ForkStarter(socket.socket(fileno=server), plan.root, groups)
+        first, *others = (socket.socket(fileno=server) for server in servers)
+        starter = ForkStarter(first, plan.root, groups, plain=others[0] if others else None)
     else:
-        starter = SpawnStarter(plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=on_cuda)
+        starter = SpawnStarter(
+            plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=on_cuda, plain=plan.spawn_plain
+        )
     with open(plan.root / PENDING, "r+b") as file:
         waiting.mark = mmap.mmap(file.fileno(), 1)
     try:

@@ -28,6 +28,9 @@ class OwnModules(SourceLoader):
     Args:
         folder: where its files are; lines of errors name them there.
         files: the Python files, by their paths from the folder.
+
+    Attributes:
+        left_out: statements that were not run, each by its file, its line and the package that it needs; see `absent`.
     """
 
     def __init__(self, folder: str, files: Mapping[str, bytes]) -> None:
@@ -35,6 +38,7 @@ class OwnModules(SourceLoader):
         self._files = {file: data for file, data in files.items() if _first(file) not in _KEPT}
         self._names = {*map(_first, self._files)}
         self._asked: set[str] = set()
+        self.left_out: list[tuple[str, int, str]] = []
 
     def install(self) -> None:
         """Let import statements find these modules before installed ones, also where such a one is loaded already."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib
 import random
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.wire.containers import PlainDecoder, PlainEncoder
 from grader.wire.table import Table
 from grader.worker import plain_probes
+from grader.worker.absent import PlainModules
+from grader.worker.importer import OwnModules
 
 
 class Libraries:
@@ -51,6 +53,16 @@ class Libraries:
 
     def begin_request(self, *, timed: bool) -> None:
         """A request begins; of a timed one, nothing of ours may cost time."""
+
+    def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
+        """What imports the modules of a submission.
+
+        Args:
+            folder: where its files are.
+            files: the Python files.
+            without: packages that the exercise is solved without.
+        """
+        return PlainModules(folder, files, without)
 
     def show_device(self, mode: str) -> None:
         """Make this process see the device of a check, for good.

@@ -35,7 +35,7 @@ from grader.sandbox.messages import StartWorker, from_tree, receive
 from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
-from grader.worker.importer import OwnModules
+from grader.worker.absent import Absent, package_of
 from grader.worker.libraries import Libraries
 
 
@@ -168,6 +168,7 @@ class Submission:
 
     def __init__(self, folder: str, libraries: Libraries) -> None:
         self._folder, self._libraries = os.path.realpath(folder), libraries
+        self._without: frozenset[str] = frozenset()
         self._spaces: dict[str, Any] = {"": libraries.probes}
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -212,6 +213,8 @@ class Submission:
                 raise
             except BaseException as raised:  # SystemExit and its kin are answers, too
                 error = _exception_row(raised, self._folder, set(self._spaces))
+                package = package_of(raised)
+                error["absent"] = package if package in self._without else ""
                 # What it did to its arguments before it raised is sent as well.
                 tree, blocks = self._libraries.encoder(table, self._child_of).encode([])
         except Unsupported as unsupported:
@@ -239,8 +242,12 @@ class Submission:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def _load(self, frame: Frame) -> dict[str, str]:
-        """Write the files into the empty folder, import the module; give its public names and their kinds."""
+    def _load(self, frame: Frame) -> list[Any]:
+        """Write the files into the empty folder, import the module.
+
+        Returns:
+            Its public names with their kinds, and the statements that were left out.
+        """
         tree, start = frame.tree, 0
         files: dict[str, bytes] = {}
         data = {name for name, _, is_data in tree["files"] if is_data}
@@ -254,7 +261,9 @@ class Submission:
             mode = _READ_ONLY if file_name in data else 0o666
             with open(path, "wb", opener=functools.partial(os.open, mode=mode)) as file:
                 file.write(content)
-        modules = OwnModules(self._folder, {name: each for name, each in files.items() if name.endswith(".py")})
+        self._without = frozenset(tree["without"])
+        own = {name: each for name, each in files.items() if name.endswith(".py")}
+        modules = self._libraries.modules(self._folder, own, tree["without"])
         modules.install()
         sys.argv[:] = [tree["name"] + ".py"]  # as if it had been started so: `parse_args()` finds no words of ours
         module = self._spaces["student"] = modules.load(tree["name"])
@@ -265,7 +274,8 @@ class Submission:
         mine = dict(vars(module))
         names = [key for key in mine if isinstance(key, str) and not key.startswith("_")]
         # By the type alone, which `callable` examines: a student's object may do anything when it is used.
-        return {key: "callable" if callable(mine[key]) else "value" for key in names}
+        kinds = {key: "callable" if callable(mine[key]) else "value" for key in names if type(mine[key]) is not Absent}
+        return [kinds, modules.left_out[:_MAX_LINES]]
 
     def _load_probe(self, name: str, source: str) -> None:
         module = types.ModuleType(name)

@@ -1,4 +1,4 @@
-from grader.check import answers, check, imports_no, same_values
+from grader.check import answers, check, runs_without, same_values
 
 
 def promotes(student, *cases):
@@ -58,4 +58,6 @@ def check_in_place(student):
 @check("C7", share=2)
 def check_plain_python(student):
     """Plain Python, without torch and NumPy"""
-    imports_no(student, "torch", "numpy")
+    runs_without(student.promoted, "int16", "int64")
+    runs_without(student.result_dtype, ("int8", 1), 300, "+")
+    runs_without(student.fits_in_place, ("int8", 1), 300, "+")

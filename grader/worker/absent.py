@@ -1,0 +1,153 @@
+"""Packages that an exercise is solved without: what becomes of an import of one, and of a file that has one.
+
+The workers of such an exercise never had these packages, and see no file of them. Here is only what a student reads,
+and that a statement of theirs which needs one takes nothing else along: an import that nothing uses costs nothing.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+from grader.worker.importer import OwnModules
+
+_SENTENCE = "{} is not available here: this exercise is solved in plain Python, with the standard library alone"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def missing(package: str) -> ModuleNotFoundError:
+    """Return the error of an import of a package that is not there."""
+    return ModuleNotFoundError(_SENTENCE.format(package), name=package)
+
+
+def package_of(error: BaseException) -> str:
+    """Return the package whose import failed; "" if that is not what an error says."""
+    return (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+
+
+class AbsentPackages(MetaPathFinder):
+    """Refuses to import packages, with a sentence of ours.
+
+    Args:
+        packages: their names.
+    """
+
+    def __init__(self, packages: Collection[str]) -> None:
+        self._packages = frozenset(packages)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Refuse these packages; part of the protocol of importers."""
+        package = fullname.partition(".")[0]
+        if package in self._packages:
+            raise missing(package)
+        return None
+
+
+class Absent:
+    """What a statement would have bound that needs a package which is not there: to use it raises the same error."""
+
+    def __init__(self, package: str) -> None:
+        self.__dict__["package"] = package
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # Python itself looks for such names, and takes it well if there is none
+            raise AttributeError(name)
+        raise missing(self.__dict__["package"])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raise the error."""
+        raise missing(self.__dict__["package"])
+
+    def __instancecheck__(self, instance: object) -> NoReturn:
+        raise missing(self.__dict__["package"])
+
+
+class PlainModules(OwnModules):
+    """The modules of a submission, in a worker without these packages.
+
+    A statement at the top of a file that needs one of them is left out, and what it would have bound is `Absent`. Only
+    imports are left out without a note.
+
+    Args:
+        folder: where its files are; lines of errors name them there.
+        files: the Python files, by their paths from the folder.
+        packages: those that it does without.
+    """
+
+    def __init__(self, folder: str, files: Mapping[str, bytes], packages: Collection[str]) -> None:
+        super().__init__(folder, files)
+        self._packages = frozenset(packages)
+
+    def install(self) -> None:
+        """Let import statements find these modules before installed ones, and none of the packages anywhere."""
+        super().install()
+        sys.meta_path.insert(0, AbsentPackages(self._packages))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the statements of a module one by one; part of the protocol of loaders."""
+        path = self.get_filename(module.__name__)
+        tree = ast.parse(self.get_data(path), path)
+        compile(tree, path, "exec", dont_inherit=True)  # what is wrong with the file as a whole
+        module.__doc__ = ast.get_docstring(tree, clean=False)
+        flags = 0
+        for node in _single(tree.body):
+            flags |= _future_flags(node)
+            code = compile(ast.Module([node], []), path, "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))  # noqa: S102  what a worker is for
+            except ModuleNotFoundError as error:
+                if not self._may_be_left_out(node, package := package_of(error)):
+                    raise
+                if not isinstance(node, ast.Import | ast.ImportFrom):
+                    self.left_out.append((path.removeprefix(self._folder).lstrip("/\\"), node.lineno, package))
+                for name in _bound_by(node):
+                    vars(module).setdefault(name, Absent(package))
+
+    def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
+        """Whether a statement failed because this package is not there; an import, also because of another package."""
+        if package in self._packages:
+            return True
+        match node:
+            case ast.Import([ast.alias(name)]) | ast.ImportFrom(module=str(name), level=0):
+                return name.partition(".")[0] == package and package not in self._names
+        return False
+
+
+def _single(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, of which an import of several modules is one for each."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)
+        else:
+            yield node
+
+
+def _future_flags(node: ast.stmt) -> int:
+    """The flags of the compiler that a statement sets for those that follow."""
+    if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
+        return 0
+    flags = 0
+    for alias in node.names:
+        flags |= int(getattr(__future__, alias.name).compiler_flag)
+    return flags
+
+
+def _bound_by(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds in its module."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name.partition(".")[0]
+    elif isinstance(node, _DEFINITIONS):
+        yield node.name
+    else:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                yield part.id
