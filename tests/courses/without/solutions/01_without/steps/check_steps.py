@@ -1,0 +1,11 @@
+import torch
+
+from grader.check import check, plain, same_values
+
+
+@check("C1", share=5, try_this="steps((2, 3, 4))")
+def check_random(student, rng):
+    """Strides of random shapes"""
+    for rank in (1, 2, 3):
+        shape = rng.sizes(rank)
+        same_values(plain(student.steps(shape)), torch.empty(shape).stride(), "the strides")
