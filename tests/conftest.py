@@ -60,7 +60,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     numbers = itertools.count(step=_LANES_OF_ONE)
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan()))))
+        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan(plain=True)))))
 
         def source(start: Start, plan: SandboxPlan) -> Source:
             usual = start is Start.FORK and plan.most is Level.FULL
