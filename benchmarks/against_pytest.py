@@ -1,166 +1,142 @@
-"""How much the separate processes cost: the same checks and submissions, three ways, side by side in one run.
+"""How much the separate processes cost in two exercises of the bundled course, next to plain pytest sessions.
 
-ours          lanes, each a check process, and a forked worker for each exercise of each submission
-unisolated    a plain `pytest -q` session in which the same checks call the student's module directly: no isolation
-process each  such a session for each submission
+Sides are `grade batch`, and a plain `pytest -q` session in which the same checks call the student's module directly,
+without any isolation (`unisolated.py`). Both are whole commands, start-up included, and take turns. The course is a
+copy of `predict_strides` and `fix_the_loop` without checks that measure speed, as these need workers, and without known
+wrong answers, as a plain session names none. As many checks must pass here as there.
 
-The three take turns, round by round, so that a slow moment of the machine hits all of them. Ratios are taken within a
-round; their median is printed with the smallest and largest. Checks that measure speed are left out, as they need
-workers; as many checks must pass here as there. The last ratio has our start-up in it, for as many submissions.
-
-    python benchmarks/against_pytest.py --rounds 5 --submissions 20 [--lanes 2]
-    taskset -c 0 python benchmarks/against_pytest.py --rounds 1 --submissions 200       # on one core
+    python benchmarks/against_pytest.py [--submissions 50] [--rounds 3] [--lanes 1 --lanes 2] [--against d2f5de22]
 """
 
 from __future__ import annotations
 
-import argparse
+import ast
+import json
 import os
 import re
-import statistics
-import subprocess
+import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+
+import builds
+import click
+import yaml
 
 from grader.course.answers import read_answer
 from grader.course.load import load_course
-from grader.grading.runtime import Runtime
-from grader.model import Exercise, Outcome, Verdict
-from grader.model.messages import Part, Setup, Start
-from grader.runner.lane import Lane
+from grader.model import Exercise, Verdict
 
-ROOT = Path(__file__).resolve().parents[1]
 IDS = ("predict_strides", "fix_the_loop")
+TARGETS = {1: 1.5, 2: 1.0}
+"""By number of lanes: our seconds as a ratio to those of `pytest -q`."""
 
-Only = dict[str, list[str]]
-Found = dict[str, list[Outcome]]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--submissions", type=int, default=20, help="in each round")
-    parser.add_argument("--processes", type=int, default=3, help="of them, how many get a process each")
-    parser.add_argument("--lanes", type=int, default=1)
-    options = parser.parse_args()
-    exercises = [exercise for exercise in load_course(ROOT).exercises if exercise.id in IDS]
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
-        submissions = make_submissions(exercises, Path(folder), options.submissions)
-        threads = opened.enter_context(ThreadPoolExecutor(options.lanes))
-        started = time.perf_counter()
-        runtime = opened.enter_context(Runtime(exercises, Setup(Start.FORK)))
-        lanes = [opened.enter_context(closing(runtime.open_lane())) for _ in range(options.lanes)]
-        list(threads.map(lambda lane: lane.collected, lanes))
-        start_up = time.perf_counter() - started
-        only = without_measures(lanes[0], exercises)
-        rounds = []
-        for number in range(options.rounds):
-            began = time.perf_counter()
-            shares = [submissions[place :: options.lanes] for place in range(options.lanes)]
-            found: Found = {}
-            for share in threads.map(lambda lane, own: grade_all(lane, exercises, own, only), lanes, shares):
-                found |= share
-            ours = (time.perf_counter() - began) / len(submissions)
-            passed = sum(row.verdict is Verdict.PASSED for rows in found.values() for row in rows)
-            seconds, also_passed = unisolated(exercises, Path(folder))
-            plain = seconds / len(submissions)
-            if passed != also_passed:
-                tell_others(found)
-                sys.exit(f"{passed} checks pass here, and {also_passed} without isolation")
-            few = submissions[: options.processes]
-            began = time.perf_counter()
-            for path in few:
-                with tempfile.TemporaryDirectory() as alone:
-                    Path(alone, path.name).symlink_to(path)
-                    unisolated(exercises, Path(alone))
-            each = (time.perf_counter() - began) / len(few)
-            rounds.append((ours, plain, each))
-            print(f"round {number + 1}: ours {ours:.3f} s, unisolated {plain:.3f} s, process each {each:.3f} s")
-    count = len(submissions)
-    print(f"start-up of ours {start_up:.2f} s; {len(exercises)} exercises a submission; lanes: {options.lanes}")
-    tell("ours / unisolated", [ours / plain for ours, plain, _ in rounds])
-    tell("process each / ours", [each / ours for ours, _, each in rounds])
-    tell("the same with our start-up", [count * each / (start_up + count * ours) for ours, _, each in rounds])
+SESSION = "pytest -q"
 
 
-def make_submissions(exercises: Sequence[Exercise], folder: Path, count: int) -> list[Path]:
-    """Submissions of right and wrong answers in turn, half of each."""
-    paths = []
+def make_course(folder: Path, exercises: Sequence[Exercise]) -> None:
+    """Copy exercises without checks that measure speed, and without known wrong answers."""
+    lines = ["title: Two exercises", "modules:"]
+    for exercise in exercises:
+        module = exercise.folder.parent.name
+        lines += [f"  - folder: {module}", f"    title: {module}", f"    exercises: [{exercise.id}]"]
+        for half in ("exercises", "solutions"):
+            own = Path(half, module, exercise.id)
+            left_out = shutil.ignore_patterns("wrong", "wrong.yaml", "right", "right.yaml", "__pycache__", "check_*")
+            shutil.copytree(builds.ROOT / own, folder / own, ignore=left_out)
+            for file in (builds.ROOT / own).glob("check_*.py"):
+                (folder / own / file.name).write_text(without_speed(file.read_text("utf-8")), "utf-8")
+        file = folder / "exercises" / module / exercise.id / "exercise.yaml"
+        keys = yaml.safe_load(file.read_text("utf-8"))
+        keys.pop("needs", None)  # exercises that are not copied
+        file.write_text(yaml.safe_dump(keys), "utf-8")
+    shutil.copy(builds.ROOT / "exercises" / "topics.yaml", folder / "exercises")
+    (folder / "course.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def without_speed(text: str) -> str:
+    """Return a check file without its checks of speed."""
+    tree = ast.parse(text)
+    tree.body = [node for node in tree.body if not _measures(node)]
+    return ast.unparse(tree)
+
+
+def _measures(node: ast.stmt) -> bool:
+    """Return whether a statement is a check of speed: `@check(..., category="performance")`."""
+    calls = [each for each in getattr(node, "decorator_list", ()) if isinstance(each, ast.Call)]
+    words = {word.arg: ast.unparse(word.value) for call in calls for word in call.keywords}
+    return words.get("category") == "'performance'"
+
+
+def make_class(folder: Path, exercises: Sequence[Exercise], count: int) -> None:
+    """Lay out submissions of wrong and right answers in turn."""
     for number in range(count):
-        path = folder / f"author{number}"
-        path.mkdir()
+        path = folder / f"author{number:04}"
+        path.mkdir(parents=True)
         for exercise in exercises:
             files = exercise.right if number % 2 else exercise.wrong
             answer = read_answer(exercise, files[number // 2 % len(files)])
             (path / exercise.file_name).write_bytes(answer.source)
-        paths.append(path)
-    return paths
 
 
-def without_measures(lane: Lane, exercises: Sequence[Exercise]) -> Only:
-    """By exercise the ids of the checks that measure nothing from outside: without isolation there is no outside."""
-    return {
-        exercise.id: [check.id for check in lane.checks_of(exercise) if check.category != "performance"]
-        for exercise in exercises
-    }
+def ours(build: builds.Build, work: Path, lanes: int, passed: Counter[str]) -> float:
+    """Grade the class by `grade batch`, note how many checks passed, and return the seconds."""
+    out = Path(tempfile.mkdtemp(dir=work)) / "out"
+    options: list[str | Path] = ["--out", out, "-j", str(lanes), "--course", work / "course", "-q"]
+    ran = builds.run(build.grade("batch", work / "class", *options), work, build.environment())
+    if ran.status:
+        raise click.ClickException(f"grade batch ended with {ran.status}:\n{ran.text}")
+    reports = [json.loads(file.read_text("utf-8")) for file in out.rglob("*.json")]
+    rows = [check for report in reports for item in report.get("exercises", ()) for check in item["checks"]]
+    passed[f"{build.name} on {lanes}"] = sum(row["verdict"] == Verdict.PASSED.value for row in rows)
+    return ran.wall
 
 
-def grade_all(lane: Lane, exercises: Sequence[Exercise], paths: Sequence[Path], only: Only) -> Found:
-    """What came of all checks, by author."""
-    return {path.name: grade(lane, exercises, path, only) for path in paths}
-
-
-def grade(lane: Lane, exercises: Sequence[Exercise], path: Path, only: Only) -> list[Outcome]:
-    """What came of all checks."""
-    found: list[Outcome] = []
-    for exercise in exercises:
-        files = {f"{exercise.id}.py": (path / f"{exercise.id}.py").read_bytes()}
-        found += lane.run(exercise, files, 0, part=Part(frozenset(only[exercise.id]), again=True)).outcomes
-    return found
-
-
-def tell_others(found: Mapping[str, Sequence[Outcome]]) -> None:
-    """Print the checks that did not pass, and why: one of them is not as it should be."""
-    for author, rows in found.items():
-        for row in rows:
-            if row.verdict is not Verdict.PASSED:
-                print(f"{author} {row.check} {row.verdict.value}: {row.detail or row.message}")
-
-
-def unisolated(exercises: Sequence[Exercise], folder: Path) -> tuple[float, int]:
-    """Seconds of a plain session for all submissions in a folder, without its start-up, and how many checks passed."""
+def unisolated(exercises: Sequence[Exercise], folder: Path, passed: Counter[str]) -> float:
+    """Run a plain session for all submissions in a folder, note how many checks passed, and return the seconds."""
     files = [str(path) for item in exercises for path in (item.shown_checks, item.hidden_checks) if path is not None]
-    own = [
-        "-c",
-        str(ROOT / "grader/session/pytest.ini"),
-        "--import-mode=importlib",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "unisolated",
-        *files,
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *own],
-        env=os.environ
-        | {"CLASS": str(folder), "PYTHONPATH": str(Path(__file__).parent), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    seconds, passed = re.search(r"^seconds (.*)", done.stdout, re.M), re.search(r"(\d+) passed", done.stdout)
-    if seconds is None or passed is None:
-        sys.exit(f"the plain session failed:\n{done.stdout}{done.stderr}")
-    return float(seconds[1]), int(passed[1])
+    ini = str(builds.ROOT / "grader" / "session" / "pytest.ini")
+    own = ["-c", ini, "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "unisolated", *files]
+    paths = os.pathsep.join((str(Path(__file__).parent), str(builds.ROOT)))
+    environment = os.environ | {"CLASS": str(folder), "PYTHONPATH": paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    ran = builds.run([sys.executable, "-m", "pytest", "-q", *own], environment=environment)
+    found = re.search(r"(\d+) passed", ran.text)
+    if found is None:
+        raise click.ClickException(f"the plain session failed:\n{ran.text}")
+    passed[SESSION] = int(found[1])
+    return ran.wall
 
 
-def tell(name: str, ratios: Sequence[float]) -> None:
-    print(f"{name}: median {statistics.median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
+@click.command(help=__doc__)
+@click.option("--submissions", default=50)
+@click.option("--lanes", multiple=True, type=int, default=(1, 2))
+@builds.rounds
+@builds.against
+def main(submissions: int, lanes: tuple[int, ...], rounds: int, against: tuple[str, ...]) -> None:
+    """Time all sides in turns."""
+    exercises = [exercise for exercise in load_course(builds.ROOT).exercises if exercise.id in IDS]
+    passed: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="two-exercises-") as folder, builds.opened(against) as found:
+        work = Path(folder)
+        make_course(work / "course", exercises)
+        make_class(work / "class", exercises, submissions)
+        sides: dict[str, Callable[[], float]] = {SESSION: partial(unisolated, exercises, work / "class", passed)}
+        for build in found:
+            sides |= {_name(build, count): partial(ours, build, work, count, passed) for count in lanes}
+        taken = builds.in_turns(sides, rounds)
+    if len(set(passed.values())) != 1:
+        raise click.ClickException(f"not as many checks pass on all sides: {dict(passed)}")
+    for count in lanes:
+        builds.ratio(taken, _name(found[0], count), SESSION, TARGETS.get(count))
+        for build in found[1:]:
+            builds.ratio(taken, _name(found[0], count), _name(build, count))
+
+
+def _name(build: builds.Build, lanes: int) -> str:
+    return f"{build.name} on {lanes} lane{'s'[: lanes - 1]}"
 
 
 if __name__ == "__main__":

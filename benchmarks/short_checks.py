@@ -1,13 +1,13 @@
 """A class with short checks, graded by `grade batch`, and by a plain pytest session without any isolation.
 
-Five exercises with four short checks each. Every other author hands in a wrong answer to each exercise. Both sides are
+Five exercises with four short checks each. Every other author hands in a wrong answer to each exercise. All sides are
 whole commands, start-up included, and take turns. The session is `pytest -q` on a file with the same checks, which
 imports each author's modules; nothing of this project is in it. It reports each failed check, as we do; `pytest -q
---tb=no`, which reports none, is timed as well. A last side is one such session for each author.
+--tb=no`, which reports none, is timed as well. A last side is one such session for each author, of which a few run.
 
-    python benchmarks/short_checks.py [--submissions 200] [--rounds 3] [--lanes 1 --lanes 2] [--single 5]
+    python benchmarks/short_checks.py [--submissions 200] [--rounds 3] [--lanes 1 --lanes 2] [--against d2f5de22]
 
-Prints for each round wall and CPU seconds, and at the end the medians of the ratios within the rounds. Both sides must
+Prints what each side took, round by round, and at the end the medians of the ratios within the rounds. All sides must
 find the same number of failures.
 """
 
@@ -16,16 +16,26 @@ from __future__ import annotations
 import csv
 import os
 import re
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import builds
 import click
+
+TARGETS = {1: 1.2, 2: 0.8}
+"""By number of lanes: our seconds as a ratio to those of `pytest -q`."""
+
+WRONG = 14
+"""How many checks of all exercises an author fails whose answers are all wrong."""
+
+SESSION = "pytest -q"
+SILENT = "pytest -q --tb=no"
+EACH = "pytest for each author"
 
 
 @dataclass(frozen=True)
@@ -154,85 +164,86 @@ def plain_tests() -> str:
     return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a command took: seconds by the clock, of all its processes, and how many checks failed."""
+def ours(build: builds.Build, work: Path, lanes: int, failures: int) -> float:
+    """Grade the class by `grade batch`, and return its seconds.
 
-    wall: float
-    cpu: float
-    failures: int
-
-
-def run(command: list[str], **environment: str) -> tuple[float, float, str]:
-    """Wall and CPU seconds of a whole command, and what it printed."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout + done.stderr
-
-
-def ours(work: Path, count: int, lanes: int) -> Cost:
-    """`grade batch` on the class."""
+    Raises:
+        click.ClickException: not every author was graded, or other checks failed than expected.
+    """
     out = Path(tempfile.mkdtemp(dir=work)) / "out"
-    command = [sys.executable, "-m", "grader", "batch", str(work / "class"), "--out", str(out), "-j", str(lanes)]
-    wall, cpu, text = run([*command, "--course", str(work / "course"), "-q"])
+    options: list[str | Path] = ["--out", out, "-j", str(lanes), "--course", work / "course", "-q"]
+    ran = builds.run(build.grade("batch", work / "class", *options), work, build.environment())
+    if ran.status:
+        raise click.ClickException(f"grade batch ended with {ran.status}:\n{ran.text}")
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
-    if len(rows) != count:
-        raise click.ClickException(f"{len(rows)} of {count} authors were graded:\n{text}")
-    lost = sum(float(row["possible"]) - float(row["earned"]) for row in rows)
-    return Cost(wall, cpu, round(lost))
+    lost = round(sum(float(row["possible"]) - float(row["earned"]) for row in rows))
+    authors = len(list((work / "class").iterdir()))
+    if (len(rows), lost) != (authors, failures):
+        raise click.ClickException(f"{lost} of {failures} failures, {len(rows)} of {authors} authors:\n{ran.text}")
+    return ran.wall
 
 
-def unisolated(work: Path, folder: Path, *options: str) -> Cost:
-    """A plain pytest session on a class."""
+def unisolated(work: Path, folder: Path, failures: int, *options: str) -> float:
+    """Run a plain pytest session on a class, and return its seconds."""
     own = ["-p", "no:cacheprovider", *options, str(work / "test_plain.py")]
-    command = [sys.executable, "-m", "pytest", "-q", *own]
-    wall, cpu, text = run(command, CLASS=str(folder), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    failed = re.search(r"(\d+) failed", text)
-    return Cost(wall, cpu, int(failed[1]) if failed else 0)
+    environment = os.environ | {"CLASS": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    ran = builds.run([sys.executable, "-m", "pytest", "-q", *own], work, environment)
+    failed = re.search(r"(\d+) failed", ran.text)
+    if int(failed[1] if failed else 0) != failures:
+        raise click.ClickException(f"pytest found other failures than {failures}:\n{ran.text}")
+    return ran.wall
+
+
+def for_each(work: Path, submissions: int) -> float:
+    """Run a plain session for each of a few authors, and return the seconds that it would take for the whole class."""
+    walls = []
+    for number, path in enumerate(sorted((work / "few").iterdir())):
+        own = Path(tempfile.mkdtemp(dir=work))
+        (own / path.name).symlink_to(path)
+        walls.append(unisolated(work, own, _failures(number + 1) - _failures(number)))
+    return statistics.mean(walls) * submissions
+
+
+def _failures(authors: int) -> int:
+    """Return how many checks fail in a class of so many authors."""
+    return authors // 2 * WRONG
 
 
 @click.command(help=__doc__)
 @click.option("--submissions", default=200)
-@click.option("--rounds", default=3)
 @click.option("--lanes", multiple=True, type=int, default=(1, 2))
-@click.option("--single", default=5, help="Of how many authors one session each is timed.")
-def main(submissions: int, rounds: int, lanes: tuple[int, ...], single: int) -> None:
-    """Time all sides in turn."""
-    ratios: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(prefix="short-checks-") as folder:
-        work = Path(folder)
+@click.option("--single", default=4, help="Of how many authors one session each is timed.")
+@builds.rounds
+@builds.against
+def main(submissions: int, lanes: tuple[int, ...], single: int, rounds: int, against: tuple[str, ...]) -> None:
+    """Time all sides in turns."""
+    with tempfile.TemporaryDirectory(prefix="short-checks-") as folder, builds.opened(against) as found:
+        work, failures = Path(folder), _failures(submissions)
         make_course(work / "course")
         make_class(work / "class", submissions)
         make_class(work / "few", single)
         _write(work / "test_plain.py", plain_tests())
-        for _ in range(rounds):
-            plain, silent = unisolated(work, work / "class"), unisolated(work, work / "class", "--tb=no")
-            for name, cost in (("pytest -q", plain), ("pytest -q --tb=no", silent)):
-                print(f"{name:18} {cost.wall:6.1f} s wall {cost.cpu:6.1f} s CPU, {cost.failures} failures")
-            for count in lanes:
-                mine = ours(work, submissions, count)
-                if mine.failures != plain.failures:
-                    raise click.ClickException(f"{mine.failures} checks failed, and {plain.failures} with pytest")
-                name = f"{count} lane{'s'[: count - 1]}"
-                print(f"{name:18} {mine.wall:6.1f} s wall {mine.cpu:6.1f} s CPU")
-                ratios.setdefault(f"{name} / pytest -q", []).append(mine.wall / plain.wall)
-                ratios.setdefault(f"{name} / pytest -q --tb=no", []).append(mine.wall / silent.wall)
-                each = _each(work, single) * submissions
-                ratios.setdefault(f"one pytest for each / {name}", []).append(each / mine.wall)
-    for name, found in ratios.items():
-        print(f"{name}: median {statistics.median(found):.2f} (from {min(found):.2f} to {max(found):.2f})")
+        sides: dict[str, Callable[[], float]] = {
+            SESSION: partial(unisolated, work, work / "class", failures),
+            SILENT: partial(unisolated, work, work / "class", failures, "--tb=no"),
+            EACH: partial(for_each, work, submissions),
+        }
+        sides |= {
+            _name(build, count): partial(ours, build, work, count, failures) for build in found for count in lanes
+        }
+        taken = builds.in_turns(sides, rounds)
+    for count in lanes:
+        mine = _name(found[0], count)
+        builds.ratio(taken, mine, SESSION, TARGETS.get(count))
+        builds.ratio(taken, mine, SILENT)
+        builds.ratio(taken, EACH, mine, 50 if count > 1 else None)
+        for build in found[1:]:
+            builds.ratio(taken, mine, _name(build, count), 0.5)
 
 
-def _each(work: Path, single: int) -> float:
-    """Seconds of a pytest session for one author, the mean of a few."""
-    walls = []
-    for path in sorted((work / "few").iterdir()):
-        own = Path(tempfile.mkdtemp(dir=work))
-        (own / path.name).symlink_to(path)
-        walls.append(unisolated(work, own).wall)
-    return statistics.mean(walls) if single else 0.0
+def _name(build: builds.Build, lanes: int) -> str:
+    return f"{build.name} on {lanes} lane{'s'[: lanes - 1]}"
 
 
 def _write(path: Path, text: str) -> None:

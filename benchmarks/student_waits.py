@@ -1,110 +1,127 @@
-"""What a student waits for: `grade` from Enter to the prompt, and `grade watch` from a save to its verdict.
+"""What a student waits for: a typed `grade` from Enter to the prompt, and `grade watch` from a save to its verdict.
 
-    python benchmarks/student_waits.py [--times 10] [EXERCISE]
+    python benchmarks/student_waits.py [--rounds 5] [--against d2f5de22] [EXERCISE]
 
-Cold starts are told as a ratio to `import torch` alone, taken in turns; a syntax error likewise, as it needs no torch.
-A save is timed from before the file is written until the line with the points was read, and told in milliseconds, as
-there is nothing to compare it with. DESIGN section 8 asks for at most 1.6 times, and 150 ms.
+Commands take turns with `import torch` alone and with a Python that does nothing. `cold` is graded without processes of
+an earlier command, and `warm` with them, if the build keeps any. A save is timed from before the file is written until
+the line with the points was read.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+import builds
+import click
+
+from grader.course.answers import read_answer
+from grader.course.load import find_exercises, load_course
+
+TORCH, NOTHING = "import torch", "python -c pass"
+COLD, WARM, SAVED, SYNTAX, HELP = "cold", "warm", "saved result", "a syntax error", "--help"
+TARGETS = {COLD: 1.15, WARM: 0.25}
+_WITHOUT_WARM = {"TENSORGRADE_WARM": "0"}
+"""Where nothing of an earlier command may be used; older builds, which keep nothing, do not know it."""
 
 
-def main() -> None:
-    """Measure, and print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("exercise", nargs="?", default="read_the_storage")
-    parser.add_argument("--times", type=int, default=10)
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        course = Path(folder, "course")
-        subprocess.run([sys.executable, "-m", "grader", "start", str(course)], check=True, capture_output=True)
-        file = next(course.glob(f"exercises/*/{asked.exercise}/{asked.exercise}.py"))
-        reference = next(ROOT.glob(f"solutions/*/{asked.exercise}/{asked.exercise}.py"))
-        cold(course, file, reference, asked.exercise, asked.times)
-        saved(course, file, reference, asked.exercise, asked.times)
+@click.command(help=__doc__)
+@click.argument("exercise", default="read_the_storage")
+@click.option("--saves", default=10, help="How many saves of each build are timed.")
+@builds.rounds
+@builds.against
+def main(exercise: str, saves: int, rounds: int, against: tuple[str, ...]) -> None:
+    """Time commands in turns, then saves."""
+    (found,) = find_exercises(load_course(builds.ROOT), exercise, ())
+    assert found.reference is not None
+    answer = read_answer(found, found.reference).source
+    python: dict[str, list[str]] = {NOTHING: [sys.executable, "-c", "pass"], TORCH: [sys.executable, "-c", TORCH]}
+    with tempfile.TemporaryDirectory(prefix="student-waits-") as folder, builds.opened(against) as every:
+        sides: dict[str, Callable[[], float]] = {}
+        files: dict[str, Path] = {}
+        for name, command in python.items():
+            sides[name] = partial(_seconds, command, every[0], Path(folder))
+        for build in every:
+            course = Path(folder, build.name.replace("/", "_"))
+            builds.run(build.grade("start", course), Path(folder), build.environment())
+            file = files[build.name] = next(course.glob(f"exercises/*/{found.id}/{found.id}.py"))
+            graded = partial(_graded, build, file, found.id)
+            sides |= {
+                f"{build.name}, {COLD}": partial(graded, answer, "--fresh", **_WITHOUT_WARM),
+                f"{build.name}, {WARM}": partial(graded, answer, "--fresh"),
+                f"{build.name}, {SAVED}": partial(graded, answer),
+                f"{build.name}, {SYNTAX}": partial(graded, b"def (:\n"),
+                f"{build.name}, {HELP}": partial(_seconds, build.grade("--help"), build, course),
+            }
+        taken = builds.in_turns(sides, rounds)
+        for build in every:
+            for what in (COLD, WARM, SAVED, SYNTAX):
+                builds.ratio(taken, f"{build.name}, {what}", TORCH, TARGETS.get(what))
+            builds.ratio(taken, f"{build.name}, {HELP}", NOTHING, 2.5)
+        for build in every[1:]:
+            for what in (COLD, WARM, SAVED, SYNTAX, HELP):
+                builds.ratio(taken, f"{every[0].name}, {what}", f"{build.name}, {what}")
+        watched = {build.name: _saved(build, files[build.name], found.id, answer, saves) for build in every}
+    for name, ms in watched.items():
+        print(f"{name}, save to verdict: median {statistics.median(ms):.0f} ms, longest {max(ms):.0f} ms")
 
 
-def cold(course: Path, file: Path, reference: Path, exercise: str, times: int) -> None:
-    """`grade EX` beside `import torch`, in turns."""
-    commands: dict[str, Callable[[], float]] = {
-        "import torch": lambda: seconds([sys.executable, "-c", "import torch"], course),
-        "grade, full marks": lambda: graded(course, file, reference.read_text(encoding="utf-8"), exercise, "--fresh"),
-        "the same, unchanged": lambda: graded(course, file, reference.read_text(encoding="utf-8"), exercise),
-        "grade, a syntax error": lambda: graded(course, file, "def (:\n", exercise),
-        "grade --help": lambda: seconds([sys.executable, "-m", "grader", "--help"], course),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(times):
-        for name, run in commands.items():
-            taken[name].append(run())
-    alone = statistics.median(taken["import torch"])
-    print(f"| {'what':<24} | median s | of `import torch` |\n|---|---|---|")
-    for name, found in taken.items():
-        print(f"| {name:<24} | {statistics.median(found):8.2f} | {statistics.median(found) / alone:17.2f} |")
+def _graded(build: builds.Build, file: Path, exercise: str, text: bytes, *options: str, **environment: str) -> float:
+    file.write_bytes(text)
+    return _seconds(build.grade(exercise, *options), build, file.parent, environment)
 
 
-def graded(course: Path, file: Path, text: str, *arguments: str) -> float:
-    """Seconds of one `grade`."""
-    file.write_text(text, encoding="utf-8")
-    return seconds([sys.executable, "-m", "grader", *arguments], course)
+def _seconds(command: list[str], build: builds.Build, cwd: Path, environment: Mapping[str, str] | None = None) -> float:
+    """Return the seconds of a command that may find a wrong answer, but not a fault of ours."""
+    ran = builds.run(command, cwd, build.environment(**(environment or {})))
+    if ran.status not in (0, 1):
+        raise click.ClickException(f"{' '.join(command)} ended with {ran.status}:\n{ran.text}")
+    return ran.wall
 
 
-def seconds(command: Sequence[str], course: Path) -> float:
-    """From the start of a command to its end."""
-    started = time.perf_counter()
-    subprocess.run(command, cwd=course, capture_output=True, check=False)
-    return time.perf_counter() - started
-
-
-def saved(course: Path, file: Path, reference: Path, exercise: str, times: int) -> None:
-    """Saves of a right answer, with a comment that differs."""
-    text = reference.read_text(encoding="utf-8")
-    file.write_text(text, encoding="utf-8")
+def _saved(build: builds.Build, file: Path, exercise: str, text: bytes, times: int) -> list[float]:
+    """Return the milliseconds from each save of a right answer, with a comment that differs, to its verdict."""
+    file.write_bytes(text)
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader", "watch", exercise],
-        cwd=course,
+        build.grade("watch", exercise),
+        cwd=file.parent,
+        env=build.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
     try:
-        wait_for(process.stdout, " points")
+        _wait_for(process.stdout, " points")
         taken = []
         for number in range(times):
             started = time.perf_counter()
             beside = file.with_suffix(".new")
-            beside.write_text(f"{text}\n# {number}\n", encoding="utf-8")
+            beside.write_bytes(text + f"\n# {number}\n".encode())
             os.replace(beside, file)
-            wait_for(process.stdout, " points")
+            _wait_for(process.stdout, " points")
             taken.append(1000 * (time.perf_counter() - started))
             time.sleep(0.3)
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
-    print(f"\nsave to verdict, {exercise}: median {statistics.median(taken):.0f} ms, longest {max(taken):.0f} ms")
+    return taken
 
 
-def wait_for(lines: Iterable[str], words: str) -> None:
+def _wait_for(lines: Iterable[str], words: str) -> None:
     """Read lines until one holds the words."""
     for line in lines:
         if words in line:
             return
-    raise RuntimeError("the watch has ended")
+    raise click.ClickException("the watch has ended")
 
 
 if __name__ == "__main__":
