@@ -1,7 +1,7 @@
 """The command `grade`: commands parse options, call one function of another package, and print.
 
 Their modules are imported when they are used, and import other packages inside of functions, so that `grade --help` and
-the first line of output are quick. A new command is a function of a module here, and a word in `_TABLE`.
+the first line of output are quick. A new command is a function of a module here, and a row in `GROUPS`.
 """
 
 from __future__ import annotations
@@ -13,25 +13,78 @@ from typing import Any
 
 import click
 
-from grader.model.errors import CourseError
-from grader.report.console import errors_as_lines
-
 _GRADE = "run"
 _GRADING = "[EXERCISE]..."
 
-_TABLE = {
-    "Start here": "start:student next:student open:student run:grade watch:student try:student hint:student "
-    "show:student list:student",
-    "Learning": "reset:student update:student pack:student drill:student break:student catch:student draw:student "
-    "trace:student doctor:doctor",
-    "Teaching": "batch:grade report:report similar:report diff:report export:report term:report gather:report "
-    "forget:report release:author",
-    "CI and authoring": "ci:author init-ci:author package:author clone:author new:author verify:author pages:author",
+GROUPS = {
+    "Start here": {
+        "start": ("student", "Copy the course into DIR, a new or empty folder."),
+        "next": ("student", "Show which exercise comes next, and where its file is."),
+        "open": ("student", "Open an exercise in your editor, by default the next one."),
+        "run": ("run", "Grade exercises, print what to fix, and say what to do next."),
+        "watch": ("student", "Grade an exercise each time you save its file."),
+        "try": ("student", "Run the lines that a failing check gives you to try."),
+        "hint": ("student", "Show the next of three hints; hints cost no points."),
+        "show": ("student", "Show the task of an exercise, by default of the next one."),
+        "list": ("student", "List the exercises with states and points."),
+    },
+    "Learning": {
+        "reset": ("student", "Restore the starter; your file stays beside it."),
+        "update": ("student", "Bring the course's corrections to your folder."),
+        "pack": ("student", "Pack a hand-in into one zip, and print a receipt."),
+        "drill": ("student", "Answer short questions with yes or no; the lines are run to see who is right."),
+        "break": ("student", "Plant a fault in your own solution, for you to find."),
+        "catch": ("student", "Try your own check on known wrong and right answers."),
+        "draw": ("student", "Draw how shapes broadcast, or how strides read a storage."),
+        "trace": ("student", "Draw what your code does on the simulated GPU."),
+        "doctor": ("doctor", "Check your course, this computer and its sandbox."),
+    },
+    "Teaching": {
+        "batch": (
+            "grade",
+            "Grade a folder of submissions: one for each author, or a download of Canvas, Moodle, Gradescope.",
+        ),
+        "report": ("report", "Show how the class graded into OUT did, and which answers no known mistake explains."),
+        "similar": (
+            "report",
+            "List pairs of submissions that have much code in common, in OUT/similar.html, to read side by side.",
+        ),
+        "diff": (
+            "report",
+            "Show what the last regrade into OUT changed, and what staff did, by overrides.csv and void checks.",
+        ),
+        "export": ("report", "Write a report in the format of another program."),
+        "term": (
+            "report",
+            "Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy.",
+        ),
+        "gather": ("report", "Make one gradebook of all reports below DIR."),
+        "forget": ("report", "Remove all that OUT has of an author: results, files, reports, pages, rows of tables."),
+        "release": ("author", "Write the students' copy of a course into DEST."),
+    },
+    "CI and authoring": {
+        "ci": ("author", "Grade a checkout in a CI job."),
+        "init-ci": ("author", "Write the files that a CI platform needs."),
+        "package": ("author", "Make a Gradescope autograder."),
+        "clone": (
+            "author",
+            "Clone the repositories of a class, which LIST names one a line, into DIR: a "
+            "folder for each, for grade batch.",
+        ),
+        "new": ("author", "Lay out a new exercise or a new course."),
+        "verify": (
+            "author",
+            "Prove that checks are right: starters earn nothing, right answers pass, wrong ones fail.",
+        ),
+        "pages": ("author", "Write pages about the course into DIR."),
+    },
 }
-GROUPS = {title: dict(word.split(":") for word in words.split()) for title, words in _TABLE.items()}
-"""The commands in the order of `grade --help`, each with its module: `diff:report` is `diff_command` in `report`."""
+"""The commands in the order of `grade --help`, each with its module and its sentence; so the help imports no command.
 
-COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+`diff` of `report` is `diff_command` there, whose own help begins with the same sentence.
+"""
+
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 
 
 _SAME = {"edit": ["open"], "test": [_GRADE], "version": ["--version"], "solution": ["show", "--reference"]}
@@ -54,12 +107,17 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of ours or of the course's becomes lines and an exit status."""
+        from grader.report.console import errors_as_lines
+
         with errors_as_lines():
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
         if args and args[0] in _INSTEAD:
+            from grader.model.errors import CourseError
+            from grader.report.console import errors_as_lines
+
             with errors_as_lines():
                 raise CourseError(_INSTEAD[args[0]])
         if args and args[0] in _SAME:
@@ -74,7 +132,7 @@ class _Commands(click.Group):
         """The commands in groups, then the options of grading, which has no name of its own."""
         width = len(_GRADING)
         for title, names in GROUPS.items():
-            rows = [(_GRADING if name == _GRADE else name, _command(name).get_short_help_str(10_000)) for name in names]
+            rows = [(_GRADING if name == _GRADE else name, text) for name, (_, text) in names.items()]
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], col_max=width)
         options = [item for item in (*_command(_GRADE).params, *self.get_params(ctx)) if isinstance(item, click.Option)]

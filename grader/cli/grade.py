@@ -1,4 +1,4 @@
-"""`grade [EXERCISE…]` grades the course in this folder, `grade batch DIR --out OUT` every submission in a folder."""
+"""What `grade [EXERCISE…]` does, whose options are in `run`, and `grade batch DIR --out OUT`."""
 
 from __future__ import annotations
 
@@ -36,21 +36,8 @@ POINTS_LOST = 1
 UNDECIDED = 3
 
 
-@click.command("run", hidden=True)
-@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
-@click.option("--submission", type=options.PATH, help="A folder, zip or file to grade; by default this course.")
-@click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
-@click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
-@options.staff
-@options.seed
-@click.option("--like", metavar="REPORT", help="Repeat the run of a report: its seed, limits, start and author.")
-@click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
-@click.option("--fresh", is_flag=True, help="Also run what has not changed since the last run.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, even if it passed.")
-@options.plain
-@options.workers("none")
-def run_command(
+def grade_here(
+    *,
     names: tuple[str, ...],
     submission: Path | None,
     json_path: str | None,
@@ -65,7 +52,7 @@ def run_command(
     plain: bool,
     workers: options.Workers,
 ) -> None:
-    """Grade exercises, print what to fix, and say what to do next."""
+    """Do what `grade [EXERCISE]...` does with these options, and end the process with its exit status."""
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
     from grader.model.messages import Start

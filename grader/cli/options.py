@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
-
-from grader.model import Broken, Course, Exercise, HandIn
-from grader.model.errors import CourseError
-from grader.report.console import print_error
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from grader.model import Broken, Course, Exercise, HandIn
     from grader.model.messages import Setup
 
 Function = Callable[..., None]
@@ -163,6 +161,8 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The exercises and modules of the course in this folder that begin so, for a shell."""
+    from grader.model.errors import CourseError
+
     rows: dict[str, str] = {}
     # In the middle of a line there is no place to say what is wrong with a course.
     with suppress(CourseError, OSError):
@@ -174,12 +174,17 @@ def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: s
 
 
 def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(name, help=text) for name, text in rows.items() if name.startswith(incomplete)]
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The same; before the first name commands, too, and after one the rules of that exercise."""
+    from click.shell_completion import CompletionItem
+
     from grader.cli import COMMANDS
+    from grader.model.errors import CourseError
 
     items, names = complete_exercises(ctx, param, incomplete), ctx.params.get("names") or ()
     if not names:
@@ -240,6 +245,8 @@ def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None =
 
 def print_broken(broken: Sequence[Broken]) -> None:
     """Name exercises that cannot be used, and what is wrong with them, beside the output of a command."""
+    from grader.report.console import print_error
+
     for item in broken:
         for line in (*item.problems, f"{item.id} is left out until this is fixed"):
             print_error(line)
@@ -251,6 +258,8 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
     Raises:
         CourseError: the course has no hand-in of that name.
     """
+    from grader.model.errors import CourseError
+
     if name is None:
         return None
     handins = {handin.id: handin for handin in course.handins}

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from support import COURSES, RIGHT, TOTAL, WarmGrade, written
 
-from grader.cli import main
+from grader.cli import GROUPS, main
 from grader.model.errors import CourseError
 from grader.model.messages import Start
 
@@ -220,6 +221,27 @@ def test_light_commands_import_neither_torch_nor_pytest(home: Path) -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=home, capture_output=True, text=True, check=True)
     assert ran.stderr == "[]\n" * 5
+
+
+def test_help_imports_nothing_that_grades() -> None:
+    """`grade --help` is answered without the course's files, their types, or any command but the one without a name."""
+    code = (
+        "import sys\nfrom grader.cli import main\nmain(['--help'], standalone_mode=False)\n"
+        "own = sorted(name for name in sys.modules if name.startswith('grader'))\n"
+        "others = [name for name in ('pydantic', 'yaml', 'torch', 'numpy', 'ssl') if name in sys.modules]\n"
+        "print(*own, *others, file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stderr.split() == ["grader", "grader.cli", "grader.cli.options", "grader.cli.run"]
+
+
+def test_help_has_the_sentence_of_each_command() -> None:
+    """The list of commands says of each what its own help says first."""
+    for group in GROUPS.values():
+        for name, (module, sentence) in group.items():
+            command = main.get_command(click.Context(main), name)
+            assert command is not None, (name, module)
+            assert command.get_short_help_str(10_000) == sentence
 
 
 def test_completion(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

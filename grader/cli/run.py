@@ -1,0 +1,58 @@
+"""`grade [EXERCISE…]`: its options. They are a part of `grade --help`, so this module imports nothing that grades."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli import options
+
+
+@click.command("run", hidden=True)
+@click.argument("names", metavar="[EXERCISE]... [RULE]...", nargs=-1, shell_complete=options.complete_grade)
+@click.option("--submission", type=options.PATH, help="A folder, zip or file to grade; by default this course.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON; - for standard output.")
+@click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
+@options.staff
+@options.seed
+@click.option("--like", metavar="REPORT", help="Repeat the run of a report: its seed, limits, start and author.")
+@click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
+@click.option("--fresh", is_flag=True, help="Also run what has not changed since the last run.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, even if it passed.")
+@options.plain
+@options.workers("none")
+def run_command(
+    names: tuple[str, ...],
+    submission: Path | None,
+    json_path: str | None,
+    html_path: str | None,
+    staff: bool,
+    seed: int | None,
+    like: str | None,
+    stops: bool,
+    fresh: bool,
+    quiet: bool,
+    verbose: bool,
+    plain: bool,
+    workers: options.Workers,
+) -> None:
+    """Grade exercises, print what to fix, and say what to do next."""
+    from grader.cli.grade import grade_here
+
+    grade_here(
+        names=names,
+        submission=submission,
+        json_path=json_path,
+        html_path=html_path,
+        staff=staff,
+        seed=seed,
+        like=like,
+        stops=stops,
+        fresh=fresh,
+        quiet=quiet,
+        verbose=verbose,
+        plain=plain,
+        workers=workers,
+    )
