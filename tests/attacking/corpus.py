@@ -14,6 +14,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "attacks"
 LEVELS = ("none", "reduced", "full")
 """Levels of confinement, the weakest first."""
 
+_HOW_IT_FAILS = "it may fail to load, or not: `message` must say how, or else it proves nothing once it no longer loads"
 _BYTES = {"bom": b"\xef\xbb\xbf", "crlf": b"\r\n", "cr": b"\r"}
 
 
@@ -40,8 +41,10 @@ class Attack:
         repeat: texts of the module, and what stands there instead how many times.
         links: symbolic links to plant, by path; "{course}" and "{neighbour}" stand for folders.
         odd: special files to plant by path: missing, fifo, socket, device, folder, unreadable.
+        made: files to plant, by path: how each begins, what is repeated then how many times, and how it ends.
         large: files of that many bytes to plant, by path.
         many: numbers of empty files to plant, by a pattern of their path.
+        deep: names of folders, and how many of them stand inside one another, with a module in the last.
     """
 
     name: str
@@ -61,8 +64,15 @@ class Attack:
     repeat: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
     odd: Mapping[str, str] = field(default_factory=dict)
+    made: Mapping[str, tuple[str, str, int, str]] = field(default_factory=dict)
     large: Mapping[str, int] = field(default_factory=dict)
     many: Mapping[str, int] = field(default_factory=dict)
+    deep: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether its module loads. Where it does not, no check was attacked: that must be what the attack is about."""
+        return not any("error" in verdict.split("|") for verdict in self.verdicts.values())
 
     def holds_at(self, level: str) -> bool:
         """Whether it can be run, and what must come of it asked for, at a level of confinement."""
@@ -87,6 +97,9 @@ def read_attack(path: Path) -> Attack:
         raise ValueError(f"{path.name}: more than one module says what must come of it")
     if unknown := set(told) - {item.name for item in fields(Attack)}:
         raise ValueError(f"{path.name}: unknown keys {', '.join(sorted(unknown))}")
+    attack_verdicts = [verdict.split("|") for verdict in told.get("verdicts", {}).values()]
+    if any("error" in each and len(each) > 1 for each in attack_verdicts) and not told.get("message"):
+        raise ValueError(f"{path.name}: {_HOW_IT_FAILS}")
     others = {place: text.encode("utf-8", "surrogateescape") for place, text in told.pop("files", {}).items()}
     attack = Attack(path.stem, title, {}, **told)
     module = _encoded(files.pop(name), attack)

@@ -164,17 +164,22 @@ def _likely_places() -> list[str]:
 
 def _signs(folders: list[str]) -> dict[str, str]:
     """Size and times of every file, which nobody can set back all of."""
-    signs = {}
-    for top in folders:
-        for folder, names, files in os.walk(top):
-            names[:] = [name for name in names if name != "site-packages" or folder == top]
-            for name in files:
-                path = os.path.join(folder, name)
-                try:
-                    status = os.lstat(path)
-                except OSError:
-                    continue
-                signs[path] = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_mode:o}"
+    signs, todo = {}, list(folders)
+    while todo:  # without a call for each level: an attack hands in a thousand of them
+        folder = todo.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                todo += [entry.path] if entry.name != "site-packages" or folder in folders else []
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            signs[entry.path] = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_mode:o}"
     return signs
 
 

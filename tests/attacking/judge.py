@@ -46,6 +46,8 @@ def _problems_with_exercise(attack: Attack, report: Report) -> Iterator[str]:
             yield f"{id} is {checks[id]['verdict']}, expected {verdict}: {_told(checks[id])}"
         elif (checks[id]["earned"] > 0) != (checks[id]["verdict"] == "passed"):
             yield f"{id} is {checks[id]['verdict']} and earns {checks[id]['earned']}"
+    if attack.is_loaded and (unloaded := [check for check in checks.values() if check["verdict"] == "error"]):
+        yield f"it does not load, so that it attacks nothing: repair the attack: {_told(unloaded[0])}"
     lost = [check for check in exercise["checks"] if check["verdict"] != "passed"]
     for key in ("message", "detail"):
         wanted = getattr(attack, key)

@@ -90,6 +90,8 @@ def run_corpus(
     for number in range(times):
         run.grade_classes([f"beside{place}.{number}" for place in range(classes)], chosen)
     # Where classes share a busy machine an exercise may be too slow for its limit, which tells nothing of an attack.
+    for attack in chosen:  # a class that was not judged, such as one whose batch ended early, shows nothing
+        run.findings.attacks.setdefault(attack.name, ["it was not judged; see what is wrong outside"])
     if late := [attack for attack in chosen if _was_late(run.findings.attacks[attack.name])]:
         for attack in late:
             run.findings.attacks[attack.name] = []

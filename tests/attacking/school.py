@@ -69,6 +69,8 @@ def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -
     (folder / f"{CONTROL}.py").write_bytes(honest.read_bytes())
     for name, text in attack.files.items():
         _place(folder, name).write_bytes(text)
+    for name, (begin, part, times, end) in attack.made.items():
+        _place(folder, name).write_text(begin + part * times + end, encoding="utf-8")
     for name, size in attack.large.items():
         _place(folder, name).write_bytes(b"#" + b"\xc3\xa9" * (size // 2) + b"\n")
     for name, target in attack.links.items():
@@ -77,8 +79,21 @@ def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -
     for pattern, count in attack.many.items():
         for number in range(count):
             _place(folder, pattern.format(number)).touch()
+    for name, levels in attack.deep.items():
+        _plant_deep(folder, name, levels)
     for name, kind in attack.odd.items():
         _ODD[kind](_place(folder, name))
+
+
+def _plant_deep(folder: Path, name: str, levels: int) -> None:
+    """Make folders in folders, deeper than a path can be written, with a module in the last."""
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=here)
+        above, here = here, os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
+        os.close(above)
+    os.close(os.open("deep.py", os.O_WRONLY | os.O_CREAT, dir_fd=here))
+    os.close(here)
 
 
 def _place(folder: Path, name: str) -> Path:

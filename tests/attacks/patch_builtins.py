@@ -2,7 +2,7 @@ r"""Replaces builtins by what always agrees. It hurts itself only: even its hone
 
 ---
 exercise: double
-verdicts: {all: failed|crashed|error}
+verdicts: {all: failed|crashed}
 """
 
 import builtins
