@@ -25,7 +25,7 @@ from grader.grading.secret import secret_in
 from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed
 from grader.model.errors import CourseError, GraderError
-from grader.model.files import to_json
+from grader.model.files import sync, to_json
 
 FILE = "journal.sqlite"
 _SECRET_FILE = "seed"  # noqa: S105  its name
@@ -101,6 +101,7 @@ class Journal(Store):
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         self._root = Path()
+        self._named = False
 
     def begin(self, options: str, root: Path, handin: str | None = None) -> None:
         """Begin a run; what is written from now on belongs to it.
@@ -113,6 +114,19 @@ class Journal(Store):
         values = (now(), options, handin)
         self.run = self.insert("INSERT INTO runs (started, options, handin) VALUES (?, ?, ?)", values)
         self._root = root
+
+    def sync(self) -> None:
+        """Have all on the disk that was written down by now, so that a power cut takes nothing of it.
+
+        SQLite itself does that when it takes the log of its changes over into the file, and when that is closed.
+        """
+        path = Path(self.execute("PRAGMA database_list")[0][2])
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists():
+            sync(log)
+            if not self._named:
+                sync(path.parent)
+                self._named = True
 
     def started(self, run: int) -> str:
         """When a run began."""
@@ -255,7 +269,8 @@ def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float
             os.chmod(path, 0o600)
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")  # nothing is lost when this process is killed
+            # Nothing is lost when this process is killed; by a power cut nothing of what came before `Journal.sync`.
+            connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN EXCLUSIVE")
             if not prepare(connection, _TABLES):
                 raise GraderError(f"the journal is of another version than {VERSION}; grade into a new folder")
@@ -331,6 +346,7 @@ def _take_in_shards(out: Path, whole: Journal) -> None:
     for file in sorted(path.name for path in out.iterdir() if _OF_A_SHARD.fullmatch(path.name)):
         with open_journal(out, file=file) as journal:
             whole.take_over(journal)
+            whole.sync()
             # While it is locked: whoever opens it now is refused, as the whole journal is locked, too.
             for end in ("", "-wal", "-shm"):
                 (out / f"{file}{end}").unlink(missing_ok=True)

@@ -299,6 +299,8 @@ class _Batch:
         noted = Noted(submission.author, authors, submission.digest, at, own.handed.late)
         self.journal.note_submission(noted)
         self._count(own)
+        if own.is_new and not own.open:
+            self.journal.sync()  # before anybody reads that it is graded
         report = report_of(self.plan, self.journal, noted, self.rules)
         if report is not None:
             self.place.write_report(report, staff=self.order.staff)

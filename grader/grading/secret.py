@@ -38,7 +38,7 @@ def secret_in(path: Path) -> bytes:
     """
     if not path.exists():
         # Whole or not at all: without it, nothing that was graded could be graded in the same way again.
-        write_whole(path, new_secret())
+        write_whole(path, new_secret(), durable=True)
         path.chmod(0o600)
     if (secret := _secret_of(_text_of(path))) is None:
         raise GraderError(f"{path} does not hold the batch's secret; restore it, or grade into a new folder")

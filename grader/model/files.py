@@ -155,10 +155,15 @@ def read_limited(path: Path, most: int) -> bytes:
     return data
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     """Replace a file in one step, so that a reader finds the old text or the new.
 
     A device or a pipe, such as /dev/stdout, is written to and never replaced.
+
+    Args:
+        path: of the file.
+        content: of it.
+        durable: whether a power cut after this call leaves it there. What can be made again does not need that.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     if path.exists() and not path.is_file():
@@ -168,10 +173,25 @@ def write_whole(path: Path, content: str | bytes) -> None:
     draft = path.with_name(path.name + DRAFT)
     try:
         draft.write_bytes(data)
+        if durable:
+            sync(draft)
         os.replace(draft, path)
+        if durable:
+            sync(path.parent)
     except OSError:
         draft.unlink(missing_ok=True)  # on a full disk an incomplete draft helps nobody
         raise
+
+
+def sync(path: Path) -> None:
+    """Have a file on the disk, or the names in a folder: what the system keeps in memory is lost by a power cut."""
+    if sys.platform == "win32" and path.is_dir():  # NTFS writes names down itself; a folder cannot be opened there
+        return
+    descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

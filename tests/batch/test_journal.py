@@ -13,10 +13,11 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from batch.power import grade_until_a_cut
 from batch.pretend import PretendClass
 
 from grader.batch import book
-from grader.batch.journal import FILE, open_journal
+from grader.batch.journal import FILE, Journal, Shard, open_journal, open_run
 from grader.intake.collect import collect
 from grader.intake.contents import Handed
 from grader.model import Course, Verdict
@@ -64,6 +65,38 @@ def test_killed_at_any_moment(tiny: Course, tmp_path: Path) -> None:
         twice = "SELECT author, exercise, count(*) FROM results WHERE outcomes NOT LIKE '%inconclusive%'"
         assert journal.execute(f"{twice} GROUP BY author, exercise HAVING count(*) > 1").fetchall() == []
     journal.close()
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_power_cut_takes_nothing_that_was_told(tiny: Course, tmp_path: Path, after: int) -> None:
+    """Whoever was told of is not graded again, with the same secret; the end is that of a batch without a cut."""
+    made = PretendClass.of(tiny, tmp_path, 10, VERDICTS[:3])
+    (made.out / "seed").unlink()
+    assert grade_until_a_cut(made, after)
+    secret = (made.out / "seed").read_text()
+    with sqlite3.connect(made.out / FILE) as journal:
+        assert journal.execute("SELECT count(*) FROM submissions").fetchall()[0][0] >= after
+    journal.close()
+    summary = made.grade()
+    assert summary.saved >= 2 * after
+    assert (made.out / "seed").read_text() == secret
+    assert len(made.rows()) == 10
+    again = made.grade()
+    assert (again.graded, again.saved) == (0, summary.graded + summary.saved)
+
+
+def test_shards_are_removed_after_they_are_on_the_disk(
+    tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole journal is synced before the journal of a shard goes: a power cut between the two loses nothing."""
+    made, events = PretendClass.of(tiny, tmp_path, 4, VERDICTS), list[str]()
+    made.grade(shard=Shard(1, 2))
+    sync, unlink = Journal.sync, Path.unlink
+    monkeypatch.setattr(Journal, "sync", lambda self: (events.append("sync"), sync(self)))
+    monkeypatch.setattr(Path, "unlink", lambda self, **how: (events.append(self.name), unlink(self, **how)))
+    with open_run(made.out, None, "", made.folder, []) as (journal, _):
+        assert len(journal.submissions()) == 2
+    assert events[:2] == ["sync", "journal-1-of-2.sqlite"]
 
 
 def test_the_same_command_again_grades_nothing(pretend: PretendClass) -> None:
