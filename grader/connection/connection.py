@@ -297,7 +297,8 @@ class Connection:
             raised = raised_by_student(error)
             if raised is None:
                 raise
-            self._unloadable = does_not_load(self.module, raised, self.folder, before=self._has_loaded)
+            source = self.files.get(raised.lines[-1].file if raised.lines else f"{self.module}.py", b"")
+            self._unloadable = does_not_load(self.module, raised, self.folder, source, before=self._has_loaded)
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
         match answer:

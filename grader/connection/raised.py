@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.model import Verdict
-from grader.model.endings import CheckFailed, NotUsable, Public, WorkerLost, carets, say
+from grader.model.endings import UNRESOLVED, CheckFailed, NotUsable, Public, WorkerLost, carets, merge_line, say
 from grader.wire.frames import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)
@@ -23,6 +23,7 @@ _MOST_NAME = 300
 _SHOWN_FRAMES = 3
 _LONGEST = 400
 _LONGEST_LINE = 200
+_SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 _WRONG = "an exception is described wrongly"
 
 
@@ -177,12 +178,22 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
     return texts
 
 
-def does_not_load(module: str, raised: Raised, folder: str, *, before: bool) -> NotUsable:
-    """How a check ends if a file does not load; `before`: although it has loaded before."""
+def does_not_load(module: str, raised: Raised, folder: str, source: bytes = b"", *, before: bool) -> NotUsable:
+    """How a check ends if a file does not load.
+
+    Args:
+        module: its name.
+        raised: what it raised.
+        folder: where the files lie, as the student types it; "" if that is unknown.
+        source: the file in which that was raised.
+        before: whether it has loaded before.
+    """
     what = f"your {module}.py"
     head = left_over(raised, what) or f"{what} does not load: {shown(raised)}"
     if raised.builtin == "SystemExit":
         head = f"{what} ends itself while it loads, by exit(), sys.exit() or SystemExit; remove that call"
+    if raised.builtin in _SYNTAX_ERRORS and merge_line(source):
+        head = f"{what} does not load: {UNRESOLVED}"
     below = carets(raised.lines[-1].text.rstrip("\n"), *raised.caret) if raised.caret and raised.lines else []
     story = "\n".join([head, *shown_lines(raised.lines, folder), *below])
     # The reason may be shown in full, as no hidden input is known yet; if the file has loaded before, one may be.

@@ -248,6 +248,8 @@ def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], labe
         if not 0 < line <= len(origins):
             return match[0]
         cell, inner = origins[line - 1]
+        if not cell:  # of a script that was a notebook
+            return f"{file_name}, line {inner}"
         return f"{label.format(cell)}, line {inner}"
 
     return re.sub(rf"\"?(?:[^\s\"']{{0,200}}/)?{re.escape(file_name)}\"?, line (\d{{1,7}})", named, text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import re
 import stat
 import tarfile
 import zipfile
@@ -40,8 +41,13 @@ MOST_PYTHON, _MOST_TEXT, _MOST_PACKED = 1 << 20, 8 << 20, 32 << 20
 """How large files may be; a notebook has pictures in it."""
 
 _CODE = (*PYTHON, ".pyw", NOTEBOOK)
+_CODE_IN = re.compile(r"(.+?)\.(?:py|pyw|ipynb)(?![a-z]).*", re.IGNORECASE | re.DOTALL)
+"""A name that goes on behind the ending of code: `double.py.html`, `double.py.bak`, `double.py (1)`, `double.py3`."""
 _WRAPPED = (".txt", ".text", ".html", ".htm", ".download", ".json")
 """What browsers, Jupyter and mail programs put behind the name of a file that is text."""
+
+_TEXTS = (".json", ".txt", ".text", ".download")
+"""How a file ends that may be code under any name; its content says whether it is."""
 
 _MISTAKEN = (".docx", ".doc", ".odt", ".rtf", ".pdf", ".pages")
 """What a file may be that its author takes for the answer, if it has the name of an exercise."""
@@ -193,13 +199,14 @@ def is_junk(name: str) -> bool:
 def code_stem(name: str) -> tuple[str, bool]:
     """A name without how it ends, and whether that is how code ends: of `double.py.html` it is `double`, and True.
 
-    Without any ending of a text it is "", and False.
+    With an ending of anything but a text it is "", and False.
     """
+    if not is_packed(name) and (match := _CODE_IN.match(name)):
+        return match[1], True
     stem = name
     while ending := next((end for end in (*_WRAPPED, *_MISTAKEN) if stem.lower().endswith(end)), ""):
         stem = stem[: -len(ending)]
-    code = next((end for end in _CODE if stem.lower().endswith(end)), "")
-    return (stem[: -len(code)], True) if code else (stem if stem != name else "", False)
+    return (stem if stem != name or "." not in name else "", False)
 
 
 def is_code(name: str) -> bool:
@@ -208,8 +215,8 @@ def is_code(name: str) -> bool:
 
 
 def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
-    """Whether a file is looked at: also JSON, which may be a notebook, and a text with an exercise's name."""
-    return is_code(name) or name.lower().endswith(".json") or (bool(code_stem(name)[0]) and is_answer(name))
+    """Whether a file is looked at: code, a text that may be some, and what has an exercise's name."""
+    return is_code(name) or name.lower().endswith(_TEXTS) or (bool(code_stem(name)[0]) and is_answer(name))
 
 
 def most_bytes(name: str) -> int:

@@ -18,6 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 from grader.intake.match import LARGEST, syntax_error
+from grader.model.endings import merge_line
 
 _BODY_RUNS = ("time", "timeit", "capture", "prun")
 """Magics of a whole cell that run its body as Python."""
@@ -105,6 +106,8 @@ def python_of(source: str) -> Code:
         return Code(tuple(whole), numbers)
     if written := _written(whole):
         return Code(("",) * len(whole), numbers, tree=ast.Module([], []), written=written)
+    if merge_line(source.encode("utf-8", "replace")):  # IPython would take its lines for prompts
+        return Code(tuple(whole), numbers)
     text, left_out = _without_cell_magics(source)
     if text and parsed(text) is None:
         text = _with_calls(text)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.course.answers import is_starter
 from grader.course.layout import Places, is_course, is_ours
 from grader.intake import match
 from grader.intake.archive import is_packed
-from grader.intake.cells import listed, python_of
 from grader.intake.code import fault
 from grader.intake.contents import LATE, Contents, Handed, Unmatched
 from grader.intake.match import Version, named
-from grader.intake.notebook import Module, modules_of, written_files
+from grader.intake.notebook import Module, exported, module_of_script, modules_of, written_files
 from grader.model import Exercise, Submission
 from grader.model.report import ExerciseFiles
 
@@ -39,6 +38,7 @@ class _Candidate:
         rank: how strong the signs are that it is of the exercise: 0 for its name, with functions of it, or a text that
             does not show what it defines; 1 for all its functions; 2 for its name alone.
         notes: what was left out of it.
+        lines: of each line of the source, cell 0 and the line of the file, where the two differ.
     """
 
     path: PurePosixPath
@@ -48,6 +48,7 @@ class _Candidate:
     module: Module | None = None
     rank: int = 0
     notes: tuple[str, ...] = ()
+    lines: tuple[tuple[int, int], ...] = ()
 
 
 def submissions_of(
@@ -153,10 +154,11 @@ def _of_file(
         return _in_notebook(path, data, course), "no cell in it says which exercise it is of"
     if is_ours(path.name):
         return {}, ""
-    source, notes = _without_magics(data)
+    script = exported(data)
+    source = data if script is None else script.text.encode("utf-8", "replace")
     name, known = named(path.name, course), match.given(source)
     ids, why = match.by_contents(source, course)
-    own = {id: _Candidate(path, source, "by the functions that it defines", rank=1, notes=notes) for id in ids}
+    own = {id: _Candidate(path, source, "by the functions that it defines", rank=1) for id in ids}
     if name:
         exercise = next(item for item in course if item.id == name.exercise)
         wanted = match.starter_names(exercise)
@@ -165,18 +167,18 @@ def _of_file(
         # Where exercises share functions, the name says which of them it is.
         others = {id for id in own if any(wanted & match.starter_names(item) for item in course if item.id == id)}
         own = {id: one for id, one in own.items() if id not in others}
-        own[name.exercise] = _Candidate(path, source, how, name.version, rank=0 if is_its else 2, notes=notes)
+        own[name.exercise] = _Candidate(path, source, how, name.version, rank=0 if is_its else 2)
+    if script is not None:
+        own = {item.id: _needed_of(data, own[item.id], item, course) for item in course if item.id in own}
     return own, why
 
 
-def _without_magics(data: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """A Python file without calls of IPython, which Jupyter's "Executable Script" has; and what was left out."""
-    if b"get_ipython" not in data:
-        return data, ()
-    code = python_of(data.decode("utf-8", "replace"))
-    if not code.left_out:
-        return data, ()
-    return code.text.encode(), (f"left out {listed(code.left_out)}, which only a notebook can run",)
+def _needed_of(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
+    """A notebook that was saved as a script, with what the exercise needs of it, as of the notebook itself."""
+    if is_starter(exercise, one.source):
+        return one
+    module = module_of_script(data, exercise, course)
+    return replace(one, source=module.source, lines=tuple(module.origins), notes=tuple(module.notes))
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
@@ -192,21 +194,27 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
     for id, module in modules_of(data, path.name, course).items():
         # Cells that were not touched are the starter, also if those of all exercises were changed.
         source = module.own if is_starter(known[id], module.own) else module.source
-        candidates[id] = _Candidate(path, source, "a notebook", version, module)
+        rank = 1 if name and name.exercise != id else 0
+        candidates[id] = _Candidate(path, source, "a notebook", version, module, rank)
     return candidates
 
 
 def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
     """The files beside or below the one at the course's place: copies and attempts, which never count in its place.
 
-    Where that one was not touched, this holds in a student's own folder; in a download, it is the starter, and the
-    answer may lie beside it.
+    The course's folder may lie in another one, or in an archive. Where the file at its place was not touched, this
+    holds in a student's own folder; in a download, it is the starter, and the answer may lie beside it.
     """
-    home = PurePosixPath(Places.of(exercise).starter.as_posix())
-    answer = next((one for one in candidates if one.path == home and one.module is None), None)
-    if answer is None or (is_starter(exercise, answer.source) and not is_own):
-        return []
-    return [one for one in candidates if one is not answer and one.path.is_relative_to(home.parent)]
+    home = Places.of(exercise).starter.parts
+    answers = [
+        one
+        for one in candidates
+        if one.path.parts[-len(home) :] == home
+        and one.module is None
+        and (not is_starter(exercise, one.source) or (is_own and len(one.path.parts) == len(home)))
+    ]
+    places = [one.path.parent for one in answers]
+    return [one for one in candidates if one not in answers and any(map(one.path.is_relative_to, places))]
 
 
 def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
@@ -272,7 +280,7 @@ def _files_of(
         {exercise.file_name: one.source, **_siblings(contents, one, {other.path for other in own})},
         path,
         notes=tuple(_notes(exercise, one, own, contents, late=late)),
-        cells=tuple(one.module.origins) if one.module else (),
+        cells=tuple(one.module.origins) if one.module else one.lines,
         untouched=untouched,
         error="" if untouched else match.load_error(one.source, exercise.file_name, typed),
         place=match.place_in(one.source, Path(os.path.relpath(path, root)).as_posix()) if is_file and root else None,

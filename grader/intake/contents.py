@@ -238,7 +238,7 @@ class Contents:
             elif where not in seen:
                 seen.add(where)
                 yield entry
-        yield from sorted(code, key=lambda one: (not self._is_answer(one.name), one.place))
+        yield from sorted(code, key=lambda one: (not self._is_answer(one.name), not is_code(one.name), one.place))
         yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
 
     def _is_candidate(self, name: str) -> bool:
@@ -276,16 +276,22 @@ class Contents:
             return
         if why := kinds.why_neither(data):
             raise SubmissionError(why)
-        is_notebook = path.name.lower().endswith(NOTEBOOK) or kinds.is_notebook(data)
+        is_notebook = kinds.is_notebook(data) or (
+            path.name.lower().endswith(NOTEBOOK) and not kinds.defines_something(data)
+        )
         if not is_notebook and len(data) > MOST_PYTHON:
             raise SubmissionError(f"it is larger than {MOST_PYTHON // 1024} KiB")
-        if not is_notebook and not is_code(path.name) and not self._is_answer(path.name):
+        if not is_notebook and not self._is_meant_as_code(path.name) and not kinds.defines_something(data):
             raise SubmissionError(_NEITHER)
         while path in self.files:  # two things of one author, laid side by side
             path = path.with_name(f"{path.stem} (1){path.suffix}")
         self.files[path], self.disk[path] = data, disk
         if is_notebook:
             self.notebooks.add(path)
+
+    def _is_meant_as_code(self, name: str) -> bool:
+        """Whether a file's name alone says that it is Python, so that its author reads why it is not."""
+        return is_code(name) or ("." in name and self._is_answer(name))
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
         self._archives += 1

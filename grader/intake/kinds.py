@@ -6,8 +6,10 @@ meant to hand in. Of those the author reads what they are, and how to get the ri
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import warnings
 import zipfile
 from typing import Any
 
@@ -32,6 +34,9 @@ _IN_ZIP = (
     ("content.xml", "an OpenDocument file; copy the code into a plain text file that ends in .py"),
     ("Index/Document.iwa", "a Pages document; copy the code into a plain text file that ends in .py"),
 )
+_LONGEST = 1 << 20
+"""Bytes of a file that is parsed here."""
+
 _HOSTS = {b"github": "GitHub", b"gitlab": "GitLab", b"colab.research": "Colab", b"bitbucket": "Bitbucket"}
 
 
@@ -61,6 +66,19 @@ def _of_zip(data: bytes) -> str:
         names = set()
     other = "a zip archive; give it a name that ends in .zip, or hand in the files that are in it"
     return next((what for name, what in _IN_ZIP if name in names), other)
+
+
+def defines_something(data: bytes) -> bool:
+    """Whether a file is Python that defines a function or a class, as a text in words never does."""
+    if len(data) > _LONGEST:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a worker shows them
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in tree.body)
 
 
 def is_notebook(data: bytes) -> bool:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from grader.course.layout import is_ours
 from grader.intake.archive import code_stem
 from grader.model import Exercise, Place
-from grader.model.endings import carets
+from grader.model.endings import UNRESOLVED, carets, merge_line
 
 _LONGEST_NAME = 255
 _MOST_MARKS = 4
@@ -366,9 +366,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
     if error is None:
         return ""
     if line := merge_line(source):
-        what = f"it has an unresolved merge, which begins in line {line}"
-        how = "keep one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"
-        return f"your {file_name} does not load: {what}; {how}"
+        return f"your {file_name} does not load: {UNRESOLVED}\n    {path}, line {line}"
     lines = [
         f"your {file_name} does not load: {type(error).__name__}: {error.msg}",
         f"    {path}, line {error.lineno or 1}",
@@ -388,17 +386,6 @@ def place_in(source: bytes, path: str) -> Place:
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
     return Place(path, len(lines), {match[1]: number for number, match in matches if match})
-
-
-_MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
-
-
-def merge_line(source: bytes) -> int:
-    """The line in which an unresolved merge of git begins; 0 without one."""
-    lines = source.splitlines()
-    begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
-    is_whole = all(any(line.startswith(mark) for line in lines) for mark in _MERGE)
-    return begins[0] if begins and is_whole else 0
 
 
 def cannot_be_text(source: bytes) -> str:

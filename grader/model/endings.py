@@ -186,6 +186,20 @@ def carets(line: str, first: int, last: int) -> list[str]:
     return [" " * (8 + first - before) + "^" * max(1, min(last, len(line) + 1) - first)]
 
 
+_MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
+UNRESOLVED = (
+    "it has an unresolved merge; keep one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"
+)
+"""What a student reads of a file with `merge_line`."""
+
+
+def merge_line(source: bytes) -> int:
+    """Return the line in which an unresolved merge of git begins; 0 without one."""
+    lines = source.splitlines()
+    begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
+    return begins[0] if begins and all(any(line.startswith(mark) for line in lines) for mark in _MERGE) else 0
+
+
 def say(template: str, *words: object) -> Public:
     """A public text; the template is a literal."""
     return Public(template, *words)

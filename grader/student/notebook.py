@@ -31,7 +31,7 @@ from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
 from grader.intake.cells import parsed
 from grader.intake.match import given_names, starter_names
-from grader.intake.notebook import Cell, Module, module_of
+from grader.intake.notebook import Cell, Module, module_of, takes_from_file
 from grader.model import Course, Exercise, GradedCheck, GradedExercise
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
@@ -43,6 +43,7 @@ _MOST_BYTES = 1 << 20
 _QUICK_S = 1.0
 """What takes less needs no word while it runs."""
 
+_OF_FILE = "graded is the file beside the notebook, from which it imports the functions"
 _TO_TRY = re.compile(rf"^{LINES_TO_TRY}[^\n]*:$", re.MULTILINE)
 
 
@@ -82,17 +83,26 @@ class NotebookGrader:
         needed = starter_names(exercise)
         others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
         goes_by = (exercise.id, exercise.number)
+        if (answer := folder / exercise.file_name).is_file() and takes_from_file(cells, exercise.id, needed):
+            return self._graded(course, exercise, folder, answer.read_bytes(), Module("", notes=[_OF_FILE]), own=own)
         module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
         if not module.lines:
             missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
             return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}
-        # As if it were a file in that folder, whether there is one or not.
+        return self._graded(course, exercise, folder, module.source, module, own=own)
+
+    def _graded(
+        self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
+    ) -> dict[str, str]:
+        """The report on a text, as if it were a file in that folder, whether there is one or not."""
         name = exercise.file_name
-        files = {**_files_beside(folder, module.source), name: module.source}
+        files = {**_files_beside(folder, source), name: source}
         handed_in = submission_of(folder.name, exercise, folder / name, files)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
-        graded = in_cells(grade_submission(plan, handed_in, lanes).exercises[0], module)
+        graded = grade_submission(plan, handed_in, lanes).exercises[0]
+        if module.lines:
+            graded = in_cells(graded, module)
         lines = [*module.notes, *exercise_lines(graded)]
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 

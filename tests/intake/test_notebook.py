@@ -68,7 +68,7 @@ def test_a_whole_notebook(tiny: Course) -> None:
     assert TOTAL not in whole["double"]
     assert DOUBLE not in whole["total"]
     assert all(text.startswith("import torch\n") and "also" not in text for text in whole.values())
-    assert set(code(tiny, data, "Double (1).ipynb")) == {"double"}
+    assert set(code(tiny, data, "Double (1).ipynb")) == {"double", "total"}
     assert code(tiny, notebook("x = 1")) == {}
 
 
