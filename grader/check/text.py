@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy
 import torch
 
 from grader.connection.connection import Connection, Proxy, connection_of
@@ -38,12 +39,17 @@ _MODULES = words_of(
 )
 """Packages whose use the text shows. Others lead to files, processes, threads or the insides of Python."""
 
+_ALONE = _MODULES - {"torch", "numpy"}
+"""Modules of Python that must not be handed on: of what a variable holds, nothing is known."""
+
 _PLOTS = "matplotlib.pyplot"
 """What draws a notebook's pictures; a rule about a function sees whether that uses it."""
 
 _ONLY = {
     "sys": words_of("getsizeof maxsize float_info byteorder version_info exit argv stdout stderr"),
     "os": words_of("environ getcwd getenv path sep linesep cpu_count"),
+    "pytest": words_of("approx fixture mark raises"),
+    "unittest": words_of("TestCase main"),
 }
 """Packages of which only this may be used."""
 _INSIDE = words_of(
@@ -71,6 +77,7 @@ _RUNS_NOTES = words_of("register singledispatch singledispatchmethod")
 _COPIES_NAMES = words_of("update_wrapper wraps")
 """What copies attributes; with more arguments, those whose names it is given as text."""
 
+_METACLASSES = ("ABCMeta", "EnumMeta", "EnumType")
 _WITH_NAMES = "with the names of attributes"
 _BUILTINS = words_of("exec eval compile globals locals vars open breakpoint input setattr delattr")
 _HARMLESS = words_of(
@@ -137,8 +144,11 @@ class Text:
         self._tops: dict[str, list[ast.stmt]] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
         self._bound: dict[str, list[tuple[str, ast.AST]]] = {}
+        self._stored: dict[str, list[tuple[str, ast.AST]]] = {}
         self._runs: dict[str, set[int]] = {}
         self._used: dict[str, set[str]] = {}
+        self._scopes: dict[str, set[int]] = {}
+        self._module = module
         self.too_deep, self.own = "", set[str]()
         self._parse(f"{module}.py")
         for file, tree in self._trees.items():
@@ -184,9 +194,13 @@ class Text:
         match test:
             case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
                 return not any(_may_set(tree, "__name__") for tree in self._trees.values())
-            case ast.Name(id="TYPE_CHECKING" as name):
+            case ast.Constant(value=value):
+                return not value
+            case ast.BoolOp(op=ast.And(), values=[first, *_]):  # what follows is not evaluated
+                return self._never_holds(file, first)
+            case ast.Name(id=name):
                 wanted = "typing.TYPE_CHECKING"
-            case ast.Attribute(value=ast.Name(id="typing" as name), attr="TYPE_CHECKING"):
+            case ast.Attribute(value=ast.Name(id=name), attr="TYPE_CHECKING"):
                 wanted = "typing"
             case _:
                 return False
@@ -209,6 +223,8 @@ class Text:
         for statement in top:
             for name in set(_names_in(statement)):
                 self._bound.setdefault(name, []).append((file, statement))
+            for name in set(_changed_in(statement)):
+                self._stored.setdefault(name, []).append((file, statement))
 
     def _follow(self, graded: Collection[str] | None) -> None:
         """Note which code runs: when the files are imported, or because a check calls a function."""
@@ -288,25 +304,55 @@ class Text:
                     return Mention(name, file, getattr(node, "lineno", 0))
         return None
 
+    def _is_builtin(self, node: ast.Name, file: str) -> bool:
+        """Whether a name may mean what Python has built in.
+
+        It does not where it is local to a function, nor below a statement at the top that gives it another meaning, for
+        as long as nothing takes that away again.
+        """
+        if file not in self._scopes:
+            self._scopes[file] = set(_from_outside(self._trees[file], ()))
+        if id(node) not in self._scopes[file] or isinstance(node.ctx, ast.Store):
+            return False
+        above = [
+            each for each in self._trees[file].body if (each.end_lineno or 0) < node.lineno and _gives(each, node.id)
+        ]
+        return not above or any(_takes_away(tree, node.id) for tree in self._trees.values())
+
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
         """What a node does that could hide something."""
+        yield from sorted(_NOT_ONES_OWN.intersection(_bound_by(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
                 yield from (each.path for each in _imported(node) if self._is_closed(each, file))
-            case ast.Attribute():
+            case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+                fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _copies_once(each)}
+            case ast.Attribute(value=inner):
                 yield from self._hides_by_attribute(node, file, fine)
+                if isinstance(inner, ast.Name) and inner.id not in ("sys", "os", "getattr"):
+                    fine.add(id(inner))
             case ast.Call(func=function, args=args, keywords=keywords):
-                yield from _hides_by_call(function, args, keywords, fine)
+                yield from _hides_by_call(function, args, keywords, fine, self._functions_in(file))
             case ast.MatchClass(kwd_attrs=words):
                 yield from (f".{name}" for name in words if self._is_inside(name) and not self._is_own(name))
-            case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _NOT_ONES_OWN:
-                yield name
+            case ast.Name():
+                yield from self._hides_by_name(node, file, fine)
+
+    def _hides_by_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
+        """What a bare name could hide."""
+        match node:
             case ast.Name(id="sys") if self._names[file].get("sys") != ["sys"]:
                 pass
-            case ast.Name(id=name) if name in _BUILTINS or (name[:2] == "__" and _is_inside(name)):
+            case ast.Name(id=name) if name in _BUILTINS and self._is_builtin(node, file):
+                yield name
+            case ast.Name(id=name) if name[:2] == "__" and _is_inside(name):
                 yield name
             case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_bare(name, node, file, fine):
                 yield name
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and _ALONE.intersection(
+                self._names[file].get(name, ())
+            ):
+                yield f"{name} handed on"
             case ast.Name(id=name) if name in _COPIES_NAMES and name in self._names[file] and id(node) not in fine:
                 yield f"{name} {_WITH_NAMES}"
 
@@ -321,10 +367,11 @@ class Text:
             return False
         first, *rest = path.split(".")
         if first in self._modules or not first:  # of the student's own, which is read as well
-            return False
+            # Who has the exercise module as an object can give its names another meaning unseen.
+            return path.lstrip(".") == self._module
         if path == name or name == first:  # `import torch.fx`: what is used of it is an attribute
-            return first not in (*_MODULES, "os")
-        if path == _PLOTS or _is_harmless([path]):
+            return first not in (*_MODULES, *_ONLY)
+        if path == _PLOTS or _is_harmless([path]) or _compares(rest):
             return False
         if first in _ONLY:
             return len(rest) != 1 or rest[0] not in _ONLY[first]
@@ -333,9 +380,17 @@ class Text:
 
     def _hides_by_attribute(self, node: ast.Attribute, file: str, fine: set[int]) -> Iterator[str]:
         match node:
-            case ast.Attribute(value=ast.Name(id="sys" | "os" as root) as inner, attr=name):
+            case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
+                fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
+            case ast.Attribute(value=ast.Name(id="sys" | "os" | "pytest" | "unittest" as root) as inner, attr=name) if (
+                id(node) not in fine and (root in ("sys", "os") or self._names[file].get(root) == [root])
+            ):
                 fine.add(id(inner))
                 yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
+            case ast.Attribute(value=ast.Attribute(attr="testing") as inner, attr=name) if _compares(["testing", name]):
+                fine.add(id(inner))
+            case ast.Attribute(attr="__class__", ctx=ast.Store() | ast.Del()):
+                yield ".__class__"
             case ast.Attribute(ctx=ast.Store() | ast.Del()) if changed := self._changed(node, file):
                 yield changed
             case ast.Attribute(value=ast.Attribute(attr="ctypes") as inner, attr="data"):  # the address of an array
@@ -345,9 +400,10 @@ class Text:
             case ast.Attribute(attr=name) if name in _COPIES_NAMES and id(node) not in fine:
                 yield f".{name} {_WITH_NAMES}"
             case ast.Attribute(value=inner, attr=name) if self._is_inside(name) and id(node) not in fine:
-                if _is_harmless(_paths(node.value, name, self._names[file], None)):
+                paths = _paths(node.value, name, self._names[file], None)
+                if _is_harmless(paths):
                     fine.add(id(inner))
-                elif not self._is_own(name):
+                elif not self._is_own(name, paths):
                     yield f".{name}"
 
     def _is_inside(self, name: str) -> bool:
@@ -380,9 +436,20 @@ class Text:
                 return False
         return all(path.startswith("typing.") or isinstance(looked_up(path), type) for path in paths)
 
-    def _is_own(self, name: str) -> bool:
+    def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
         """Whether a name with an underscore is the student's own, and not that of something in a library as well."""
-        return name in self.own and name not in _INSIDE and name[:2] != "__" and name not in _of_libraries()
+        if name in _INSIDE or name[:2] == "__":
+            return False
+        if roots := {path.split(".")[0] for path in paths if path[0] != "."}:  # of a module
+            return roots <= self._modules and name in self._bound
+        return name in self.own and name not in _of_libraries()
+
+    def _functions_in(self, file: str) -> frozenset[str]:
+        """The names in a file that mean functions of the file's, and never anything else."""
+        tree = self._trees[file]
+        named = (name for node in ast.walk(tree) if not isinstance(node, _FUNCTIONS) for name in _bound_by(node))
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
+        return frozenset(defined.difference(named, (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))))
 
     def _changed(self, node: ast.Attribute, file: str) -> str:
         """The path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
@@ -395,18 +462,26 @@ class Text:
         A name counts wherever it stands, whether that line runs or not.
         """
         todo = [function] if function else list(self._bound)
+        reached = {**self._bound}
+        for (
+            name,
+            stored,
+        ) in self._stored.items():  # an attribute that is set, or what a function does with a global name
+            reached[name] = [*reached.get(name, ()), *stored]
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, path) for file, names in self._names.items() for path in names.get(function, ())]
         mentioned = {Mention(path, file, 0): None for file, path in imported}
         seen = set(todo)
+        statements = self._bound
         while todo:
-            for file, node in self._bound.get(todo.pop(), ()):
+            for file, node in statements.get(todo.pop(), ()):
                 for path, line in _mentioned(node, self._names[file]):
                     mentioned[Mention(path, file, line)] = None
                     # A name of the student's own leads on, in whichever of the files it is defined.
-                    if (name := path.split(".")[-1]) in self._bound and name not in seen:
+                    if (name := path.split(".")[-1]) in reached and name not in seen:
                         seen.add(name)
                         todo.append(name)
+            statements = reached
         own = {f"builtins.{name}" for name in self._bound}
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
@@ -447,7 +522,7 @@ def _text(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[s
 def _of_libraries() -> frozenset[str]:
     """Names of modules of PyTorch and NumPy, and of what `torch` and a tensor have."""
     parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
-    return frozenset({part for names in parts for part in names} | set(vars(torch)) | set(dir(torch.Tensor)))
+    return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
 
 
 def looked_up(path: str) -> Any:
@@ -459,21 +534,81 @@ def looked_up(path: str) -> Any:
     return value
 
 
+def _gives(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement at the top gives a name a meaning, whenever it runs."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+        case ast.AnnAssign(target=ast.Name(id=target), value=value):
+            return target == name and value is not None
+        case ast.Import() | ast.ImportFrom():
+            return any(each.name == name for each in _imported(statement))
+    return isinstance(statement, _DEFINITIONS) and statement.name == name
+
+
+def _takes_away(tree: ast.Module, name: str) -> bool:
+    """Whether a file deletes a name, also where an `except` clause ends, or the attribute of that name."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=each, ctx=ast.Del()) | ast.Attribute(attr=each, ctx=ast.Del()) if each == name:
+                return True
+            case ast.ExceptHandler(name=each) if each == name:
+                return True
+    return False
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself binds, in whichever form."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.Import() | ast.ImportFrom():
+            yield from (each.name for each in _imported(node))
+
+
+def _compares(names: Sequence[str]) -> bool:
+    """Whether names end with a function of PyTorch's or NumPy's that compares two values: `testing.assert_close`."""
+    return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
+
+
+def _copies_once(call: ast.Call) -> bool:
+    """Whether this is `wraps(f)`, which copies what each function has."""
+    return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
+
+
 def _hides_by_call(
-    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int]
+    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """What a call by a name that stands in a text could hide."""
+    """What a call by a name that stands in a text could hide.
+
+    Args:
+        function: what is called.
+        args: its arguments.
+        keywords: those by name.
+        fine: ids of nodes that hide nothing; others are added.
+        functions: names that mean functions of the file's.
+    """
     match function, args:
-        case ast.Name(id=name) | ast.Attribute(attr=name), _ if name in _COPIES_NAMES:
-            if not keywords and len(args) <= (1 if name == "wraps" else 2):
+        case ast.Name("update_wrapper") | ast.Attribute(attr="update_wrapper"), [ast.Name(id=name), _]:
+            if not keywords and name in functions:  # else what it changes may be a module
                 fine.add(id(function))
+        case ast.Call(func=ast.Name("type") | ast.Attribute(attr="__class__")), [_, _, _]:
+            yield "type with three arguments"
+        case ast.Name(id=name) | ast.Attribute(attr=name), [_, _, _] if name in _METACLASSES:
+            yield f"{name} with three arguments"
         case ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), _:
             if not _has_path(text):
                 fine.add(id(function))
         case ast.Name(id="type"), [_, _, *_]:
             yield "type with three arguments"
-        case ast.Name(id="getattr" | "hasattr" as name), [_, named, *_]:
-            fine.add(id(function))
+        case ast.Name(id="getattr" | "hasattr" as name), [of, named, *_]:
+            fine |= {id(function), *([id(of)] if isinstance(of, ast.Name) and of.id not in _ONLY else [])}
             if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
                 yield f"{name} with a name that is not written out as a string"
             elif _is_inside(named.value) or named.value in _BUILTINS:
@@ -514,7 +649,8 @@ def _may_set(tree: ast.Module, name: str) -> bool:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name(id=of), attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
-                if of not in defined - stored:  # that of a function is no module's
+                imported = {each.name for node in ast.walk(tree) for each in _imported(node)}
+                if of not in defined - stored - imported:  # that of a function is no module's
                     return True
             case ast.Attribute(attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
                 return True
@@ -611,13 +747,14 @@ def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
             within = {id(part) for part in body}
-            bound = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}.union(*map(_bound_in, body))
+            bound = {each.arg for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)}
+            bound = bound.union(*map(_bound_in, body))
             inside = (each for part in body for each in ast.walk(part))
             bound = bound.difference(*(each.names for each in inside if isinstance(each, ast.Global)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             first = node.generators[0]
             targets = (each for part in node.generators for each in ast.walk(part.target))
-            bound = {each.id for each in targets if isinstance(each, ast.Name)}
+            bound = {each.id for each in targets if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
             yield from _from_outside(first.iter, scopes)
             inner = (*scopes, frozenset(bound))
             parts = [each for each in ast.iter_child_nodes(node) if each is not first]
@@ -639,12 +776,37 @@ def _bound_in(node: ast.AST) -> set[str]:
             return set()
         case ast.Name(id=name):
             return set() if isinstance(node.ctx, ast.Load) else {name}
+        case ast.NamedExpr(target=ast.Name(id=name)):
+            return {name} | _bound_in(node.value)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            walked = [each for each in ast.walk(node) if isinstance(each, ast.NamedExpr)]
-            return {each.target.id for each in walked}
+            return set[str]().union(*map(_bound_in, _outside_targets(node)))
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
             return {name}.union(*map(_bound_in, ast.iter_child_nodes(node)))
     return set[str]().union(*map(_bound_in, ast.iter_child_nodes(node)))
+
+
+def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
+    """The parts of a comprehension but for what its loops bind."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.comprehension):
+            yield from (part.iter, *part.ifs)
+        else:
+            yield part
+
+
+def _changed_in(statement: ast.stmt) -> Iterator[str]:
+    """Names of attributes that a statement sets, and global names whose objects code of its functions may change."""
+    outside = set(_from_outside(statement, ())) if isinstance(statement, _DEFINITIONS) else set[int]()
+    for node in ast.walk(statement):
+        match node:
+            case ast.Attribute(value=value, attr=name, ctx=ast.Store()):
+                yield name
+                if isinstance(value, ast.Name):
+                    yield value.id
+            case ast.Subscript(value=ast.Name(id=name) as root, ctx=ast.Store()) if id(root) in outside:
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as root)) if id(root) in outside:
+                yield name
 
 
 def _paths(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:

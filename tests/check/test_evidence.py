@@ -119,6 +119,40 @@ OPEN = {
         if TYPE_CHECKING: import gc; gc.collect()
         if typing.TYPE_CHECKING: exec("1")
         """,
+    "code for type checkers, by other names": """
+        from typing import TYPE_CHECKING as CHECKING
+        import typing as t
+        if CHECKING: import gc; gc.collect()
+        if t.TYPE_CHECKING and exec("1"): exec("1")
+        if False: exec("1")
+        if __name__ == "__main__" and exec("1"): exec("1")
+        """,
+    "names that Python has for something else": """
+        from torch import compile
+        input = 3
+        def f(input, open=1):
+            vars = input + open
+            return [exec for exec in (vars,)]
+        @compile
+        def g(x): return x + input
+        """,
+    "where files are looked for": """
+        import os, sys
+        sys.path.append(os.path.dirname(__file__))
+        sys.path.insert(0, "..")
+        """,
+    "tests beside the functions": """
+        import unittest, pytest
+        import numpy as np
+        from torch.testing import assert_close
+        def f(x): return x
+        class Tests(unittest.TestCase):
+            def test_f(self): torch.testing.assert_close(f(torch.ones(2)), torch.ones(2))
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_f(n):
+            np.testing.assert_allclose(f(torch.ones(n)), np.ones(n))
+            with pytest.raises(ValueError): assert_close(f(n), n)
+        """,
     "switches of PyTorch": "torch.backends.cuda.matmul.allow_tf32 = False\ntorch.manual_seed(0)\n",
 }
 
@@ -163,6 +197,33 @@ HIDING = {
     "a name set by hand": "__name__ = '__main__'\nif __name__ == '__main__':\n    exec('1')",
     "a name set by an import": "from math import pi as __name__\nif __name__ == '__main__':\n    exec('1')",
     "a name set in a loop": "for __name__ in ['__main__']: pass\nif __name__ == '__main__':\n    exec('1')",
+    "a name set by a copy": (
+        "import functools\nimport work as w\ndef __main__(): pass\nfunctools.update_wrapper(w, __main__)\n"
+        "if __name__ == '__main__':\n    exec('1')"
+    ),
+    "a copy to what is handed over": "from functools import wraps\ndef f(x): return wraps(f)(x)",
+    "a copy of one name": "from functools import update_wrapper\ndef g(): pass\ndef f(x): update_wrapper(x, g)",
+    "its own module as an object": "import work\nkept = work\nkept.f = torch.sum",
+    "the class of an object": "def f(x):\n    x.__class__ = int\n    return x",
+    "a library's private name": (
+        "import dataclasses\nclass A:\n    def _create_fn(self): pass\n"
+        "f = dataclasses._create_fn('f', ['x'], ['return x'])"
+    ),
+    "a library's private name, of a variable": (
+        "import dataclasses\nlibrary = dataclasses\nclass A:\n    def _create_fn(self): pass\n"
+        "f = library._create_fn('f', ['x'], ['return x'])"
+    ),
+    "how it is copied, by a class": "class A:\n    class __reduce__: pass",
+    "how it is copied, by an import": "class A:\n    from math import pi as __reduce__",
+    "how it is copied, by an async function": "class A:\n    async def __getstate__(self): pass",
+    "a class by its metaclass": "from abc import ABCMeta\nA = ABCMeta('A', (), {'__re' + 'duce__': print})",
+    "a class by another's type": "class A: pass\nB = type(A)('B', (), {'__re' + 'duce__': print})",
+    "a builtin before it gets another meaning": "exec('1')\ndef exec(x): pass",
+    "a builtin that gets its meaning back": "def exec(x): pass\ndel exec\nexec('1')",
+    "a builtin under a condition": "if torch:\n    pass\nelse:\n    exec = 1\nexec('1')",
+    "a builtin beside a parameter in a default": "def f(x, g=lambda exec: exec): return g(exec)('1')",
+    "a builtin beside one in a comprehension": "def f(x):\n    [lambda: (exec := 1) for _ in x]\n    return exec('1')",
+    "a condition that runs what stands in it": "if exec('1') and False:\n    pass",
     "attributes by names": "import functools\ndef f(x): return functools.update_wrapper(f, torch, ['su' + 'm'])",
     "attributes by names, renamed": "from functools import update_wrapper as u\ndef f(x): u(f, torch, ['su' + 'm'])",
     "modules by names": "def f(x): return torch.ao.quantization.fuse_modules(torch, ['su' + 'm'])",
@@ -214,6 +275,14 @@ def test_the_name_of_a_module_may_be_set_by_another() -> None:
     assert Text({"work.py": work, "tools.py": b"import math\n"}, "work").hidden() is None
     for tools in (b"import work\nwork.__name__ = '__main__'\n", b"import work as w\n[w][0].__name__ = '__main__'\n"):
         assert Text({"work.py": work, "tools.py": tools}, "work").hidden() is not None
+
+
+def test_what_another_file_of_the_student_defines_is_the_students_own() -> None:
+    """A name with an underscore is, where that file defines it; what the file imports is not."""
+    work = b"import tools\ndef total(x): return tools._sum(x)\n"
+    for tools, hides in ((b"def _sum(x): return x.sum()\n", None), (b"from torch import _C as _sum\n", "._sum")):
+        found = Text({"work.py": work, "tools.py": tools}, "work").hidden()
+        assert (found and found.name) == hides
 
 
 def test_what_hides_is_named_with_its_line(function: Function) -> None:

@@ -104,6 +104,28 @@ WRONG = {
     "through a global of an inner function": (
         "def put():\n    global o\n    from torch import outer as o\ndef outer(a, b):\n    put()\n    return o(a, b)"
     ),
+    "beside a parameter in a default": (
+        "from torch import outer as o\ndef outer(a, b, f=lambda o: o): return f(o(a, b))"
+    ),
+    "beside a name that a lambda in a comprehension binds": (
+        "from torch import outer as o\ndef outer(a, b):\n    [lambda: (o := 1) for _ in ()]\n    return o(a, b)"
+    ),
+    "beside a target that only uses the name": (
+        "from torch import outer as o\ndef outer(a, b):\n    d = {}\n    return [o(a, b) for d[o] in (1,)][0]"
+    ),
+    "as an attribute of a class": (
+        "class K: pass\ndef real(a, b): return torch.outer(a, b)\nK.go = real\ndef outer(a, b): return K.go(a, b)"
+    ),
+    "in a table that a function fills": (
+        "table = {}\ndef fill(): table['o'] = torch.outer\nfill()\ndef outer(a, b): return table['o'](a, b)"
+    ),
+    "in a list that a function extends": (
+        "kept = []\ndef keep(): kept.append(torch.outer)\nkeep()\ndef outer(a, b): return kept[0](a, b)"
+    ),
+    "as an attribute of its own module": (
+        "import work\nmine = work\ndef real(a, b): return torch.outer(a, b)\n"
+        "def outer(a, b): return a[:, None] * b\nmine.outer = real"
+    ),
     "by its operator": "def outer(a, b): return a[:, None] @ b[None]",
 }
 
