@@ -16,7 +16,7 @@ from grader.cli import options
 @click.option("--html", "html_path", metavar="FILE", help="Write the report as a page for a browser.")
 @options.staff
 @options.seed
-@click.option("--like", metavar="REPORT", help="Repeat the run of a report: its seed, limits, start and author.")
+@click.option("--like", metavar="REPORT", help="Repeat the run of a report: its seed, start and author.")
 @click.option("-x", "--exitfirst", "stops", is_flag=True, help="Stop at the first check that loses points.")
 @click.option("--fresh", is_flag=True, help="Also run what has not changed since the last run.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the table and the total.")

@@ -6,7 +6,7 @@ Names come last in a row, so that their width does not matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.score import points_text
@@ -77,6 +77,7 @@ def gradebook_csv(
     *,
     possible: int = 0,
     names: Mapping[str, str] | None = None,
+    needed: Collection[str] | None = None,
 ) -> str:
     """A row for each author, also of those in a group, and for those who handed in nothing; by name.
 
@@ -90,10 +91,12 @@ def gradebook_csv(
         absent: who handed in nothing.
         possible: the points of all exercises, for those.
         names: of people, by the number in the first column; with it, they stand in the last one.
+        needed: the exercises without which a score is not final; None for all.
     """
     table = [["author", *map(for_csv, ids), *_LAST, *(["name"] if names is not None else [])]]
     nothing = [*[""] * len(ids), "0", points_text(possible), "0", "", "0", for_csv(" ".join(ids)), "", ""]
-    rows = [(report.author, report.members, _cells(report, ids)) for report in reports]
+    whole = frozenset(ids if needed is None else needed)
+    rows = [(report.author, report.members, _cells(report, ids, whole)) for report in reports]
     rows += [(author, (author,), nothing) for author in absent]
     for _, authors, cells in sorted(rows, key=lambda row: row[0]):
         for author in authors:
@@ -102,12 +105,12 @@ def gradebook_csv(
     return csv_text(table)
 
 
-def _cells(report: ReportFile, ids: Sequence[str]) -> list[str]:
+def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
     """What stands in the row of an author behind the name."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}
-    decided = not total.undecided and len(earned) == len(ids)
+    decided = not total.undecided and needed <= earned.keys()
     final = policy.final if policy else total.earned
     late = policy.late_days if policy else None
     return [

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, cast
@@ -19,11 +19,11 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast
 from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
-from grader.model.course import Exercise, Limits
+from grader.model.course import Exercise
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import adapter, failing_as, from_json, read_limited, to_json
 from grader.model.report import standing
-from grader.model.score import held_text, in_points, points_text
+from grader.model.score import held_text, in_points, listed, points_text
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
@@ -34,8 +34,6 @@ Points = Annotated[int, GetPydanticSchema(lambda _, handler: handler(_InFile))]
 
 MOST_BYTES = 64 << 20
 """A report of a hundred exercises has about one."""
-
-_MOST_OF_A_LIMIT = 1_000_000
 
 _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
 _NAMED = re.compile(r"`(\w+)[`(]")
@@ -235,7 +233,7 @@ def read_report(path: Path) -> ReportFile:
     """Read a report of version 1.
 
     Raises:
-        CourseError: the file cannot be read, or is not such a report; it lists every problem.
+        CourseError: the file cannot be read, is too large, or is not such a report; it lists every problem.
     """
     with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
         return report_from(read_limited(path, MOST_BYTES), path.as_posix())
@@ -311,26 +309,16 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """The exercises that a report has, with the limits that they had in its run.
+    """The exercises that a report has, as the course has them: a report decides about no limit.
 
     Raises:
         CourseError: it has none of them, or a limit that nothing can have.
     """
-    then = {exercise.id: exercise for exercise in report.exercises}
-    chosen = [_limited(exercise, then[exercise.id]) for exercise in exercises if exercise.id in then]
+    then = {exercise.id for exercise in report.exercises}
+    chosen = [exercise for exercise in exercises if exercise.id in then]
     if not chosen:
-        raise CourseError(f"--like: that report lacks these exercises; it has {', '.join(then) or 'none'}")
+        raise CourseError(f"--like: that report lacks these exercises; it has {listed(sorted(then)) or 'none'}")
     return chosen
-
-
-def _limited(exercise: Exercise, then: ExerciseEntry) -> Exercise:
-    kinds = {field.name: type(getattr(exercise.limits, field.name)) for field in fields(Limits)}
-    known = {name: kinds[name](value) for name, value in then.limits.items() if name in kinds and value > 0}
-    for name, value in known.items():
-        if not 0 < value <= _MOST_OF_A_LIMIT:
-            where = f"--like: the limit {name} of {exercise.id} in that report is {then.limits[name]:g}"
-            raise CourseError(f"{where}; it can be at most {_MOST_OF_A_LIMIT:,}, and a whole number at least 1")
-    return replace(exercise, limits=replace(exercise.limits, **known))
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
@@ -341,6 +329,11 @@ def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
     for name in _COMPARED:
         if (before := earlier.environment.get(name)) != now[name]:
             yield f"{name}: {before} then, {now[name]} now"
+    limits = {exercise.id: exercise.limits for exercise in earlier.exercises}
+    for exercise in (graded.exercise for graded in report.exercises if graded.exercise.id in limits):
+        for name, own in vars(exercise.limits).items():
+            if (before := limits[exercise.id].get(name)) not in (None, own):
+                yield f"{exercise.id}: the limit {name} was {before:g}, and is {own:g} now"
     then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
     rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
     both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]

@@ -47,12 +47,12 @@ def test_a_gradebook_of_reports(tmp_path: Path) -> None:
     assert ",".join(rows[0]) == columns
     assert rows[1:] == [
         ["'=bo", "3", "", "", "3", "10", "1", "", "", "", "", ""],
-        ["ada", "9.5", "10", "", "19.5", "20", "0", "", "", "", "", ""],
+        ["ada", "9.5", "10", "", "19.5", "20", "0", "", "19.5", "", "", ""],
         ["cy", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
         ["di", "", "0", "4", "4", "20", "0", "", "", "", "", ""],
     ]
     assert ran.output.startswith(f"{out} has 4 authors\nnot counted, as a later report has the same author: ")
-    assert "run1/report.json\n" in ran.output
+    assert f"run1/report.json; {tmp_path}/in/run2/report.json counts\n" in ran.output
     assert "torch is not the same in all reports: 2.12.0, 2.13.0\n" in ran.output
     assert (ran.output.count("is not the same in all"), ran.output.count("not read: ")) == (1, 2)
 
@@ -79,6 +79,7 @@ def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
         "course.json": report("eve", {"a": 1}, course="another \x1b[31mcourse"),
         "points.json": report("eve", {"a": 1000}),
         "all.json": report("eve", {"a": 1}, authors=["eve", "bo"]),
+        "more.json": report("gus", {"a": 1, "forged": 0}),
         "where.json": report("fay", {"a": 1}, environment={"torch": "\x1b[31m" + "t" * 5_000}),
     }
     honest = {f"{name}.json": report(name, {"a": 3}) for name in ("ada", "bo", "cy")}
@@ -87,9 +88,9 @@ def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
     ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
     columns, *rows = csv.reader(out.read_text("utf-8").splitlines())
-    assert columns[:3] == ["author", "a", "earned"]
-    assert [row[:2] for row in rows if row[0] in ("ada", "cy")] == [["ada", "3"], ["cy", "3"]]
-    assert {row[0] for row in rows} == {"ada", "bo", "cy", "eve", "fay", "\\ud800"}  # written so that UTF-8 has it
+    assert columns[:4] == ["author", "a", "forged", "earned"]
+    assert [(*row[:2], row[7]) for row in rows if row[0] in ("ada", "cy")] == [("ada", "3", "3"), ("cy", "3", "3")]
+    assert {row[0] for row in rows} == {"ada", "bo", "cy", "eve", "fay", "gus", "\\ud800"}  # written so that UTF-8 has it
     unread = [line for line in ran.output.splitlines() if line.startswith("not read: ")]
     for name in ("huge", "deep", "digits", "bytes", "long", "wide", "course", "points"):
         assert len([line for line in unread if f"{name}.json" in line]) == 1, ran.output
