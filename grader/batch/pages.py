@@ -23,10 +23,10 @@ from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
 from grader.intake.match import place_in
-from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Report, Score, Verdict
+from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
 from grader.model.files import whole_file
 from grader.model.messages import Setup, Start
-from grader.model.score import Causes, counted, points_text
+from grader.model.score import Causes, after_late_days, counted, points_text
 from grader.report.export.formats import Options, markdown
 from grader.report.gradebook import cell_text
 from grader.report.html import CodeLine, page, rendered
@@ -224,12 +224,14 @@ class AuthorRow:
         authors: whose it is.
         cells: by exercise, points or a sign; see `report.gradebook`.
         score: what counts of all exercises together.
+        late: how late it was and what it was before that, in words, or "".
         page: where the author's page lies, from the class's page, as an address.
     """
 
     authors: tuple[str, ...]
     cells: Mapping[str, str]
     score: Score
+    late: str
     page: str
 
 
@@ -259,9 +261,11 @@ class Class:
         out: the folder that it lies in.
         on_report: receives each report, one after another.
         names: whether people are named of whom the platform gave a number, too.
+        over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
 
     Attributes:
         course: the same.
+        handin: the title of the hand-in, or "".
         at: the time of the latest result.
         exercises: those that anything was graded of, in order.
         groups: of what nothing explains, the largest first.
@@ -280,6 +284,7 @@ class Class:
         on_report: Callable[[Report], object] = lambda report: None,
         *,
         names: bool = False,
+        over_term: Mapping[str, FinalScore] | None = None,
     ) -> None:
         self.course, self._journal = course, journal
         self._people = journal.names()
@@ -290,10 +295,10 @@ class Class:
         self.notes = defaultdict[tuple[str, str], list[str]](list)
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
-        plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-        for report in reports(
-            plan, journal, Rules.read(out, course, journal.handin(), self._people, journal.platform())
-        ):
+        plan = RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
+        rules = Rules.read(out, course, journal.handin(), self._people, journal.platform())
+        self.handin = rules.handin.title if rules.handin else ""
+        for report in reports(plan, journal, replace(rules, over_term=over_term)):
             self._add(report)
             on_report(report)
         self.exercises = [tally for tally in self._tallies.values() if tally.scores or tally.missing]
@@ -315,7 +320,8 @@ class Class:
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(page_of(author)))
-        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, page)
+        late = after_late_days(report.total, report.policy)
+        self.rows[author] = AuthorRow(report.authors or (author,), cells, report.total, late, page)
         self.at = max(self.at, report.graded_at)
 
     @property

@@ -221,12 +221,14 @@ class Rules:
         handin: that was graded, or None.
         overrides: of staff.
         people: of the roster; nobody without one.
+        over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
     """
 
     course: Course
     handin: HandIn | None = None
     overrides: Sequence[Override] = ()
     people: People = NOBODY
+    over_term: Mapping[str, FinalScore] | None = None
 
     @classmethod
     def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str], platform: str = "") -> Rules:
@@ -273,7 +275,8 @@ class Rules:
 
         Of Moodle the number is the team's then, which another participant may have; of Canvas it is one member's.
         """
-        members = tuple(person.author for person in self.people.team(handed.name)) if handed.name else ()
+        team = self.people.team(handed.name, handed.key) if handed.name else ()
+        members = tuple(person.author for person in team)
         return replace(handed, authors=members, name="") if members else handed
 
     def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
@@ -295,6 +298,9 @@ class Rules:
         own = sum(points for id, points in raw.items() if id not in left_out)
         earned = total.score.earned + total.bonus
         grace = needed_grace(earned, days or 0, policy.grace_days, policy)
+        own_days = {name: one.grace_days for name in noted.members if (one := (self.over_term or {}).get(name))}
+        is_known = len(set(own_days.values())) == 1  # members of a group may have spent them on other hand-ins
+        grace = next(iter(own_days.values())) if is_known else grace
         cost = penalty(earned, (days or 0) - grace, policy)
         final = FinalScore(
             raw=own,
@@ -309,12 +315,20 @@ class Rules:
             extra=total.extra,
             dropped=total.dropped,
         )
-        parts = list(_parts(report, final, known, total, policy, alone=len(self.course.handins) > 1))
+        alone = len(self.course.handins) > 1 and not is_known
+        parts = list(_parts(report, final, known, total, policy, alone=alone))
+        if own_days and not is_known:
+            parts.append(f"over the term {', '.join(f'{who} has {_end(self.over_term, who)}' for who in own_days)}")
         if not (parts or left_out):
             return replace(report, policy=None)
         text = "; ".join([f"{points_text(own)} of {points_text(total.score.possible)} points", *parts])
         end = "undecided" if final.final is None else points_text(final.final)
         return replace(report, policy=replace(final, explained=f"{text}; final: {end}"))
+
+
+def _end(scores: Mapping[str, FinalScore] | None, author: str) -> str:
+    final = scores[author].final if scores else None
+    return "undecided points" if final is None else points_text(final)
 
 
 def _shown(time: datetime) -> str:

@@ -282,6 +282,7 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
             if score.possible
             else (f"{points_text(score.final)} as extra credit")
         )
+        text += f" ({points_text(_before(score))} before)" if score.penalty else ""
         text += f", {late_text(score, policy)}" if score.late_days else ""
     weight = f", weight {handin.weight:g}" if handin.weight != 1 else ""
     return f"{handin.id}: {text}{', dropped' if dropped else weight}"

@@ -23,7 +23,7 @@ from grader.course.layout import ARCHIVES, CLONED, NOTEBOOK, PYTHON
 from grader.intake.collect import collect_one
 from grader.model import Exercise
 from grader.model.errors import CourseError
-from grader.model.files import failing_as, read_limited
+from grader.model.files import read_limited
 from grader.model.score import counted as counted_text
 from grader.report.gradebook import gradebook_csv
 from grader.report.safe import for_terminal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.batch.pages import Class
     from grader.grading.unexplained import Group
-    from grader.model import Course, Report
+    from grader.model import Course, FinalScore, Report
     from grader.report.export.formats import Visibility
     from grader.report.export.lms import Column, Filled
     from grader.report.people import Table
@@ -71,7 +71,15 @@ def report_command(
         say.prose(*sentences)
 
 
-def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bool) -> tuple[Class, list[str]]:
+def _written(
+    course: Course,
+    journal: Journal,
+    out: Path,
+    say: Say,
+    *,
+    names: bool,
+    over_term: Mapping[str, FinalScore] | None = None,
+) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.book import OVERVIEW, RETURNED, Out
     from grader.batch.pages import Class, return_pages, write_feedback
@@ -84,7 +92,7 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
         write_feedback(place, report, journal)
         pace(next(done), total)
 
-    overview = Class(course, journal, out, write_page, names=names)
+    overview = Class(course, journal, out, write_page, names=names, over_term=over_term)
     path = place.write_page(OVERVIEW, overview.page())
     people = roster_in(out, journal.names(), journal.platform())
     pages, unknown = return_pages(place, journal, people)
@@ -96,6 +104,11 @@ def _written(course: Course, journal: Journal, out: Path, say: Say, *, names: bo
         sentences.append(
             "Where teams handed in, their numbers are not people's: give the batch the worksheet as --roster before "
             "you upload the zip."
+        )
+    if over_term is None and course.policy.grace_days and len(course.handins) > 1:
+        sentences.append(
+            "These pages do not know the grace days of other hand-ins, and say so; those of  grade term OUT... --pages"
+            "  count them once."
         )
     return overview, sentences
 
@@ -371,10 +384,17 @@ def _columns(
 @click.command("term")
 @click.argument("outs", metavar="OUT...", nargs=-1, required=True, type=options.PATH)
 @click.option("--to", default="term.csv", show_default=True, type=options.PATH, help="The table.")
+@click.option("--pages", is_flag=True, help="Also write the pages of each OUT again, with the term's grace days.")
+@names_option
 @options.course
-def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -> None:
-    """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy."""
-    from grader.batch.term import marks_in, term, term_csv, term_lines
+def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, course_folder: Path | None) -> None:
+    """Join the hand-ins graded into OUT... to one gradebook of the term, by course.yaml's weights and policy.
+
+    With --pages, the pages of  grade report  are written again for each of them: their scores are those that count
+    once all hand-ins share a person's grace days.
+    """
+    from grader.batch.journal import open_journal
+    from grader.batch.term import marks_in, term, term_csv, term_lines, with_grace
 
     course, say = options.course_here(course_folder), Say()
     marks = [marks_in(out) for out in outs]
@@ -387,6 +407,9 @@ def term_command(outs: tuple[Path, ...], to: Path, course_folder: Path | None) -
             f"{counted(len(alone), 'person')} handed in only one of these: {listed(alone)}. If a name differs from "
             "hand-in to hand-in, give each batch its --roster."
         )
+    for one in with_grace(marks, course) if pages else ():
+        with open_journal(one.out, new=False) as journal:
+            say.prose(*_written(course, journal, one.out, say, names=names, over_term=one.scores)[1])
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 

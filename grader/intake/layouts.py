@@ -443,10 +443,11 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
     links = [Unmatched(name, "", "a link, which is not followed") for name in names]
     # By name and not by bytes, so that the gradebook is the same wherever it is made.
     times = _times(root)
-    dated = (replace(one, at=times.get(one.key, one.at)) for one in handed)
+    dated = (_at(one, times[one.key]) if one.key in times else one for one in handed)
     ordered = tuple(sorted(dated, key=lambda one: (one.key, [str(part.path) for part in one.parts[:1]])))
     nobodys = (*unmatched, *links, *_twice(ordered), *_with_authors(left, download.folder, ordered))
-    return Intake(layout.title, root, path, ordered, nobodys, tuple(_notes(layout, root, items)))
+    notes = (*_notes(layout, root, items), *(_about_slug(items) if name == CLONES.name else ()))
+    return Intake(layout.title, root, path, ordered, nobodys, tuple(notes))
 
 
 def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
@@ -500,6 +501,21 @@ def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
         )
 
 
+def _about_slug(items: Sequence[Path]) -> Iterator[str]:
+    """What is cut off from names of clones, where nothing but their own beginnings says it."""
+    folders = [item for item in items if item.is_dir()]
+    if not _slug(folders) and (shared := _shared([item.name for item in folders])):
+        yield (
+            f"All names begin with {shared}, which is cut off as the assignment's name. If it is not, put the folders "
+            "into one that is called ASSIGNMENT-submissions, with the assignment's name."
+        )
+
+
+def _at(one: Handed, stamp: str) -> Handed:
+    at = _iso(stamp)
+    return replace(one, at=at, unread="" if at else stamp)
+
+
 def _times(root: Path) -> Mapping[str, str]:
     """When the commit of each folder was made, if `grade clone` laid them out."""
     table = root.with_name(f"{root.name}.csv")
@@ -507,7 +523,8 @@ def _times(root: Path) -> Mapping[str, str]:
         return {}
     with table.open(encoding="utf-8", errors="replace", newline="") as file:
         rows = list(csv.reader(file))
-    return {row[0]: row[3] for row in rows[1:]} if rows[:1] == [[*CLONED]] else {}
+    own = {row[0]: row[3] for row in rows[1:] if len(row) == len(CLONED)}
+    return own if rows[:1] == [[*CLONED]] else {}
 
 
 def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:

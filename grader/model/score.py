@@ -174,12 +174,19 @@ def standing_text(total: Score, policy: FinalScore | None) -> str:
         policy: what the hand-in's rules made of it, or None.
     """
     text = f"{points_text(total.earned)} of {points_text(total.possible)} points"
-    if policy is not None and policy.late_days:
-        text += f" after {counted(policy.late_days, 'late day')}"
-        text += f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
+    late = after_late_days(total, policy)
+    text += f" {late}" if late else ""
     if total.undecided:
         text += f"; {points_text(total.undecided)} more are undecided, neither earned nor lost"
     return text
+
+
+def after_late_days(total: Score, policy: FinalScore | None) -> str:
+    """Return how many days late it was and the score before that, in words; "" if it was not late."""
+    if policy is None or not policy.late_days:
+        return ""
+    before = f"; {points_text(total.earned + policy.penalty)} before" if policy.penalty else ""
+    return f"after {counted(policy.late_days, 'late day')}{before}"
 
 
 def total_parts(total: Total) -> list[str]:

@@ -36,7 +36,7 @@ _NUMBERED = re.compile(r"(.*)_(\d+)")
 
 _PARTICIPANT = re.compile(r"(\D+?)\s*(\d+)")
 _FEW = 4
-_STATUS, _GRADE, _MAXIMUM = "status", "grade", "maximum grade"
+_STATUS, _TEAM, _GRADE, _MAXIMA = "status", "group", "grade", ("maximum grade", "scale")
 _CHANGEABLE, _HANDED_IN, _GRADED = "grade can be changed", "last modified (submission)", "last modified (grade)"
 _GROUPS = ("canvas_user_id", "group_name")
 """Columns of the table that Canvas exports below People, Groups."""
@@ -173,6 +173,7 @@ class Person:
         author: the name that this person's submission would have: a platform's is a number.
         uid: what is the same in the tables of several hand-ins, as Moodle numbers people anew in each.
         keys: what can stand for the person: its cells, and other spellings of its name.
+        names: those of the keys that are the person's name.
         at: when the person handed in, in ISO 8601; "" if the table does not say it.
     """
 
@@ -180,12 +181,17 @@ class Person:
     author: str
     uid: str
     keys: frozenset[str]
+    names: frozenset[str]
     at: str = ""
 
     @cached_property
     def squashed(self) -> frozenset[str]:
         """The keys without blanks and signs, as platforms write names into those of files."""
         return frozenset(filter(None, map(_squashed, self.keys)))
+
+    def is_called(self, name: str) -> bool:
+        """Whether this is the person's name, as a platform may write it into that of a file."""
+        return _squashed(name) in map(_squashed, self.names)
 
 
 def number_in(text: str) -> int | None:
@@ -217,21 +223,24 @@ class Worksheet:
 
     Attributes:
         identity: how many columns say who it is: the participant, the name, an address.
-        status: whether something was handed in, or None.
+        teams: columns that may have the name of a team. In other languages than English this may also be the status,
+            or who marks.
+        of_teams: whether one column is that of teams for sure. Moodle writes it only where teams hand in.
         grade: the points.
-        maximum: the most points; behind it the other columns of the grade stand.
+        maximum: the most points, or the words of a scale; behind it the other columns of the grade stand.
         changeable: whether the grade can be changed, or None.
         submitted: when something was handed in, or None.
         graded: when the grade was changed last, or None.
     """
 
     identity: int
-    status: int | None = None
+    teams: Sequence[int] = ()
     grade: int | None = None
     maximum: int | None = None
     changeable: int | None = None
     submitted: int | None = None
     graded: int | None = None
+    of_teams: bool = False
 
     @classmethod
     def of(cls, table: Table) -> Worksheet:
@@ -241,8 +250,11 @@ class Worksheet:
         if titles[0] == "identifier":
             status, grade = place.get(_STATUS), place.get(_GRADE)
             ends = [at for at in (status, grade) if at is not None]
-            places = (place.get(name) for name in (_MAXIMUM, _CHANGEABLE, _HANDED_IN, _GRADED))
-            return cls(min(ends, default=len(titles)), status, grade, *places)
+            maximum = next((place[title] for title in _MAXIMA if title in place), None)
+            teams = [at for at in (place.get(_TEAM),) if at is not None and at in range((status or 0) + 1, grade or 0)]
+            changeable, submitted, graded = (place.get(name) for name in (_CHANGEABLE, _HANDED_IN, _GRADED))
+            identity = min(ends, default=len(titles))
+            return cls(identity, teams, grade, maximum, changeable, submitted, graded, of_teams=bool(teams))
         rows = range(1, len(table.rows))
         columns = [[table.cell(row, at) for row in rows] for at in range(len(titles))]
         maxima = [at for at in range(2, len(titles)) if _is_maximum(columns[at], columns[at - 1])]
@@ -253,7 +265,8 @@ class Worksheet:
         changeable = next((at for at in later if is_yes_no(columns[at])), maximum)
         times = [at for at in (changeable + 1, changeable + 2) if at < len(titles) and all(map(_is_time, columns[at]))]
         changes = changeable if changeable != maximum else None
-        return cls(maximum - 1, None, maximum - 1, maximum, changes, *[*times, None, None][:2])
+        submitted, graded = [*times, None, None][:2]
+        return cls(maximum - 1, range(2, maximum - 1), maximum - 1, maximum, changes, submitted, graded)
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
@@ -341,21 +354,39 @@ class People:
             if cell.strip().isdecimal() and (at == 0 or title.casefold() in _NUMBER_TITLES):
                 yield cell.strip()
 
-    def team(self, name: str) -> list[Person]:
-        """Those in whose row the column of groups has this name, as platforms write it into names of files."""
-        team, columns = _squashed(name), self._columns_of_groups()
-        rows = self._rows
-        return [
+    def team(self, name: str, number: str) -> list[Person]:
+        """Return the members of the team that handed in; nobody where it was one person, or nothing says it.
+
+        Args:
+            name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
+            number: that of the submission. On Canvas it is that of a member; on Moodle it is the team's own.
+        """
+        squashed, rows, own = _squashed(name), self._rows, self._by_number.get(number)
+        members = [
             person
             for person in self.persons
-            if any(at < len(rows[person.row]) and _squashed(rows[person.row][at]) == team for at in columns)
+            if any(at < len(rows[person.row]) and _squashed(rows[person.row][at]) == squashed for at in self._teams())
         ]
+        if own is None or (self._platform == self.kind == "moodle" and self.worksheet.of_teams):
+            return members
+        if self._platform == "moodle":
+            return [] if own.is_called(name) else members
+        return members if own in members else []
 
-    def _columns_of_groups(self) -> list[int]:
-        """Where names of groups stand: before the grade of a worksheet, else where the title says it."""
-        sheet = self.worksheet
+    def called_otherwise(self, authors: Iterable[str]) -> list[str]:
+        """Return who has another name before the number than on the row of the number, where no column has teams.
+
+        It may be the name of a group, of which Canvas gives one member's number.
+        """
+        if self._platform != "canvas" or self.kind != "canvas" or self._teams():
+            return []
+        own = {author: self._by_number.get(author) for author in authors if author in self._given}
+        return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
+
+    def _teams(self) -> Sequence[int]:
+        """Where names of teams stand: in a worksheet of Moodle, else where the title says it."""
         if self.kind == "moodle":
-            return list(range(2 if sheet.status is None else sheet.status + 1, sheet.grade or 0))
+            return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
@@ -376,13 +407,13 @@ class People:
         if set(_GROUPS) <= set(header):
             number, name = table.cell(row, header.index(_GROUPS[0])), table.cell(row, 0)
             cells = [table.cell(row, at) for at in range(header.index(_GROUPS[1])) if header[at] != "sections"]
-            return Person(row, number, number, _keys(name, cells)) if number else None
+            return Person(row, number, number, _keys(name, cells), _keys(name, ())) if number else None
         place = header.index("ID")
         name, number = ", ".join(filter(None, (table.cell(row, at) for at in range(place)))), table.cell(row, place)
         if not number or name == _TEST_STUDENT:  # lines about the columns have no number
             return None
         cells = [table.cell(row, column) for column in range(place, header.index("Section"))]
-        return Person(row, number, number, _keys(name, [name, *cells]))
+        return Person(row, number, number, _keys(name, [name, *cells]), _keys(name, ()))
 
     def _of_moodle(self, table: Table, row: int) -> Person | None:
         participant = _PARTICIPANT.fullmatch(table.cell(row, 0))
@@ -395,7 +426,7 @@ class People:
         cells = [table.cell(row, column) for column in range(sheet.identity)]
         number = participant[2]
         uid = number if blind else next((cell for cell in cells if "@" in cell), name)
-        return Person(row, number, uid, _keys(name, [*cells, participant[1]]), at)
+        return Person(row, number, uid, _keys(name, [*cells, participant[1]]), _keys(name, ()), at)
 
     def _of_plain(self, table: Table, row: int) -> Person | None:
         cells = [cell.strip() for cell in table.rows[row]]
@@ -403,7 +434,8 @@ class People:
             return None
         # First and last name may be two columns.
         both = [name for one, other in pairwise(cells) for name in (f"{one} {other}", f"{other} {one}")]
-        return Person(row, cells[0], cells[0], _keys("", [*cells, *both]))
+        keys = _keys("", [*cells, *both])
+        return Person(row, cells[0], cells[0], keys, keys)
 
     def _time(self, text: str) -> str:
         if not text or text == "-":

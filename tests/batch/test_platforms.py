@@ -143,8 +143,10 @@ def test_a_term_on_moodle(term: Term, tmp_path: Path) -> None:
     assert term.run("term", *outs, "--to", tmp_path / "term.csv").exit_code == 0
     rows = {row["author"]: row for row in csv.DictReader((tmp_path / "term.csv").read_text().splitlines())}
     assert rows["ada@x.org"]["explained"] == (
-        "week1: 8 of 10, 2 days late, and grace days save more on other hand-ins, which costs 20 % of 10 points: 2; "
-        "week2: 9 of 10, 3 days late, 2 of them covered by grace days, which costs 10 % of 10 points: 1, weight 2; "
+        "week1: 8 of 10 (10 before), 2 days late, and grace days save more on other hand-ins, "
+        "which costs 20 % of 10 points: 2; "
+        "week2: 9 of 10 (10 before), 3 days late, 2 of them covered by grace days, "
+        "which costs 10 % of 10 points: 1, weight 2; "
         "week3: 15 of 10"
     )
     assert rows["cy@x.org"]["explained"].startswith("week1: 0 of 10, 2 days late, where grace days would save nothing")
@@ -354,3 +356,147 @@ def test_rows_name_somebody(term: Term) -> None:
     made.grade([made.course.exercises[0]], handin="week1", names=True)
     (row,) = csv.DictReader((made.out / "unmatched.csv").read_text().splitlines())
     assert (row["author"], bool(row["file"]), "name" in row) == ("102", True, True)
+
+
+def test_pages_of_a_term(term: Term, tmp_path: Path) -> None:
+    """They show first what counts, and of which hand-in: grace days of all hand-ins are counted once, and if known."""
+    late = "Saturday, {} October 2026, 5:00 PM"
+    rows = ["1|Ada|Team A|" + late, "2|Bo|Team A|" + late]
+    first = sheet(
+        tmp_path / "ws1.csv", 10, [rows[0].format(3), rows[1].format(3).replace("Saturday, 3", "Thursday, 1")]
+    )
+    second = sheet(tmp_path / "ws2.csv", 20, [row.format(10) for row in rows], "Group,")
+    own = {"double.py": "passed"}
+    term.grade("week1", {moodle("Ada", 101): own, moodle("Bo", 102): own}, first)
+    term.grade("week2", {moodle("Team A", 999): own}, second)
+    outs = [term.out("week1"), term.out("week2")]
+    alone = " ".join(term.run("report", outs[0], "-q").output.split())
+    assert "These pages do not know the grace days of other hand-ins, and say so" in alone
+    page = (outs[0] / "feedback" / "101.html").read_text()
+    assert "2 of them covered by grace days (if other hand-ins leave any)" in page
+    assert "10 of 10 points after 2 late days" in page
+
+    ran = term.run("term", *outs, "--to", tmp_path / "term.csv", "--pages")
+    assert ran.exit_code == 0, ran.output
+    assert "These pages do not know" not in ran.output
+    lines = (outs[0] / "feedback" / "101.html").read_text()
+    assert (
+        lines.index("Hand-in week1") < lines.index("8 of 10 points after 2 late days; 10 before") < lines.index("<tab")
+    )
+    assert "if other hand-ins leave any" not in lines
+    text = (outs[0] / "feedback" / "101.md").read_text()
+    assert text.startswith("### `A tiny course`, `week1`\n\n**8 of 10 points after 2 late days; 10 before**\n")
+    whole = (outs[0] / "report.html").read_text()
+    assert "Hand-in Week 1, 2 submissions" in whole
+    assert '8 / 10<br><span class="note">after 2 late days; 10 before</span>' in whole
+    # Both members have all of their grace days for week 2, which weighs twice.
+    assert "10 of 10 points after 2 late days" in (outs[1] / "feedback" / "999.html").read_text()
+
+    # Of a team whose members have other days left, the page says what each has.
+    path = term.home / "course.yaml"
+    path.write_text(COURSE.replace("weight: 2", "weight: 0.5"))
+    assert term.run("term", *outs, "--to", tmp_path / "term.csv", "--pages").exit_code == 0
+    assert "over the term 201 has 8, 202 has 10; final: 10" in (outs[1] / "feedback" / "999.html").read_text()
+    assert "if other hand-ins leave any" in (outs[1] / "feedback" / "999.html").read_text()
+
+
+def test_teams_that_are_called_like_students(term: Term, tmp_path: Path) -> None:
+    """A team's name and number may be those of others. Who marks is no team, and Canvas's number is a member's."""
+    rows = ["1|Ada|Bo|-", "2|Bo|Bo|-", "3|Cy|Default group|-", "4|Di|Ada|-"]
+    team = sheet(tmp_path / "team.csv", 10, rows, "Group,")
+    files = {moodle("Bo", 102): {"double.py": "passed"}, moodle("Ada", 101): {"double.py": "failed"}}
+    term.grade("week1", files | {"Default group_assignsubmission_file/": {"double.py": "passed"}}, team)
+    assert finals(term, "week1") == {"101": "10", "102": "10", "103": "10", "104": "0"}
+
+    marked = sheet(tmp_path / "marked.csv", 20, ["1|Ada|Bo|-", "2|Bo|Ada|-", "3|Cy|Ada|-"], "Marker,")
+    term.grade(
+        "week2", {moodle("Bo", 202): {"double.py": "passed"}, moodle("Ada", 201): {"double.py": "failed"}}, marked
+    )
+    assert finals(term, "week2") == {"201": "0", "202": "10", "203": "0"}
+
+    groups = tmp_path / "groups.csv"
+    swapped = GROUPS.replace("A,Team Rocket", 'A,"Turing, Alan"', 1).replace("A,Team Rocket", 'A,"Lovelace, Ada"')
+    groups.write_text(swapped)
+    own = {"lovelaceada_101_": {"9_double.py": "passed"}, "turingalan_102_": {"8_double.py": "failed"}}
+    term.grade("week3", own, groups)
+    assert finals(term, "week3") == {"101": "10", "102": "0", "105": "0"}
+
+
+def finals(term: Term, handin: str) -> dict[str, str]:
+    rows = list(csv.DictReader((term.out(handin) / "gradebook.csv").read_text().splitlines()))
+    found = {row["author"]: row["final"] for row in rows}
+    assert len(found) == len(rows), "somebody has two rows"
+    return found
+
+
+def test_a_group_without_its_table_is_named(term: Term, tmp_path: Path) -> None:
+    """With a gradebook as roster one member gets the score; the output names the number, and what to do."""
+    book = tmp_path / "grades.csv"
+    book.write_text(CANVAS)
+    files = {"teamrocket_101_": {"9_double.py": "passed"}, "turingalan_102_": {"8_double.py": "passed"}}
+    notes = " ".join(term.grade("week1", files, book))
+    assert "1 submission with another name before the number than the roster has for it: 101. If these are" in notes
+
+
+LANGUAGES = {
+    "de": ("Teilnehmer/in ", "Ja", "Nein", "ID,Vollständiger Name,E-Mail-Adresse,Status,{}Bewertung,Bestwertung,"
+           "Bewertung kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung)"),
+    "fr": ("Participant ", "Oui", "Non", "Identifiant,Nom complet,Adresse de courriel,Statut,{}Note,Note maximale,"
+           "La note peut être modifiée,Dernière modification (travail remis),Dernière modification (note)"),
+    "es": ("Participante ", "Sí", "No", "Identificador,Nombre completo,Dirección de correo,Estatus,{}Calificación,"
+           "Calificación máxima,La calificación puede cambiarse,Última modificación (entrega),Última (calificación)"),
+    "zh": ("参与者", "是", "否", "编号,全名,电子邮件地址,状态,{}成绩,最高分,成绩可以更改,"
+           "最后修改 (提交),最后修改 (成绩)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("team", ["", "Team,"])
+def test_worksheets_of_any_language(term: Term, tmp_path: Path, language: str, team: str) -> None:
+    """Rows, teams, points and locks are found by what stands in the columns; times that cannot be read are named."""
+    person, yes, no, head = LANGUAGES[language]
+    people = [(301, "Ada", "Bo", yes), (302, "Bo", "Bo", yes), (303, "Cy", "T2", no), (304, "Di", "T2", yes)]
+    file = tmp_path / "sheet.csv"
+    lines = [
+        f'{person}{number},{name},{name}@x.org,x,{f"{group}," if team else ""},"10,00",{can},"1. 10. 2026, 17:05",-'
+        for number, name, group, can in people
+    ]
+    file.write_text("\n".join([head.format(team), *lines, ""]))
+    passed, failed = {"double.py": "passed"}, {"double.py": "failed"}
+    if team:
+        files = {moodle("Bo", 301): passed, moodle("T2", 999): failed}  # the number of another member
+    else:
+        files = {moodle("Ada", 301): passed, moodle("Bo", 302): failed, moodle("Cy", 303): passed}
+    notes = " ".join(term.grade("week1", files, file))
+    assert "The roster has 4 times such as '1. 10. 2026, 17:05', which cannot be read" in notes
+    assert "cannot be found" not in notes
+    ran = term.run("export", term.out("week1"), "--format", "moodle", "--into", file)
+    assert ran.exit_code == 0, ran.output
+    points = [row[4 + bool(team)] for row in csv.reader(file.read_text().splitlines()[1:])]
+    assert points == (["10", "10", "", "0"] if team else ["10", "0", "", ""])
+    assert "303: excused or locked on the platform" in ran.output
+
+
+def test_a_scale_is_no_number_of_points(term: Term, tmp_path: Path) -> None:
+    """Moodle writes its words where the maximum stands otherwise, and takes no points."""
+    file = sheet(tmp_path / "ws.csv", 10, ["1|Ada||-"])
+    file.write_text(file.read_text().replace("Maximum grade", "Scale").replace("10.00", '"weak\ngood"'))
+    term.grade("week1", {moodle("Ada", 101): {"double.py": "passed"}}, file)
+    before = file.read_bytes()
+    ran = term.run("export", term.out("week1"), "--format", "moodle", "--into", file)
+    assert (ran.exit_code, "the column Scale says 'weak\\ngood', which is not a number" in ran.output) == (2, True)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("stamp", ["2026-10-01 19:00:00 PDT", "yesterday", "2026-10-01T19:00:00+02:00"])
+def test_the_time_of_a_clone(term: Term, tmp_path: Path, stamp: str) -> None:
+    """One in the list of `grade clone` that cannot be read is named, and costs nothing."""
+    table = tmp_path / "week1" / "in.csv"
+    table.parent.mkdir()
+    table.write_text(f"folder,repository,commit,at\nada,o/ada,abc,{stamp}\nbo,o/bo\n")
+    notes = term.grade("week1", {"ada/": {"double.py": "passed"}, "bo/": {"double.py": "passed"}})
+    lines = (term.out("week1") / "gradebook.csv").read_text().splitlines()
+    late = {row["author"]: row["late_days"] for row in csv.DictReader(lines)}
+    is_read = stamp.endswith("+02:00")
+    assert late == {"ada": "1" if is_read else "", "bo": ""}
+    assert any(f"1 time such as {stamp!r} cannot be read" in note for note in notes) is not is_read

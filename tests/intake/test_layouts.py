@@ -247,6 +247,7 @@ def test_a_layout_can_be_forced(tiny: Course, tmp_path: Path) -> None:
     written(tmp_path, {"w-ada/double.py": "", "w-bo/double.py": ""})
     with taken_in(tmp_path, tiny.exercises, "clones") as intake:
         assert [handed.key for handed in intake.handed] == ["ada", "bo"]
+        assert "All names begin with w-, which is cut off as the assignment's name." in " ".join(intake.notes)
     with pytest.raises(SubmissionError, match=r"there is no layout 'canvass'; did you mean canvas\?"):
         taken_in(tmp_path, tiny.exercises, "canvass").__enter__()
     assert [layout.name for layout in LAYOUTS] == ["gradescope", "moodle", "canvas", "nbgrader", "clones", "plain"]
