@@ -56,6 +56,11 @@ PLATFORMS = {
         "Commit them to the students' repository: an editor that opens it there has the grader.",
         ".devcontainer/grade",
     ),
+    "classroom50": Kind(
+        ("handin",),
+        "Put them into the assignment's folder, beside course, a copy that  grade release  made: it is published.",
+        "install",
+    ),
     "gradescope": Kind(
         (*_OF_CLASS, "hidden"),
         "These are the programs alone;  grade package gradescope  makes the zip to upload, course and all.",
@@ -75,7 +80,7 @@ PYTHON = "3.12"
 UV = "0.13.8"
 """Installs PyTorch without CUDA on any system, from wherever that is had."""
 
-PROGRAMS = ("run_autograder", "setup.sh", "grader/run.sh")
+PROGRAMS = ("run_autograder", "setup.sh", "grade.sh", "grader/run.sh")
 """What a platform starts by itself."""
 
 _TEMPLATES = Path(__file__).with_name("templates")

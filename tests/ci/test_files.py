@@ -385,20 +385,19 @@ def test_a_job_grades_as_was_wished(tiny: Course, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(("status", "writes", "ends"), [(0, True, 0), (3, True, 0), (124, True, 0), (2, False, 2)])
-def test_classroom50_keeps_its_result(tmp_path: Path, status: int, writes: bool, ends: int) -> None:
-    """The autograder of the page ends with 0 where there is a result: Classroom 50 throws away that of another one."""
-    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text("utf-8")
-    (text,) = re.findall(r'```python title="autograder.py"\n(.*?)```', page, re.DOTALL)
-    home = written(tmp_path, {"bundle/autograder.py": text, "student/double.py": "", "temp/grade/bin/x": ""})
-    programs = {"python": "true", "pip": "true", "uv": "true", "grade": f"echo $* >&2; exit {status}"}
-    if writes:
-        programs["grade"] = f"echo '{{}}' >result.json; {programs['grade']}"
-    for name, script in programs.items():
-        path = home / "temp/grade/bin" / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
+def test_classroom50_keeps_its_result(tiny: Course, tmp_path: Path, status: int, writes: bool, ends: int) -> None:
+    """Its autograder ends with 0 where there is a result: that of another status is thrown away. A forged one goes."""
+    lay_out(platform_files("classroom50", WISHES, tiny), tmp_path / "bundle")
+    grade = f"echo $* >&2; exit {status}"
+    programs = {"python": "true", "uv": "true", "grade": f"echo '{{}}' >result.json; {grade}" if writes else grade}
+    written(tmp_path, {f"temp/grade/bin/{name}": f"#!/bin/sh\n{script}\n" for name, script in programs.items()})
+    written(tmp_path, {"path/python3": "#!/bin/sh\n", "student/result.json": "forged"})  # no new venv is made
+    for path in (*(tmp_path / "temp/grade/bin").iterdir(), tmp_path / "path/python3"):
         path.chmod(0o755)
-    text = text.replace('[sys.executable, "-m", "venv", home]', '["true"]')  # its programs stand there already
-    env = {**os.environ, "CLASSROOM50_BUNDLE_DIR": str(home / "bundle"), "RUNNER_TEMP": str(home / "temp")}
-    command = [sys.executable, "-c", text]
-    ran = subprocess.run(command, cwd=home / "student", env=env, capture_output=True, text=True, check=False)
+    env = {**os.environ, "CLASSROOM50_BUNDLE_DIR": str(tmp_path / "bundle"), "RUNNER_TEMP": str(tmp_path / "temp")}
+    env["PATH"] = f"{tmp_path / 'path'}{os.pathsep}{env['PATH']}"
+    command = [sys.executable, tmp_path / "bundle" / "autograder.py"]
+    ran = subprocess.run(command, cwd=tmp_path / "student", env=env, capture_output=True, text=True, check=False)
     assert (ran.returncode, "--fail-below never" in ran.stderr) == (ends, True), ran.stderr
+    result = tmp_path / "student" / "result.json"
+    assert (result.read_text().strip() if result.exists() else "") == ("{}" if writes else "")

@@ -188,6 +188,9 @@ def scripts_of(platform: str, folder: Path, place: Path) -> tuple[str, Path]:
         lay = place / "autograder" / "source"
         shutil.copytree(folder, lay)
         return f"export AUTOGRADER_ROOT={place}/autograder\n{(lay / 'setup.sh').read_text()}", place
+    if platform == "classroom50":
+        install = (folder / "grade.sh").read_text().partition("timeout")[0]
+        return f"export CLASSROOM50_BUNDLE_DIR={folder} RUNNER_TEMP={place}\n{install}", place
     if platform == "jenkins":
         found = re.findall(r"sh '''(.*?)'''|sh '(.*?)'\n", (folder / "Jenkinsfile").read_text(), re.DOTALL)
         return "\n".join(text for pair in found for text in pair if "install" in text), folder
