@@ -8,7 +8,7 @@ PIP_ARGS ?=
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP ?= python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lines quick attacks compiled lint install install-dev clean
+.PHONY: demo test lines platforms quick attacks compiled lint install install-dev clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
@@ -23,6 +23,15 @@ test: install-dev lint compiled
 # Every installation line that we print, each in an empty Python. It takes some minutes, and the internet.
 lines: install-dev
 	$(BIN)/python -m pytest -n 2 -m installs tests/release/test_installing.py
+
+# The platforms' own programs read what we write, and write what we read; they have a Python of their own.
+platforms: install-dev out/platforms/installed
+	$(BIN)/python -m pytest -n 0 -m platforms tests/test_platform_programs.py
+
+out/platforms/installed: tests/platform_programs.txt
+	$(PYTHON) -m venv --clear $(@D)
+	. $(@D)/bin/activate && $(PIP) $(PIP_ARGS) -r $<
+	@touch $@
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
 quick: install-dev compiled

@@ -249,6 +249,19 @@ def test_commands_in_sentences_exist() -> None:
     assert wrong == []
 
 
+def test_rules_of_platforms_have_tests() -> None:
+    """Each row of the table of platforms says whether it was read or run, and names a test that exists."""
+    page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
+    rows = [re.split(r" \| ", line.strip("| ")) for line in page.splitlines() if line.startswith("| ")]
+    rules = [row for row in rows if row[0] != "rule"]
+    assert len(rules) > 25
+    assert [row[0] for row in rules if len(row) != 4 or not re.match("read$|run: ", row[2])] == []
+    named = [name for row in rules for name in re.findall(r"`([\w/]+\.py(?:::\w+)?)`", row[3])]
+    files = {name.split("::")[0]: (ROOT / "tests" / name.split("::")[0]).read_text("utf-8") for name in named}
+    assert [name for name in named if f"def {name.split('::')[-1]}(" not in files[name.split("::")[0]]] == []
+    assert [row[0] for row in rules if "::" not in row[3]] == []
+
+
 def test_links_resolve() -> None:
     """Each link from one file to another leads to a file that exists, and to a heading in it."""
     broken = []

@@ -301,6 +301,9 @@ def _of_assignment(folder: Path) -> Part:
     file = folder / TIME
     stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
     at = _iso(stamp)
+    # nbgrader writes and reads a time without a zone as one in UTC.
+    dated = datetime.fromisoformat(at) if at else None
+    at = at if dated is None or dated.tzinfo else dated.replace(tzinfo=UTC).isoformat()
     return Part(folder, PurePosixPath(folder.name), at, "" if at else stamp)
 
 

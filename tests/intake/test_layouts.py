@@ -296,7 +296,7 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
         "g 18": ("2026-01-01T11:00:00+00:00", False),
         "g dee": ("", False),
         "n ada": ("2026-01-01T15:00:00+00:00", False),
-        "n bo": ("2026-01-01T10:00:00", False),
+        "n bo": ("2026-01-01T10:00:00+00:00", False),
         "n cy": ("", False),
         "c 1": ("", True),
         "c 3": ("", False),

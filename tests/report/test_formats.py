@@ -251,6 +251,8 @@ def test_a_case_has_file_and_line() -> None:
     assert (next(ElementTree.fromstring(gitlab).iter("system-out")).text or "").startswith("exercises/double.py:7\n")
     JUNIT.validate(plain)
     assert (next(ElementTree.fromstring(plain).iter("system-out")).text or "").startswith("exercises/double.py:7\n")
+    named = written("junit", read(), Options(folder="[[ATTACHMENT|a.png]]"))  # a command of GitLab's
+    assert "[[" not in named
 
 
 def test_code_quality_stands_at_the_line() -> None:
