@@ -68,7 +68,7 @@ print(*(parse_utc(line.strip()).isoformat() for line in sys.stdin), sep="\\n")
 STAMPS = [
     "2026-10-01 12:00:00.000000 UTC",
     "2026-10-01 12:00:00 Europe/Berlin",
-    "2026-10-01 12:00:00.5",
+    "2026-10-01 12:00:00.0",
     "2026-10-01T12:00Z",
 ]
 

@@ -220,7 +220,8 @@ def test_a_term(pretend: PretendClass, tmp_path: Path) -> None:
     dropped = {row["author"]: row for row in csv.DictReader(to.read_text().splitlines())}
     assert [dropped[f"{name}@x.org"]["total"] for name in ("ada", "bo", "ed")] == ["150", "100", "70"]
     assert [*dropped["ed@x.org"].values()][-1] == (
-        "week1: 7 of 10 (10 before), 8 days late, where grace days would save nothing, which costs 30 % of 10 points: 3; "
+        "week1: 7 of 10 (10 before), 8 days late, where grace days would save nothing, "
+        "which costs 30 % of 10 points: 3; "
         "week2: not handed in, dropped"
     )
 
