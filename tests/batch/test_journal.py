@@ -92,8 +92,17 @@ def test_shards_are_removed_after_they_are_on_the_disk(
     made, events = PretendClass.of(tiny, tmp_path, 4, VERDICTS), list[str]()
     made.grade(shard=Shard(1, 2))
     sync, unlink = Journal.sync, Path.unlink
-    monkeypatch.setattr(Journal, "sync", lambda self: (events.append("sync"), sync(self)))
-    monkeypatch.setattr(Path, "unlink", lambda self, **how: (events.append(self.name), unlink(self, **how)))
+
+    def noted_sync(self: Journal) -> None:
+        events.append("sync")
+        sync(self)
+
+    def noted_unlink(self: Path, missing_ok: bool = False) -> None:
+        events.append(self.name)
+        unlink(self, missing_ok)
+
+    monkeypatch.setattr(Journal, "sync", noted_sync)
+    monkeypatch.setattr(Path, "unlink", noted_unlink)
     with open_run(made.out, None, "", made.folder, []) as (journal, _):
         assert len(journal.submissions()) == 2
     assert events[:2] == ["sync", "journal-1-of-2.sqlite"]
