@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import grader
@@ -25,8 +26,14 @@ READERS = {
     *("ast.parse", "ast.literal_eval", "compile", "symtable.symtable", "eval"),
     *("tokenize.generate_tokens", "tokenize.tokenize", "tokenize.detect_encoding", "tokenize.open"),
     *("zipfile.ZipFile", "zipfile.Path", "tarfile.open", "tarfile.TarFile", "shutil.unpack_archive", "lzma.open"),
-    *("json.load", "json.loads", "yaml.load", "yaml.safe_load", "csv.reader", "csv.DictReader", "pickle.load"),
-    *("os.walk", "os.scandir", "os.fwalk", "shutil.copytree", "rglob", "glob", "iterdir"),
+    *("zipfile.is_zipfile", "tarfile.is_tarfile", "gzip.open", "bz2.open", "zlib.decompress", "gzip.decompress"),
+    *("json.load", "json.loads", "json.JSONDecoder", "csv.reader", "csv.DictReader", "pickle.load", "pickle.loads"),
+    *(f"yaml.{name}" for name in ("load", "load_all", "safe_load", "safe_load_all", "scan", "parse", "compose")),
+    *("marshal.loads", "tomllib.load", "tomllib.loads", "configparser.ConfigParser", "html.parser.HTMLParser"),
+    *("inspect.getsource", "linecache.getline", "linecache.getlines", "runpy.run_path", "exec", "codecs.open"),
+    *("xml.etree.ElementTree.parse", "xml.etree.ElementTree.fromstring", "sqlite3.connect", "mimetypes.guess_type"),
+    *("os.walk", "os.scandir", "os.fwalk", "os.listdir", "shutil.copytree", "shutil.move", "shutil.make_archive"),
+    *("glob.glob", "glob.iglob", "rglob", "glob", "iterdir", "walk"),
 }
 """Functions that parse a text, open an archive, or list a folder; the last ones are methods of a path."""
 
@@ -79,7 +86,7 @@ def is_reading(name: str) -> bool:
 def test_one_process_parses_what_was_handed_in() -> None:
     """Each call of a parser or of a walk in another process is in the table, with what it reads."""
     calls = {
-        (name, name_of(node.func))
+        (name, name_of(node.func, imported(tree)))
         for name, tree in files()
         if not is_reading(name)
         for node in ast.walk(tree)
@@ -90,16 +97,42 @@ def test_one_process_parses_what_was_handed_in() -> None:
     assert sorted(pair for pair in found if not places[pair] & ALLOWED.keys()) == []
 
 
-def name_of(function: ast.expr) -> str:
-    """What is called: `ast.parse`, `compile`, or `rglob` of whatever has it."""
+def name_of(function: ast.expr, known: Mapping[str, str]) -> str:
+    """What is called, under the name that its module gives it: `ast.parse`, `compile`, or `rglob` of any path."""
     match function:
-        case ast.Attribute(attr="rglob" | "glob" | "iterdir" as name):
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if module in known:
+            return f"{known[module]}.{name}"
+        case ast.Attribute(attr="rglob" | "glob" | "iterdir" | "walk" as name):
             return name
-        case ast.Attribute(value=ast.Name(id=module), attr=name):
-            return f"{module}.{name}"
+        case ast.Attribute() if "." in (whole := ast.unparse(function)):
+            return whole
         case ast.Name(id=name):
-            return name
+            return known.get(name, name)
     return ""
+
+
+@functools.cache
+def imported(tree: ast.Module) -> Mapping[str, str]:
+    """What names of a module stand for, by its imports."""
+    known = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            known |= {
+                one.asname or one.name.split(".")[0]: one.name if one.asname else one.name.split(".")[0]
+                for one in node.names
+            }
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            known |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    return known
+
+
+def test_a_parser_has_no_other_name() -> None:
+    """A function under another name, or imported by itself, is found as well."""
+    tree = ast.parse(
+        "from ast import parse\nimport json as j\nimport os.path\nparse(x)\nj.loads(x)\nos.walk(x)\na.b.rglob(x)"
+    )
+    calls = [name_of(node.func, imported(tree)) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert set(calls) == {"ast.parse", "json.loads", "os.walk", "rglob"}
 
 
 def test_no_codec_of_a_stranger() -> None:
