@@ -167,7 +167,9 @@ def package_digest() -> str:
 
 def judge_of(exercise: Exercise) -> str:
     """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
-    facts = repr((exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares))
+    facts = repr(
+        (exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares, exercise.without)
+    )
     return digest_of(facts, exercise.starter_digest, *map(_read, exercise.files))
 
 

@@ -1,0 +1,22 @@
+r"""Asks the server of workers that have PyTorch, by whatever descriptor is left.
+
+---
+exercise: steps
+verdicts: {small: crashed|timed_out, alone: failed|timed_out|crashed, random: crashed|timed_out}
+level: full
+"""
+
+import os
+import socket
+
+
+def steps(shape):
+    for number in range(256):
+        try:
+            end = socket.socket(fileno=os.dup(number))
+            socket.send_fds(end, [b'{"StartWorker": {"folder": "."}}'], [number])
+        except OSError:
+            continue
+    import torch
+
+    return torch.empty(shape).stride()
