@@ -21,6 +21,7 @@ from support import (
     Function,
     Grade,
     SharedServer,
+    SharedZygote,
     Shelf,
     WarmGrade,
     functions,
@@ -37,6 +38,7 @@ from grader.model import Course
 from grader.model.messages import Level, Start
 from grader.runner.lane import Lane
 from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
+from grader.runner.zygote import Zygote
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -60,25 +62,28 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     numbers = itertools.count(step=_LANES_OF_ONE)
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(SandboxPlan(plain=True)))))
+        zygote = functools.cache(SharedZygote)
+        stack.callback(lambda: zygote().end() if zygote.cache_info().currsize else None)
+        plan = SandboxPlan(plain=True)
+        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(plan, zygote()))))
 
-        def source(start: Start, plan: SandboxPlan) -> Source:
+        def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> Source:
             usual = start is Start.FORK and plan.most is Level.FULL
-            # A server ends with the thread that started it.
+            # A server of plain workers ends with the thread that started it.
             if not usual or threading.current_thread() is not threading.main_thread():
-                return open_source(start, plan)
+                return open_source(start, plan, given)
             return SharedServer(start_server(), next(numbers), plan.least)
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
 
-        patch.setattr(Runtime, "processes", Processes(source, shelf.open))
+        patch.setattr(Runtime, "processes", Processes(zygote, source, shelf.open))
         yield
 
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runtimes of this test have processes of their own, as those of a command have: for tests of a start or an end."""
-    monkeypatch.setattr(Runtime, "processes", Processes())
+    monkeypatch.setattr(Runtime, "processes", Processes(Runtime.processes.zygote))
 
 
 @pytest.fixture(scope="session")

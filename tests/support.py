@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner, Result
@@ -31,7 +32,8 @@ from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submi
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane
-from grader.runner.source import Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
+from grader.runner.source import CheckProcess, Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
+from grader.runner.zygote import Zygote
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSES = ROOT / "tests" / "courses"
@@ -121,6 +123,17 @@ def done_at_once(job: Callable[[Lane], Any], lane: Lane) -> Future[Any]:
     return future
 
 
+class SharedZygote(Zygote):
+    """The one zygote of this process of tests: who closes it leaves it to others."""
+
+    def close(self) -> None:
+        """Others use it."""
+
+    def end(self) -> None:
+        """End it."""
+        super().close()
+
+
 class SharedServer(Source):
     """The one worker server of this process of tests, as the source of a lane or a pool, which does not close it.
 
@@ -144,6 +157,10 @@ class SharedServer(Source):
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
         """What a lane starts its workers with."""
         return self._server.supply(self._first + lane, plain=plain)
+
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Start the check process of a lane."""
+        return self._server.open_check_process(self._first + lane, log, plain=plain)
 
     def was_lost(self, life: int) -> bool:
         """Whether the server of this life is gone."""
@@ -225,7 +242,12 @@ def open_already(lane: Lane) -> Processes:
         before = lane.watch
         return Kept(lane, lambda lane: setattr(lane, "watch", before))
 
-    return Processes(lambda *_: Source(), opened)
+    return Processes(not_needed, lambda *_: Source(), opened)
+
+
+def not_needed() -> Any:
+    """In place of a zygote from which nothing is forked."""
+    return mock.Mock()
 
 
 def runtime_of(lane: Lane, known: Known | None = None) -> Runtime:

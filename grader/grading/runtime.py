@@ -22,6 +22,7 @@ from grader.model.messages import Collected, Part, Setup, Start
 from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool
 from grader.runner.source import SandboxPlan, Source, open_source
+from grader.runner.zygote import Zygote
 
 Answer = TypeVar("Answer")
 
@@ -31,18 +32,21 @@ class Processes:
     """How a runtime opens what it owns.
 
     Attributes:
-        source: opens where workers come from.
+        zygote: starts what worker servers and check processes are forked from.
+        source: opens where workers come from; the zygote is None where they are fresh interpreters.
         lane: opens a lane, of exercises, source, number and accelerator.
     """
 
-    source: Callable[[Start, SandboxPlan], Source] = open_source
+    zygote: Callable[[], Zygote] = Zygote
+    source: Callable[[Start, SandboxPlan, Zygote | None], Source] = open_source
     lane: Callable[[Sequence[Exercise], Source, int, Device], Lane] = Lane
 
 
 class Runtime:
     """The processes of one run. Whoever grades opens one with `with`, and starts no process of ours besides.
 
-    It owns where workers come from, the lanes, what they share (known wrong answers), and the token that cancels.
+    It owns the zygote, where workers come from, the lanes, what they share (known wrong answers), and the token that
+    cancels.
     Nothing is started before there is work. At the end of `with` all processes end; what still waits or runs then is
     cancelled.
 
@@ -113,7 +117,7 @@ class Runtime:
 
     @property
     def source(self) -> Source:
-        """Where workers come from; opened when it is first needed, by the thread that closes the runtime.
+        """Where workers come from; opened when it is first needed.
 
         Raises:
             StartError: forked workers are wanted together with CUDA.
@@ -129,7 +133,9 @@ class Runtime:
             first = next((path for path in files if path), None)
             plain = any(exercise.without for exercise in exercises)
             plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first, plain)
-            self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan)))
+            # In this order: the source ends before the zygote, which would take it along.
+            zygote = self._opened.enter_context(closing(self._open.zygote())) if setup.start is Start.FORK else None
+            self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan, zygote)))
         return self._source
 
     def open_lane(self) -> Lane:
@@ -150,8 +156,7 @@ class Runtime:
     def ask(self, job: Callable[[Lane], Answer]) -> Future[Answer]:
         """Have something done in the next free lane, where the checks are those of their files now."""
         if self._pool is None:
-            # The source ends with the thread that started it: not with a lane's.
-            assert self.source
+            assert self.source  # once for all lanes, which are opened in threads of their own
             self._pool = self._opened.enter_context(closing(Pool(self.open_lane, self.slots, self.cancelled)))
             self._pool.watch = self._watch or self._pool.watch
 

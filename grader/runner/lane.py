@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import socket
 import subprocess
 import tempfile
 import time
@@ -35,12 +34,13 @@ from grader.model.messages import (
     from_frame,
     to_frame,
 )
-from grader.runner.source import START_S, Reached, Source
+from grader.runner.source import Reached, Source
+from grader.runner.zygote import START_S, Forked
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s
-from grader.sandbox.process import GRACE_S, clean_environment, end, isolated, kill, sweep, tail
+from grader.sandbox.process import GRACE_S, end, kill, sweep, tail
 from grader.wire.frames import Channel
-from grader.wire.transport import ChannelClosed, SocketTransport, pipes_of, until
+from grader.wire.transport import ChannelClosed, until
 
 _WAITED = 0.02
 """Of the time of an exercise: who waited less for a core would have been late without that, too."""
@@ -134,7 +134,7 @@ class Lane:
         self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
         # somebody last said that it was not
         self._waited_before = 0.0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Forked | subprocess.Popen[bytes] | None = None
         self.watch: Watch = lambda what, seconds: None
         self._open()
 
@@ -147,30 +147,10 @@ class Lane:
         self._mark = Path(self._root, PENDING)
         self._mark.write_bytes(NOT_PENDING)
         self._has_plain = _needs_plain(self.exercises)
-        supply = self._source.supply(self._number, plain=self._has_plain)
-        self._life = supply.life
-        servers = [each for each in (supply.server, supply.plain) if each is not None]
-        fds = [each.fileno() for each in servers]
-        # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
-        ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
-        self._process = subprocess.Popen(
-            isolated("grader.session", *map(str, fds)),
-            pass_fds=fds,
-            stdin=ends[1].fileno() if ends else subprocess.PIPE,
-            stdout=ends[1].fileno() if ends else subprocess.PIPE,
-            stderr=self._log,
-            env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
-            start_new_session=True,
-        )
-        # The check process holds it now. When that dies the socket closes, and the server ends the lane's workers.
-        for server in servers:
-            server.close()
-        if ends:
-            ends[1].close()
-            self._channel = Channel(SocketTransport(ends[0]))
-        else:
-            self._channel = Channel(pipes_of(self._process))
-        self._command, self._plain_command = supply.command, supply.plain_command
+        opened = self._source.open_check_process(self._number, self._log, plain=self._has_plain)
+        self._process, self._life = opened.process, opened.life
+        self._command, self._plain_command = opened.command, opened.plain_command
+        self._channel = Channel(opened.transport)
         self._plan()
 
     def _plan(self) -> None:
@@ -241,7 +221,7 @@ class Lane:
             collected = self._receive("Starting", time.monotonic() + START_S)
         except (ChannelClosed, TimeoutError):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
-        # Not before the checks are there: both processes import torch at the same time.
+        # Not before the checks are there: the workers' server starts at the same time.
         self._source.wait_ready()
         assert isinstance(collected, Collected)
         if not collected.accelerators:

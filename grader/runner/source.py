@@ -16,15 +16,20 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
+from grader.runner.zygote import START_S, Forked, Zygote
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
 from grader.sandbox.process import (
+    SAID_NOTHING,
     bind_in,
+    clean_environment,
     end,
     isolated,
     isolated_plain,
@@ -34,6 +39,7 @@ from grader.sandbox.process import (
     workers_paths,
 )
 from grader.sandbox.view import View
+from grader.wire.transport import SocketTransport, Transport, pipes_of
 
 _MEMORY_MB = 512
 
@@ -157,9 +163,6 @@ class Reached:
         return lines
 
 
-START_S = 180.0
-
-
 def packages_file() -> Path | None:
     """A file of PyTorch's, which workers that do without it must not be able to read."""
     found = importlib.util.find_spec("torch")
@@ -176,6 +179,25 @@ _UNCONFINED = (
     "workers that start as fresh interpreters have no sandbox: leave out --start spawn and --device cuda, and on macOS "
     "and Windows use the container"
 )
+
+
+@dataclass(frozen=True)
+class CheckProcess:
+    """The check process of a lane.
+
+    Attributes:
+        process: itself.
+        transport: the host's end of its channel.
+        command: what it starts workers with, if these are fresh interpreters; else empty.
+        plain_command: the same for workers that have the standard library alone.
+        life: of the worker server that it has, see `Supply`.
+    """
+
+    process: Forked | subprocess.Popen[bytes]
+    transport: Transport
+    command: tuple[str, ...] = ()
+    plain_command: tuple[str, ...] = ()
+    life: int = 0
 
 
 @dataclass(frozen=True)
@@ -221,6 +243,19 @@ class Source:
         """
         raise NotImplementedError
 
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Start the check process of a lane.
+
+        Args:
+            lane: its number.
+            log: what it says besides its channel.
+            plain: whether it needs workers that have the standard library alone, too.
+
+        Raises:
+            StartError: the worker server did not start.
+        """
+        raise NotImplementedError
+
     def was_lost(self, life: int) -> bool:
         """Whether what was supplied in this life gives no more workers, although the host did not end it."""
         return False
@@ -233,9 +268,15 @@ class Source:
         """End it, and every worker with it."""
 
 
-def open_source(start: Start, plan: SandboxPlan) -> Source:
-    """Where workers come from that start in this way."""
-    return WorkerServer(plan) if start is Start.FORK else FreshInterpreters(plan)
+def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> Source:
+    """Where workers come from that start in this way.
+
+    Args:
+        start: how they start.
+        plan: how they are confined.
+        zygote: what a worker server is forked from; by default one of its own.
+    """
+    return WorkerServer(plan, zygote) if start is Start.FORK else FreshInterpreters(plan)
 
 
 class WorkerServer(Source):
@@ -243,15 +284,19 @@ class WorkerServer(Source):
 
     Args:
         plan: how well workers are to be confined.
-        is_plain: whether its workers have the standard library alone.
+        zygote: what it is forked from; by default one of its own.
+        is_plain: whether its workers have the standard library alone. It is started as a command then, and not forked.
     """
 
-    def __init__(self, plan: SandboxPlan, *, is_plain: bool = False) -> None:
+    def __init__(self, plan: SandboxPlan, zygote: Zygote | None = None, *, is_plain: bool = False) -> None:
         self._plan, self._is_plain = plan, is_plain
+        self._has_own = zygote is None and not is_plain
+        self._zygote = Zygote() if self._has_own else zygote
         self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
         self._life = 0
         self._before: Reached | None = None
         self._plain: WorkerServer | None = None
+        self._process: Forked | subprocess.Popen[bytes]
         self._start()
         if plan.plain and not is_plain:
             self._start_plain()
@@ -264,27 +309,27 @@ class WorkerServer(Source):
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        if self._is_plain:
-            server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
-            shown, without = plain_paths()
-            view = View(tuple(shown), (*map(os.path.realpath, self._plan.hidden), *without))
-        else:
-            server = isolated("grader.worker", "torch", "server", str(theirs.fileno()))
-            shown, listed = workers_paths()
-            view = View(tuple(shown), tuple(os.path.realpath(path) for path in self._plan.hidden), tuple(listed))
-        most = self._plan.most
-        plan = LaunchPlan(view, tuple(server), most is Level.FULL, most > Level.NONE)
-        self._process = subprocess.Popen(
-            isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=workers_environment(),
-            cwd="/",
-            start_new_session=True,  # an interrupt at the terminal is the host's to handle
-        )
-        theirs.close()
+        most, hidden = self._plan.most, tuple(map(os.path.realpath, self._plan.hidden))
+        asks = most is Level.FULL, most > Level.NONE
+        with theirs:
+            if self._zygote is not None:
+                shown, listed = workers_paths()
+                plan = LaunchPlan(View(tuple(shown), hidden, tuple(listed)), (), *asks)
+                self._process = self._zygote.fork(messages.StartServer(plan), self._log, [theirs.fileno()])
+            else:
+                server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
+                shown, without = plain_paths()
+                plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
+                self._process = subprocess.Popen(
+                    isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._log,
+                    stderr=self._log,
+                    env=workers_environment(),
+                    cwd="/",
+                    start_new_session=True,  # an interrupt at the terminal is the host's to handle
+                )
         self._socket = ours
         self._reached: Reached | None = None
 
@@ -323,7 +368,7 @@ class WorkerServer(Source):
             file, port = os.path.realpath(wished), server.getsockname()[1]
             message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
         if not isinstance(message, messages.Found):
-            raise StartError(f"the worker server did not start: {tail(self._log)}")
+            raise self._not_started()
         rows, refused = findings(message.results), message.refused
         # More may hold by chance than was wanted; what was not built is not promised.
         return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
@@ -384,10 +429,26 @@ class WorkerServer(Source):
             send(self._socket, messages.OpenLane(lane), [theirs.fileno()])
         except OSError:
             ours.close()
-            raise StartError(f"the worker server did not start: {tail(self._log)}") from None
+            raise self._not_started() from None
         finally:
             theirs.close()  # handed over or not: the server is to be the only one to hold it
         return ours
+
+    def _not_started(self) -> StartError:
+        own = tail(self._log)
+        said = self._zygote.last_words() if own == SAID_NOTHING and self._zygote is not None else own
+        return StartError(f"the worker server did not start: {said}")
+
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Fork it from the zygote's template."""
+        assert self._zygote is not None
+        supply = self.supply(lane, plain=plain)
+        ours, theirs = socket.socketpair()
+        # The check process alone holds them then: when it dies they close, and the servers end the lane's workers.
+        with ExitStack() as opened:
+            given = [opened.enter_context(each) for each in (theirs, supply.server, supply.plain) if each is not None]
+            process = self._zygote.fork(messages.StartCheckProcess(), log, [each.fileno() for each in given])
+        return CheckProcess(process, SocketTransport(ours), life=supply.life)
 
     def end_workers(self, lane: int) -> bool:
         """Tell the server, which ends them at once."""
@@ -408,6 +469,8 @@ class WorkerServer(Source):
             self._plain.close()
             self._plain = None
         self._end()
+        if self._has_own and self._zygote is not None:
+            self._zygote.close()
 
     def _end(self) -> None:
         self._socket.close()
@@ -438,3 +501,21 @@ class FreshInterpreters(Source):
             isolated_plain("grader.worker", "plain", "spawned"),
         )
         return Supply(command=tuple(command), plain_command=tuple(other))
+
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Start a fresh interpreter."""
+        # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
+        ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
+        process = subprocess.Popen(
+            isolated("grader.session"),
+            stdin=ends[1].fileno() if ends else subprocess.PIPE,
+            stdout=ends[1].fileno() if ends else subprocess.PIPE,
+            stderr=log,
+            env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
+            start_new_session=True,
+        )
+        if ends:
+            ends[1].close()
+        transport = SocketTransport(ends[0]) if ends else pipes_of(process)
+        supply = self.supply(lane, plain=plain)
+        return CheckProcess(process, transport, supply.command, supply.plain_command)

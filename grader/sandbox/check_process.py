@@ -1,4 +1,4 @@
-"""What a check process gives up before it imports torch and reads a check: endless memory, sockets, other files.
+"""What a check process gives up before it reads a check: endless memory, sockets, other files.
 
 A check is code of the course's author, and what it takes in comes from student code. Best effort: where the kernel does
 not give a layer the process does without it, and `grade doctor` says what remains available. Only where workers are

@@ -53,6 +53,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_KEEPCAPS = 8
 _PR_SET_SECCOMP = 22
 _PR_SET_THP_DISABLE = 41
+_PR_SET_NAME = 15
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -159,6 +160,12 @@ def take_small_pages() -> None:
     """Keep the huge pages that were inherited, and get no more: see PR_SET_THP_DISABLE in prctl(2)."""
     with contextlib.suppress(OSError):  # a kernel without huge pages
         _prctl(_PR_SET_THP_DISABLE, 1)
+
+
+def set_name(name: str) -> None:
+    """Let `ps` and the like list this process under a name of at most 15 letters."""
+    buffer = ctypes.create_string_buffer(name.encode("ascii"))
+    _prctl(_PR_SET_NAME, ctypes.addressof(buffer))
 
 
 def die_with_parent() -> None:

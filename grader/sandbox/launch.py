@@ -1,16 +1,17 @@
 """`python -m grader.sandbox.launch PLAN PARENT`: the worker server, inside namespaces and a root.
 
-    host -- outer        waits
-              +-- inner  enters namespaces, builds the root
+    zygote -- outer        waits
+              +-- inner    enters namespaces, builds the root
                     +-- worker server   process 1 in there
                           +-- holder of namespaces   process 1 in those that workers without processes share
                           +-- worker, worker, ...
                           +-- holder of namespaces   process 1 in those of one worker that may start processes
                           +-- that worker
 
-Where the kernel refuses, the outer process starts the same command without all this and hands on the reason. PLAN is
-`messages.LaunchPlan`; the command gets one argument more, `messages.Launched`. When the holder of its namespaces is
-ended, the kernel ends all that a worker has started.
+Where the kernel refuses, the outer process becomes the server without all this and hands on the reason. The zygote
+forks the outer process, and calls `launch`. A server that needs nothing of the zygote is started as a command, by the
+host: PLAN is `messages.LaunchPlan`, and its command gets one argument more, `messages.Launched`. When the holder of its
+namespaces is ended, the kernel ends all that a worker has started.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import socket
 import struct
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -70,15 +72,24 @@ def main() -> None:
     # From here on: if the host dies, this does, and with it all that it holds.
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
-    refused = _try_inner(plan) if plan.namespaces else "namespaces were not wanted"
+    command = plan.command
+    launch(plan, lambda launched: os.execv(command[0], [*command, to_text(launched)]))  # noqa: S606  the command is ours
+
+
+def launch(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None = None) -> None:
+    """Enter namespaces, or none where the kernel refuses; there, be what was wanted until that ends.
+
+    Args:
+        plan: what of it is wanted.
+        become: is the worker server.
+        keep: the one descriptor that it has besides the standard streams; None where it is executed, which closes all
+            that are not meant for it.
+    """
+    refused = _try_inner(plan, become, keep) if plan.namespaces else "namespaces were not wanted"
     # Outside, since inside namespaces of one's own other limits are seen.
     refused += advice(refused)
     readable = _readable(plan) if plan.rules else None
-    _become(plan, Launched(refused, readable, plan.view.listed))
-
-
-def _become(plan: LaunchPlan, launched: Launched) -> NoReturn:
-    os.execv(plan.command[0], [*plan.command, to_text(launched)])  # noqa: S606  the command is ours
+    become(Launched(refused, readable, plan.view.listed))
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
@@ -92,14 +103,15 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
     return (*plan.view.folders(), *view.COPIED) if landlock.abi() else None
 
 
-def _try_inner(plan: LaunchPlan) -> str:
+def _try_inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None) -> str:
     """Start the inner process and end when it ends. Returns only if it could not start, with the reason."""
-    # It closes without a word once the command runs, as `exec` closes it. A word is a reason why it does not.
+    # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
     pid = os.fork()
     if pid == 0:
+        os.close(read)
         try:
-            _inner(plan, report)
+            _inner(plan, become, keep, report)
         except OSError as error:
             os.write(report, str(error).encode())
         os._exit(_REFUSED)
@@ -112,7 +124,7 @@ def _try_inner(plan: LaunchPlan) -> str:
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, report: int) -> NoReturn:
+def _inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None, report: int) -> NoReturn:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -137,11 +149,26 @@ def _inner(plan: LaunchPlan, report: int) -> NoReturn:
     if pid == 0:
         kernel.die_with_parent()
         require_room(proc)
-        os.set_inheritable(proc, True)  # everything else is closed by `exec`
-        _become(plan, Launched(proc=proc))
+        os.set_inheritable(proc, True)  # everything else is closed by `exec`, or here
+        if keep is not None:
+            kernel.close_all_but(keep, proc)
+        run_and_exit(lambda: become(Launched(proc=proc)))
     os.close(report)
     os.waitpid(pid, 0)
     os._exit(0)
+
+
+def run_and_exit(action: Callable[[], None]) -> NoReturn:
+    """Do something in a process that was forked just now, and end with it; what it raises goes to standard error."""
+    status = 1
+    try:
+        action()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:  # it must not come back into the code of the process that it was forked from
+        os._exit(status)
 
 
 def _may_mount() -> bool:

@@ -1,6 +1,8 @@
 """Messages about the start of workers, between host, launcher, worker server, lanes and workers.
 
-host   -> launcher       `LaunchPlan`, as an argument
+host   -> zygote         `StartServer`, `StartCheckProcess`, with a socket for the answer and what the process gets
+zygote -> host           on that socket `Forked` with a pidfd, or `Refused`
+host   -> launcher       `LaunchPlan`, as an argument, where a server is started as a command
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Found` for a `TryOut`, once torch is imported
@@ -22,7 +24,9 @@ from typing import Any
 
 from grader.sandbox.view import View
 
-_MESSAGE_BYTES = 1 << 16
+_MESSAGE_BYTES = 1 << 17
+"""A view may name many folders."""
+
 _MOST_DESCRIPTORS = 8
 
 THREADS = 256
@@ -62,7 +66,7 @@ class LaunchPlan(Message):
 
     Attributes:
         view: what of the machine's files is shown.
-        command: that of the worker server, which gets one argument more: `Launched`.
+        command: that of the worker server, which gets one argument more: `Launched`; empty where the zygote forks it.
         namespaces: whether namespaces are tried, for the level `full`.
         rules: whether Landlock and system-call filters are, for the level `reduced`.
     """
@@ -88,6 +92,33 @@ class Launched(Message):
     readable: tuple[str, ...] | None = None
     listed: tuple[str, ...] = ()
     proc: int | None = None
+
+
+@dataclass(frozen=True)
+class StartServer(Message):
+    """Fork a worker server; with it come a socket for the answer, a log, and the server's socket to the host.
+
+    Attributes:
+        plan: of its launcher.
+    """
+
+    plan: LaunchPlan
+
+
+@dataclass(frozen=True)
+class StartCheckProcess(Message):
+    """Fork a check process; with it come a socket for the answer, a log, its channel, sockets to servers."""
+
+
+@dataclass(frozen=True)
+class Forked(Message):
+    """A process was forked; a pidfd of it comes along.
+
+    Attributes:
+        pid: its number.
+    """
+
+    pid: int
 
 
 @dataclass(frozen=True)
@@ -167,7 +198,7 @@ class Started(Message):
 
 @dataclass(frozen=True)
 class Refused(Message):
-    """A worker could not be started.
+    """A process could not be started.
 
     Attributes:
         why: what the system said.
@@ -192,7 +223,7 @@ class Ended(Message):
 
 
 _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message.__subclasses__()}
-_PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits}
+_PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits, "plan": LaunchPlan}
 
 
 def to_tree(message: Message) -> dict[str, Any]:

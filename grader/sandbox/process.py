@@ -18,7 +18,7 @@ import sys
 import uuid
 from importlib import metadata
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MOST_LINKS = 20
@@ -50,6 +50,9 @@ GRACE_S = 5.0
 """How long a process that has nothing more to do may take to end."""
 
 _LAST_WORDS = 2000
+
+SAID_NOTHING = "it said nothing"
+"""The last words of a process that wrote nothing."""
 
 _BOOT = """
 import importlib.util, json, os, runpy, sys
@@ -167,7 +170,17 @@ def _search_path() -> list[str]:
     return [str(entry) for entry in entries if entry.exists() and entry.resolve() not in left_out]
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+class Process(Protocol):
+    """What is used here of a process that was started, or forked."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended."""
+
+    def kill(self) -> None:
+        """Kill it."""
+
+
+def end(process: Process) -> None:
     """Wait for a process that has nothing more to do, a moment; then kill it."""
     try:
         process.wait(GRACE_S)
@@ -186,7 +199,7 @@ def tail(log: IO[bytes]) -> str:
     """The end of what a process said."""
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()
-    return text[-_LAST_WORDS:] or "it said nothing"
+    return text[-_LAST_WORDS:] or SAID_NOTHING
 
 
 def bind_in(folder: str, name: str, sock: socket.socket) -> None:

@@ -1,6 +1,8 @@
 """The check process: one pytest session that collects an exercise's checks once and runs them for each submission.
 
-__main__, start  the entry; what is done with a run plan; a proof that workers work, before anything is graded
+__main__         the entry of one that is started as a command
+forked           the entry of one that is forked from the zygote's template
+start            what is done with a run plan; a proof that workers work, before anything is graded
 host             the channel to the host
 plugin           the pytest plugin: collects and runs checks, and gives them their fixtures
 own_time         the time that a check's own code may take, by the hooks of pytest-timeout

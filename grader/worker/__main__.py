@@ -2,17 +2,17 @@
 
 WITH is "torch", or "plain" for a process that never has PyTorch and NumPy.
 
-Threads are limited first: a fork after parallel work hangs. Imports are made without Python's garbage collector, which
-would go over PyTorch's objects again and again, a fifth of the time, and find hardly anything to free.
+Threads are limited first. Imports are made without Python's garbage collector, which would go over PyTorch's objects
+again and again, a fifth of the time, and find hardly anything to free.
 """
 
 import gc
 
 gc.disable()
 
-import os  # noqa: E402
 import sys  # noqa: E402
 
+from grader.sandbox.messages import Launched, from_text  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
 
 
@@ -33,9 +33,11 @@ def main() -> None:
     if sys.argv[2] == "server":
         from grader.worker import server
 
-        server.run(int(sys.argv[3]), sys.argv[4], libraries)
-        # Its workers are ended. Python would now take torch apart, and the host would wait for it.
-        os._exit(0)
+        reached = from_text(sys.argv[4])
+        assert isinstance(reached, Launched)
+        server.prepare(libraries)
+        gc.enable()
+        server.run(int(sys.argv[3]), reached, libraries)
     else:
         from grader.worker.serve import spawned
 

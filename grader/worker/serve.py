@@ -60,6 +60,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
         sandbox: what confines it.
         libraries: what it has.
     """
+    kernel.set_name("grade-worker")
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.take_small_pages()

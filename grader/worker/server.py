@@ -22,10 +22,13 @@ from typing import NamedTuple
 
 from grader.sandbox import kernel, messages
 from grader.sandbox.levels import Full, Reduced, Sandbox
-from grader.sandbox.messages import from_text, receive, send
+from grader.sandbox.messages import receive, send
 from grader.sandbox.trials import try_out
 from grader.worker.libraries import Libraries
 from grader.worker.serve import forked
+
+NAME = "grade-server"
+"""What `ps` shows."""
 
 _COUNT_S = 0.1
 """How often the memory of workers with several processes is counted, where no control group caps it."""
@@ -51,27 +54,34 @@ class _Work(NamedTuple):
     together: int
 
 
-def run(host: int, launched: str, libraries: Libraries) -> None:
-    """Serve until the host closes its socket.
+def prepare(libraries: Libraries) -> None:
+    """Import what workers need, and have it at hand: once, in the process that servers are forked from.
 
     Args:
-        host: a descriptor of the host's socket.
-        launched: the launcher's message.
         libraries: what workers have.
     """
     # Before anything else: on such a machine every worker would hang, and every submission seem too slow.
     libraries.check_machine()
     libraries.preload()
-    reached = from_text(launched)
-    assert isinstance(reached, messages.Launched)
+
+
+def run(host: int, reached: messages.Launched, libraries: Libraries) -> None:
+    """Serve until the host closes its socket.
+
+    Args:
+        host: a descriptor of the host's socket.
+        reached: what the launcher reached.
+        libraries: what workers have, prepared.
+    """
+    kernel.set_name(NAME)
     sandbox = _sandbox_of(reached)
     # Or the first collection in a worker would write to every page that objects of the server are on.
-    gc.collect()
     gc.freeze()
     if sys.platform == "linux":
         kernel.collapse_pages(reached.proc)
-    gc.enable()  # for the workers, which inherit that; the imports were made without
     _Server(socket.socket(fileno=host), sandbox, reached.refused, libraries).run()
+    # Its workers are ended. Python would now take torch apart, and the host would wait for it.
+    os._exit(0)
 
 
 def _sandbox_of(reached: messages.Launched) -> Sandbox:

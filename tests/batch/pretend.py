@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from support import not_needed
+
 from grader.batch.run import OpenEngine, Order, Summary, grade_batch
 from grader.grading.plan import RunPlan
 from grader.grading.runtime import Processes, Runtime
@@ -72,7 +74,7 @@ def dask_setup(worker: object) -> None:
     """Dask calls this in each process of a cluster that loads this file: its lanes are pretended ones then."""
     del worker
     lane: Any = lambda exercises, *rest: PretendLane(exercises, seconds=0.05)  # noqa: E731
-    mock.patch.object(Runtime, "processes", Processes(lambda *_: Source(), lane)).start()
+    mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: Source(), lane)).start()
 
 
 class PretendClass:
@@ -136,7 +138,7 @@ class PretendClass:
             return lane
 
         with (
-            mock.patch.object(Runtime, "processes", Processes(lambda *_: Source(), pretended)),
+            mock.patch.object(Runtime, "processes", Processes(not_needed, lambda *_: Source(), pretended)),
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = Order(**order)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES, RIGHT, TOTAL, WarmGrade, open_already, run_grade, written
+from support import COURSES, RIGHT, TOTAL, WarmGrade, not_needed, open_already, run_grade, written
 
 from grader.ci.job import Platform, grade_checkout, is_passed
 from grader.cli import main
@@ -165,7 +165,7 @@ def test_an_error_ends_the_grading(tiny: Course, tmp_path: Path, monkeypatch: py
     def fail(*args: object) -> NoReturn:
         raise GraderError("no lane can be opened, or the disk is full")
 
-    monkeypatch.setattr(Runtime, "processes", Processes(fail))
+    monkeypatch.setattr(Runtime, "processes", Processes(not_needed, fail))
     (tmp_path / "double.py").write_text(WRONG)
     plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
     submission = read_submission(tmp_path, tiny.exercises, "ada")

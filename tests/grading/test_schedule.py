@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from batch.pretend import Judge, PretendLane, by_words
-from support import COURSES, FORK, InLane, open_lane
+from support import COURSES, FORK, InLane, not_needed, open_lane
 
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
@@ -128,7 +128,7 @@ def class_of_one(tiny: Course, tmp_path: Path) -> tuple[RunPlan, Submission]:
 def opened(plan: RunPlan, judge: Judge = by_words) -> Runtime:
     """Three pretend lanes."""
     lane: Any = lambda exercises, *_: PretendLane(exercises, judge)  # noqa: E731
-    processes = Processes(lambda *_: Source(), lane)
+    processes = Processes(not_needed, lambda *_: Source(), lane)
     return Runtime(plan.exercises, plan.setup, 3, known=Known(plan.setup), processes=processes)
 
 

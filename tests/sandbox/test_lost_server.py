@@ -27,7 +27,7 @@ SLOW = "import time\ntime.sleep(1)\n" + RIGHT
 def server_of(source: Any) -> int:
     """The process that workers are forked from, which is below the one that was started."""
     pid = source._process.pid
-    while b"server" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+    while Path(f"/proc/{pid}/comm").read_text() != "grade-server\n":
         pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
     return int(pid)
 

@@ -1,0 +1,182 @@
+"""The host's side of the zygote: it is started, asked for processes, and ended; see `grader.sandbox.zygote`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from typing import IO
+
+from grader.model.errors import StartError
+from grader.sandbox import messages
+from grader.sandbox.messages import receive, send
+from grader.sandbox.process import GRACE_S, end, isolated, tail, workers_environment
+
+START_S = 180.0
+
+_REAPED_S = 0.002
+
+
+class Forked:
+    """A process that a zygote forks, with what is used here of `subprocess.Popen`.
+
+    The zygote may still import PyTorch; who needs to know the process waits for that.
+
+    Args:
+        answer: the socket on which the zygote says which one it is.
+    """
+
+    def __init__(self, answer: socket.socket) -> None:
+        self._answer = answer
+        self._pid = 0
+        self._pidfd = -1
+        self._lock = threading.Lock()
+        self.returncode: int | None = None  # 0, once it has ended: how is not known
+
+    @property
+    def pid(self) -> int:
+        """Its number.
+
+        Raises:
+            StartError: it was not forked.
+        """
+        if not self._started(START_S):
+            raise StartError("a process of ours was not forked in time")
+        if self._pidfd == -1:
+            raise StartError("the process that others are forked from is gone")
+        return self._pid
+
+    def _started(self, seconds: float) -> bool:
+        """Wait for the zygote's answer; tell whether it is there, also where it says that nothing was forked."""
+        with self._lock:
+            if self._pid or self.returncode is not None:
+                return True
+            if not select.select([self._answer], [], [], max(0.0, seconds))[0]:
+                return False
+            message, descriptors = receive(self._answer)
+            self._answer.close()
+            if isinstance(message, messages.Forked):
+                self._pid, self._pidfd = message.pid, descriptors[0]
+            else:
+                self.returncode = -1
+            return True
+
+    def poll(self) -> int | None:
+        """The exit status if it has ended, else None."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it goes on.
+        """
+        latest = time.monotonic() + (START_S if timeout is None else timeout)
+        if self.returncode is None:
+            over = self._started(latest - time.monotonic()) and (
+                self._pidfd == -1 or bool(select.select([self._pidfd], [], [], max(0.0, latest - time.monotonic()))[0])
+            )
+            if not over:
+                raise subprocess.TimeoutExpired("a forked process", timeout or START_S)
+            self._over()
+        assert self.returncode is not None
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill it; the zygote does, if it has not answered yet."""
+        if self.returncode is None and not self._started(0):
+            with self._lock:
+                self._answer.close()
+                self.returncode = -1
+        elif self._pidfd != -1:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _over(self) -> None:
+        with self._lock:
+            if self.returncode is None:
+                self.returncode = 0
+            if self._pidfd != -1:
+                self._await_reaping()
+                os.close(self._pidfd)
+                self._pidfd = -1
+
+    def _await_reaping(self) -> None:
+        """Wait until it was reaped: control groups are removed when the number of their process is gone."""
+        latest = time.monotonic() + GRACE_S
+        with contextlib.suppress(ProcessLookupError):
+            while time.monotonic() < latest:
+                signal.pidfd_send_signal(self._pidfd, 0)
+                time.sleep(_REAPED_S)
+
+
+class Zygote:
+    """A process that has imported PyTorch and nothing of a course. Open it once, close it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # lanes that work at once share it
+        self._start()
+
+    def _start(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        self._process = subprocess.Popen(
+            isolated("grader.sandbox.zygote", str(theirs.fileno())),
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=workers_environment(),
+            cwd="/",
+            start_new_session=True,  # an interrupt at the terminal is the host's to handle
+        )
+        theirs.close()
+
+    def fork(self, what: messages.Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
+        """Have a process forked; a zygote that was lost gets a successor.
+
+        Args:
+            what: it is to be.
+            log: its standard output and errors.
+            descriptors: what it gets besides.
+
+        Raises:
+            StartError: it cannot be asked.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        given = [theirs.fileno(), log.fileno(), *descriptors]
+        with self._lock, theirs:
+            try:
+                send(self._socket, what, given)
+            except OSError:
+                self._close()
+                self._start()
+                try:
+                    send(self._socket, what, given)
+                except OSError:
+                    ours.close()
+                    raise StartError(f"no process can be started: {self.last_words()}") from None
+        return Forked(ours)
+
+    def last_words(self) -> str:
+        """What it said last."""
+        return tail(self._log)
+
+    def _close(self) -> None:
+        self._socket.close()
+        end(self._process)
+        self._log.close()
+
+    def close(self) -> None:
+        """End it, with the worker servers that it forked."""
+        with self._lock:
+            self._close()

@@ -1,0 +1,37 @@
+"""A check process that is forked from the zygote's template, and has its workers from a worker server.
+
+The template imports this file, and with it PyTorch, pytest and `grader.check`: all that needs no course.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from grader.model.messages import Plan
+from grader.sandbox import cgroup
+from grader.sandbox.check_process import give_up
+from grader.session import start
+from grader.session.host import Host
+from grader.wire.frames import Channel
+from grader.wire.transport import standard_streams
+
+
+def run(servers: Sequence[int]) -> None:
+    """Collect, then grade until the host closes the channel.
+
+    Args:
+        servers: descriptors of sockets: to the worker server, and to that of plain workers if there is one.
+    """
+    host = Host(Channel(standard_streams()))
+    plan = host.receive()
+    if not isinstance(plan, Plan):
+        return
+    groups = cgroup.find()
+    os.environ["TMPDIR"] = str(plan.root)
+    give_up(groups, [*map(str, plan.folders)], [str(plan.root)])  # `grade doctor` says what a machine refuses
+    start.run(host, plan, servers, groups)
+    # All is reported and closed. Python would now take torch apart, and the user would wait for it.
+    sys.stderr.flush()
+    os._exit(0)
