@@ -8,7 +8,7 @@ PIP_ARGS ?=
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP ?= python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lines platforms quick attacks compiled lint install install-dev clean
+.PHONY: demo test lines locks platforms quick attacks compiled lint install install-dev clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
@@ -32,6 +32,10 @@ out/platforms/installed: tests/platform_programs.txt
 	$(PYTHON) -m venv --clear $(@D)
 	. $(@D)/bin/activate && $(PIP) $(PIP_ARGS) -r $<
 	@touch $@
+
+# The hashes of all files that constraints.txt allows, for jobs and the container, after it was changed. It takes uv.
+locks:
+	$(PYTHON) tests/locks.py
 
 # For every small step: what needs no lane, and one lane of the pretend course. Under 90 seconds on two cores.
 quick: install-dev compiled

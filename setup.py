@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-COURSE = ("course.yaml", "constraints.txt", "exercises", "solutions")
+COURSE = ("course.yaml", "constraints.txt", "constraints.lock", "exercises", "solutions")
 
 
 class BuildWithCourse(build_py):

@@ -160,6 +160,7 @@ class Fuzzer:
             self.most_mb = 2 * used
         if unexpected := re.search(r"reading it failed \((\w+): ", said):
             self.inside[unexpected[1]] += 1
+            (self.folder / f"inside-{kind}-{Path(chosen.name).name}").write_bytes(chosen.data)
         form = re.sub(r"""'[^']*'|"[^"]*"|\d+|/\S+""", "#", said)[:300]
         if (kind, form) not in self.seen:
             self.seen.add((kind, form))

@@ -190,7 +190,8 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
     if course is not None:
         values |= _question(course, handin)
     templates = _TEMPLATES / platform
-    paths = [path for path in sorted(templates.rglob("*")) if path.is_file()]
+    # Installers compile what they install, the Python among the templates as well.
+    paths = [path for path in sorted(templates.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     files = {path.relative_to(templates).as_posix(): _filled(path, values) for path in paths}
     files[f"{kind.install}/requirements.txt"] = wishes.requirements
     files[f"{kind.install}/constraints.txt"] = pinned_versions()

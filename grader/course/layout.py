@@ -164,12 +164,14 @@ def bundled_course() -> Path:
 
 
 def pinned_versions() -> bytes:
-    """The versions of all packages with which our tests passed, as a file of constraints; it lies beside that course.
+    """The versions of all packages with which our tests passed, and their hashes, as a file of constraints.
+
+    It lies beside the bundled course.
 
     Raises:
         CourseError: it was not found.
     """
-    return (bundled_course() / "constraints.txt").read_bytes()
+    return (bundled_course() / "constraints.lock").read_bytes()
 
 
 def course_for(start: Path) -> tuple[Path, bool]:

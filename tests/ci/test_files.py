@@ -303,6 +303,8 @@ def test_a_job_installs_what_was_named(tiny: Course, tmp_path: Path) -> None:
             (folder,) = {path.rpartition("/")[0] for path in files if path.endswith("/requirements.txt")}
             assert files[f"{folder}/requirements.txt"].decode() == f"{line}\n"
             assert b"\ntorch==" in files[f"{folder}/constraints.txt"]
+            assert b"\nclick==" in files[f"{folder}/constraints.txt"]
+            assert b"--hash=sha256:" in files[f"{folder}/constraints.txt"]
             assert files.get(f"{folder}/{wheel.name}") == (b"a zip" if wanted == str(wheel) else None)
 
 

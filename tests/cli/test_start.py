@@ -21,7 +21,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
     for name in ("grader", "exercises", "solutions"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("constraints.txt", "course.yaml", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in (
+        "constraints.txt",
+        "constraints.lock",
+        "course.yaml",
+        "pyproject.toml",
+        "setup.py",
+        "README.md",
+        "LICENSE",
+    ):
         shutil.copy(ROOT / name, source)
     # What an earlier build left behind must not come along.
     (target / "grader/bundled/exercises").mkdir(parents=True)
@@ -43,11 +51,12 @@ def test_wheel_carries_the_whole_course(installed: Path) -> None:
     bundled = installed / "grader" / "bundled"
     files = {path.relative_to(bundled) for path in bundled.rglob("*") if path.is_file()}
     folders = [*(ROOT / "exercises").rglob("*.*"), *(ROOT / "solutions").rglob("*.*")]
-    wanted = [ROOT / "constraints.txt", ROOT / "course.yaml", *folders]
+    wanted = [ROOT / "constraints.txt", ROOT / "constraints.lock", ROOT / "course.yaml", *folders]
     ours = {path.relative_to(ROOT) for path in wanted if path.is_file() and "__pycache__" not in path.parts}
     assert files == ours
     assert load_course(bundled).exercises
-    templates = [path.relative_to(ROOT) for path in ROOT.glob("grader/*/templates/**/*") if path.is_file()]
+    found = (path for path in ROOT.glob("grader/*/templates/**/*") if path.is_file() and path.suffix != ".pyc")
+    templates = [path.relative_to(ROOT) for path in found]
     assert [path for path in templates if not (installed / path).is_file()] == []
 
 

@@ -39,7 +39,7 @@ CPU_HOST = urlsplit(CPU_INDEX).hostname or ""
 WHEELS, INDEX = "wheels.example.org", "index.example.org"
 REPOSITORY = "https://git.example.org/course/tensorgrade"
 SOURCES = [
-    *("pyproject.toml", "setup.py", "course.yaml", "README.md", "LICENSE", "constraints.txt"),
+    *("pyproject.toml", "setup.py", "course.yaml", "README.md", "LICENSE", "constraints.txt", "constraints.lock"),
     *("grader", "exercises", "solutions"),
 ]
 
