@@ -43,7 +43,9 @@ class LocalConnection(Connection):
     """A connection without a worker: calls are calls."""
 
     def __init__(self, path: Path, owner: str = "your") -> None:
-        super().__init__(NO_STARTER, path.stem, {f"{path.stem}.py": path.read_bytes()}, Limits(), owner)
+        without = EXERCISES[path.stem].without
+        files = {f"{path.stem}.py": path.read_bytes()}
+        super().__init__(NO_STARTER, path.stem, files, Limits(), owner, without=without)
         self._spaces: dict[str, Any] = {"": own_probes, "student": _imported(path)}
 
     def names(self) -> dict[str, str]:

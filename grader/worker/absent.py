@@ -1,7 +1,7 @@
 """Packages that an exercise is solved without: what becomes of an import of one, and of a file that has one.
 
-The workers of such an exercise never had these packages, and see no file of them. Here is only what a student reads,
-and that a statement of theirs which needs one takes nothing else along: an import that nothing uses costs nothing.
+The workers of such an exercise never had these packages, and see no file of them. Here is what a student reads about
+it; and a statement that needs one takes nothing else along, so that an import that nothing uses costs nothing.
 """
 
 from __future__ import annotations
