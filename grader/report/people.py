@@ -329,7 +329,8 @@ class People:
             if self.kind != "plain":
                 return None  # the platform's number is on no row, and a name alone may be somebody else's
         # Of another platform's number the name alone can say whose it is here.
-        author = f"{self._given[author]}_{author}" if author in self._given else author
+        is_given = author in self._given
+        author = f"{self._given[author]}_{author}" if is_given else author
         if person := self._by_key.get(folded(author)):
             return person
         name, number = numbered.groups() if (numbered := _NUMBERED.fullmatch(author)) else (author, "")
@@ -338,6 +339,7 @@ class People:
         # Moodle's older versions write somebody's team before their name.
         if person and _squashed(name).endswith(tuple(person.squashed)):
             return person
+        name = name if is_given else author  # ada_1 is somebody else than ada, unless a platform put the number there
         return self._by_key.get(folded(name)) or self._by_squashed.get(_squashed(name))
 
     def _is_foreign(self) -> bool:
@@ -472,8 +474,12 @@ def _kind(table: Table) -> str:
     firsts = [_PARTICIPANT.fullmatch(row[0].strip()) for row in table.rows[1:]]
     # In another language the titles differ, and so does the word before the number; it is the same in all rows.
     alike = len({first[1] if first else "" for first in firsts}) == 1 and all(firsts)
-    is_moodle = header[0] == "Identifier" or (alike and len(header) > _FEW)
-    return "moodle" if is_moodle else "plain"
+    if header[0] == "Identifier":
+        return "moodle"
+    # A list of one's own may have s101, s102 and five columns; it has no maximum, and says nothing of changes.
+    columns = [[table.cell(row, at) for row in range(1, len(table.rows))] for at in range(len(header))]
+    is_graded = Worksheet.of(table).maximum is not None or any(map(is_yes_no, columns))
+    return "moodle" if alike and len(header) > _FEW and is_graded else "plain"
 
 
 def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:

@@ -124,7 +124,15 @@ def test_what_is_wrong_is_said(text: str, kind: str, title: str, why: str, tmp_p
 def test_a_table_made_by_hand(tmp_path: Path) -> None:
     """Any cell can name a submission, if no other row has it."""
     (tmp_path / "class.csv").write_text("login;first;last;group\nada;Ada;Lovelace;1\nbo;Bo;Li;1\n=x();Xu;Yi;2\n")
-    people = people_in(tmp_path / "class.csv")
+    people = people_in(tmp_path / "class.csv", {"7": "lovelaceada", "12": "Bo Li"})  # as a platform names them
     found = {name: person.author if (person := people.person_of(name)) else None for name in
-             ("ADA", "lovelaceada_7", "Bo Li_12", "1", "2", "=x()", "nobody")}  # fmt: skip
-    assert [*found.values()] == ["ada", "ada", "bo", None, "=x()", "=x()", None]
+             ("ADA", "lovelaceada", "7", "12", "1", "2", "=x()", "nobody", "ada_1", "Bo Li_3")}  # fmt: skip
+    assert [*found.values()] == ["ada", "ada", "ada", "bo", None, "=x()", "=x()", None, None, None]
+
+
+def test_a_table_of_numbers_is_no_worksheet(tmp_path: Path) -> None:
+    """A list whose first column has s101, s102 is one's own, and people are called as they stand there."""
+    rows = "id,first,last,mail,section\ns101,Ada,L,a@x.org,A\ns102,Bo,M,b@x.org,B\n"
+    (tmp_path / "class.csv").write_text(rows)
+    people = people_in(tmp_path / "class.csv")
+    assert (people.kind, [person.author for person in people.persons]) == ("plain", ["s101", "s102"])
