@@ -46,7 +46,7 @@ def new_course(root: Path) -> list[Path]:
 
 
 def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str]] | None = None) -> list[Path]:
-    """Lay out an exercise and list it in course.yaml.
+    """Lay out an exercise and list it in course.yaml, unless that lists it already.
 
     Args:
         root: the course.
@@ -62,9 +62,10 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     if problem := _no_module(id):
         raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
     course, places = load_course(root, whole=False), Places(module, id)
-    listed = [*(item.id for item in course.exercises), *(item.id for item in course.broken)]
+    listed = {item.id: item.module for item in (*course.exercises, *course.broken)}
     for place in (places.shown, places.staff):
-        if id in listed or (root / place).exists():
+        # One that course.yaml lists in this module, and that has no file yet, is laid out as well.
+        if listed.get(id, module) != module or (root / place).exists():
             where = COURSE_FILE if id in listed else place.as_posix()
             raise CourseError(f"the exercise {id} exists ({where}); choose another name, an id is unique in the course")
     title = id.replace("_", " ").capitalize()
@@ -81,7 +82,8 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     # With its line ends, which are somebody's choice; the file itself, where a link names it.
     text = (root / COURSE_FILE).read_bytes().decode("utf-8")
     about = re.sub(r"^[0-9]+_", "", module).replace("_", " ").capitalize()
-    course_file = {(root / COURSE_FILE).resolve(): with_exercise(text, module, about, id)}
+    new_text = text if id in listed else with_exercise(text, module, about, id)
+    course_file = {(root / COURSE_FILE).resolve(): new_text}
     return _write(course_file | {root / path: text for path, text in filled.items()})[1:]
 
 

@@ -82,5 +82,13 @@ def test_new_keeps_what_course_yaml_is(type_grade: WarmGrade, home: Path) -> Non
     assert (home / "shared.yaml").stat().st_mode & 0o777 == 0o640
     again = type_grade("new", "02_more/third", cwd=home)
     assert "the exercise third exists (course.yaml)" in again.stderr
+    listed = (home / "course.yaml").read_text().replace("third]", "third, fourth]")
+    assert "fourth" in listed
+    (home / "shared.yaml").write_text(listed)
+    elsewhere = type_grade("new", "01_basics/fourth", cwd=home)
+    assert "the exercise fourth exists (course.yaml)" in elsewhere.stderr
+    planned = type_grade("new", "02_more/fourth", cwd=home)
+    assert (planned.returncode, (home / "course.yaml").read_text()) == (0, listed)
+    assert (home / "solutions/02_more/fourth/fourth.py").is_file()
     word = type_grade("new", "02_more/lambda", cwd=home)
     assert "'lambda' is a word of Python" in word.stderr
