@@ -131,12 +131,16 @@ def _graded(
     from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
+    from grader.runner.compiled import is_compiled
     from grader.student.pages import after_run, unchanged_lines
 
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
     done = saved = 0
     details.prose(*(f"{id}: {'; '.join(own.notes)}" for id, own in handed_in.exercises.items() if own.notes))
+
+    if not is_compiled():
+        details.meanwhile("Compiling PyTorch, once ...")
 
     def on_finished(one: Finished) -> None:
         nonlocal done, saved

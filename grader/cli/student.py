@@ -32,12 +32,16 @@ def start_command(words: tuple[str, ...]) -> None:
         meant = shlex.quote(" ".join(words))
         raise click.UsageError(f"give one folder; put a name with blanks in quotes: grade start {meant}")
     from grader.course.layout import bundled_course
+    from grader.runner.compiled import compile_once, is_compiled
     from grader.student.folder import start
 
     folder, say = Path(words[0]), Say()
     course = start(bundled_course(), folder)
     here = folder.resolve() == Path.cwd()
     shown = for_terminal(str(folder), one_line=True)
+    if not is_compiled():
+        say("Compiling PyTorch, once: this takes some seconds, and saves them at each later run.")
+        compile_once()
     place = "this folder" if here else shown
     say.prose(f"{len(course.exercises)} exercises are in {place}. To begin:")
     # Run by its path, out of an environment that is not active: the shell would not know the next command.

@@ -19,6 +19,7 @@ from grader.grading.plan import Finished, Work, graded_from, lost_points
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Collected, Part, Setup, Start
+from grader.runner.compiled import compile_once
 from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool
 from grader.runner.source import SandboxPlan, Source, open_source
@@ -133,6 +134,7 @@ class Runtime:
             first = next((path for path in files if path), None)
             plain = any(exercise.without for exercise in exercises)
             plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first, plain)
+            compile_once()  # before any process of ours imports PyTorch
             # In this order: the source ends before the zygote, which would take it along.
             zygote = self._opened.enter_context(closing(self._open.zygote())) if setup.start is Start.FORK else None
             self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan, zygote)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support import ROOT, WarmGrade
+import torch
+from support import ROOT, WarmGrade, run_grade
 
 from grader.course.layout import bundled_course, given_files
 from grader.course.load import load_course
@@ -96,3 +98,28 @@ def test_start_in_this_folder_and_from_a_checkout(type_grade: WarmGrade, tmp_pat
         ran = type_grade(*words, cwd=tmp_path)
         assert (ran.returncode, "is a student's folder, made by grade start" in ran.stderr) == (2, True)
     assert not (tmp_path / "solutions").exists()
+
+
+def test_pytorch_is_compiled_once_where_no_installer_did_it(home: Path, tmp_path: Path) -> None:
+    """`grade start` says so and does it; from then on nothing is compiled, and a run compiles what is missing, too.
+
+    The installation has PyTorch's files by links, and no bytecode, as uv leaves it.
+    """
+    site, packages = tmp_path / "site", Path(torch.__path__[0])
+    no_code = shutil.ignore_patterns("__pycache__", "include", "*.a")
+    shutil.copytree(packages, site / "torch", copy_function=os.symlink, ignore=no_code)
+    compiled = site / "torch" / "utils" / "benchmark" / "__pycache__"
+    env = os.environ | {"PYTHONPATH": str(site)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # who sets it has nothing compiled
+    first = run_grade("start", str(tmp_path / "one"), cwd=tmp_path, env=env)
+    assert first.stdout.splitlines()[0].startswith("Compiling PyTorch, once"), first.stdout + first.stderr
+    written = {path: path.stat().st_mtime_ns for path in site.rglob("*.pyc")}
+    assert any(path.parent == compiled for path in written)
+    second = run_grade("start", str(tmp_path / "two"), cwd=tmp_path, env=env)
+    assert "Compiling" not in second.stdout
+    shutil.rmtree(compiled)
+    assert run_grade("double", cwd=home, env=env).returncode in (0, 1)
+    assert compiled.is_dir()
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*.pyc") if path.parent != compiled} == {
+        path: at for path, at in written.items() if path.parent != compiled
+    }

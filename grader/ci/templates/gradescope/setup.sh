@@ -7,5 +7,5 @@ apt-get install -y -qq python3-venv git
 python3 -m venv "$source/uv"
 "$source/uv/bin/pip" install --quiet "uv==@UV@"
 "$source/uv/bin/uv" venv --quiet --python @PYTHON@ "$source/venv"
-"$source/uv/bin/uv" pip install --quiet --directory "$source/@INSTALL@" --python "$source/venv/bin/python" \
+"$source/uv/bin/uv" pip install --quiet --compile-bytecode --directory "$source/@INSTALL@" --python "$source/venv/bin/python" \
     --torch-backend cpu -r requirements.txt -c constraints.txt

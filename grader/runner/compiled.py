@@ -1,0 +1,61 @@
+"""Bytecode of what our processes import: where an installer left none, it is written once.
+
+Python keeps the bytecode of a module beside it, and pip compiles all that it installs. uv compiles nothing, and our own
+processes write nothing (`-B`), as student code runs in some of them: without this, PyTorch was compiled anew at every
+run, twice as long as its import takes. The process that compiles imports modules of the installation alone, nothing of
+a course and no student code. What workers may write stays as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from importlib import util
+from pathlib import Path
+
+from grader.sandbox.process import clean_environment, isolated
+
+_FORKING = ("grader.sandbox.zygote", "grader.session.forked", "grader.worker.server")
+_IMPORTED = (
+    *("numpy", "numpy.random", "pytest", "pytest_timeout", "grader.session.start", "grader.worker.serve"),
+    *("grader.worker.with_torch", *(_FORKING if sys.platform == "linux" else ())),
+    *("torch.distributed.tensor", "torch.utils.benchmark"),
+)
+"""What check processes, workers and the simulated device import, with all that these import themselves.
+
+The last one is imported by none of the others: where its bytecode is, that of the others was written before.
+"""
+
+
+def is_compiled() -> bool:
+    """Return whether there is nothing to compile: it was done, or this installation cannot be written to.
+
+    It is answered without importing PyTorch. Who keeps bytecode elsewhere, or wants none, has none written here.
+    """
+    spec = util.find_spec("torch")
+    if spec is None or not spec.submodule_search_locations or sys.dont_write_bytecode or sys.pycache_prefix:
+        return True
+    last = Path(spec.submodule_search_locations[0], *_IMPORTED[-1].split(".")[1:], "__init__.py")
+    return Path(util.cache_from_source(str(last))).exists() or not os.access(last.parent, os.W_OK)
+
+
+def compile_once() -> None:
+    """Compile what our processes import, unless that was done.
+
+    What cannot be imported is reported by the lane that needs it.
+    """
+    if not is_compiled():
+        command = [word for word in isolated("grader.runner.compiled") if word != "-B"]
+        subprocess.run(command, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+def main() -> None:
+    """Import all of it in a process that writes bytecode."""
+    for name in _IMPORTED:
+        importlib.import_module(name)
+
+
+if __name__ == "__main__":
+    main()
