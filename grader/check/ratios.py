@@ -234,5 +234,6 @@ def _growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any
     """The memory of a fresh worker before and after one call, and its result; None where the system shows none."""
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.
-        worker.call(Inputs(few))
-        return worker.grow(Inputs(args))
+        plain = bool(connection_of(function).without)
+        worker.call(Inputs(few, plain=plain))
+        return worker.grow(Inputs(args, plain=plain))

@@ -25,7 +25,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.connection.connection import Proxy
+from grader.connection.connection import Proxy, connection_of
 from grader.connection.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
 from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict
@@ -109,6 +109,11 @@ class Measurement:
 
     def __post_init__(self) -> None:
         self._until = time.monotonic() + (_BUDGET_S if self.final else _PROVISIONAL_S)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the workers have the standard library alone."""
+        return bool(connection_of(self.function).without)
 
     def decide(self) -> Ratio:
         """Take samples until the ratio is known, or the time is over."""
@@ -208,7 +213,9 @@ class PairedRun:
         # The side that makes fewer calls gets some of the arguments, drawn at random.
         picked = [sorted(random.SystemRandom().sample(range(len(args)), count)) for count in calls]
         in_place = self._measurement.in_place
-        mine_in, other_in = (Inputs(*(args[place] for place in places), in_place=in_place) for places in picked)
+        plain = self._measurement.plain
+        sides = ([args[place] for place in places] for places in picked)
+        mine_in, other_in = (Inputs(*side, in_place=in_place, plain=plain) for side in sides)
         self._turn += 1
         # In turns, so that neither side always finds the caches as the other left them.
         theirs = self._call_other(other_in) if self._turn % 2 else None
@@ -266,7 +273,7 @@ class PairedRun:
         # judged side is not sent on: it may be anything.
         for count in dict.fromkeys(calls):
             both = [(*args[place], results[place % len(results)]) for place in range(count)]
-            inputs = Inputs(*both, in_place=self._measurement.in_place)
+            inputs = Inputs(*both, in_place=self._measurement.in_place, plain=self._measurement.plain)
             idle_s.append(self._call_other(inputs, idle=True).cpu_s / count)
             self._other.add_late_work()
         return Sides(idle_s[0], idle_s[-1])

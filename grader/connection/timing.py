@@ -30,6 +30,7 @@ from grader.connection.record import Record, waiting
 from grader.model import Device
 from grader.model.endings import WorkerLost, say
 from grader.sandbox import clock
+from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, parts_of
 from grader.wire.table import Table, padded, starts_of
@@ -70,6 +71,7 @@ class Inputs:
     Args:
         calls: for each call its arguments: tensors, arrays and plain values.
         in_place: whether the arguments are compared afterwards; they then come back beside the result.
+        plain: whether the workers have the standard library alone, so that only plain values can be sent.
 
     Attributes:
         weight: bytes of the message.
@@ -78,8 +80,9 @@ class Inputs:
         Unsupported: an argument cannot be sent.
     """
 
-    def __init__(self, *calls: Sequence[Any], in_place: bool = False) -> None:
-        self.tree, blocks = Encoder(Table(), _refuse).encode([tuple(args) for args in calls])
+    def __init__(self, *calls: Sequence[Any], in_place: bool = False, plain: bool = False) -> None:
+        encoder = PlainEncoder if plain else Encoder
+        self.tree, blocks = encoder(Table(), _refuse).encode([tuple(args) for args in calls])
         self.starts = starts_of([len(block) for block in blocks])
         self.size = self.starts.pop()
         self.blocks, self.in_place, self.count = blocks, in_place, len(calls)

@@ -85,6 +85,11 @@ class CheckSession:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
+            if exercise.without and row.check.device is not Device.NONE:
+                self._problems[exercise.id] = (
+                    f"{item.path.name}: {item.name} has a device, which needs PyTorch, and `without` in exercise.yaml "
+                    "takes PyTorch away; remove one of the two"
+                )
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)

@@ -40,6 +40,14 @@ def lane(course: Course) -> Iterator[Lane]:
         yield opened
 
 
+def with_check(course: Course, folder: Path, text: str) -> Course:
+    """A copy of the course with another shown check."""
+    copy = Path(shutil.copytree(course.root, folder / "course"))
+    head = "import torch\nfrom grader.check import as_fast_as, check, count\n\n\n"
+    (copy / "exercises" / "01_without" / "steps" / "check_steps.py").write_text(head + text)
+    return load_course(copy)
+
+
 def earned(graded: GradedExercise) -> float:
     return graded.score.earned / 100
 
@@ -135,15 +143,38 @@ def test_a_name_that_was_left_out(course: Course, lane: Lane, tmp_path: Path) ->
 )
 def test_checks_that_need_it(course: Course, tmp_path: Path, call: str, found: str) -> None:
     """A check that sends a tensor there, or counts operations, is a fault of the course, and the message says which."""
-    copy = Path(shutil.copytree(course.root, tmp_path / "course"))
-    head = "import torch\nfrom grader.check import check, count\n\n\n"
-    text = f"{head}@check('C1', share=1)\ndef check_it(student):\n    {call}\n"
-    (copy / "exercises" / "01_without" / "steps" / "check_steps.py").write_text(text)
-    changed = load_course(copy)
+    changed = with_check(course, tmp_path, f"@check('C1', share=1)\ndef check_it(student):\n    {call}\n")
     with open_lane(changed.exercises, Setup(Start.FORK, most=Level.NONE)) as lane:
         graded = grader_of(changed, lane, tmp_path)(PLAIN, "steps")
     assert verdicts(graded)["it"] == "broken"
     assert found in next(row.outcome.detail for row in graded.checks if row.check.id == "it")
+
+
+def test_a_device_needs_it(course: Course, tmp_path: Path) -> None:
+    """A check on a device cannot be collected in such an exercise, and the problem says what to remove."""
+    changed = with_check(
+        course, tmp_path, "@check('C1', share=1, device='sim')\ndef check_it(student):\n    student.steps\n"
+    )
+    with open_lane(changed.exercises, Setup(Start.FORK, most=Level.NONE)) as lane:
+        problem = lane.collected.problems["steps"]
+    assert problem.startswith(
+        "check_steps.py: check_it has a device, which needs PyTorch, and `without` in exercise.yaml"
+    )
+
+
+def test_speed_of_plain_python(course: Course, tmp_path: Path) -> None:
+    """Such functions are timed like others, on plain values."""
+    text = (
+        "@check('C1', share=1, category='performance')\n"
+        "def check_it(student, reference, rng):\n"
+        "    as_fast_as(student.steps, reference.steps, lambda n: ((2, 3, n),), size=100, at_most=3)\n"
+    )
+    changed = with_check(course, tmp_path, text)
+    slow = PLAIN.replace("    result,", "    sum(n % 7 for n in range(100_000))\n    result,", 1)
+    with open_lane(changed.exercises, Setup(Start.FORK, most=Level.NONE)) as lane:
+        grade = grader_of(changed, lane, tmp_path)
+        assert verdicts(grade(slow, "steps"))["it"] in ("failed", "inconclusive")
+        assert verdicts(grade(PLAIN, "steps"))["it"] in ("passed", "inconclusive")
 
 
 def test_all_or_none(course: Course, tmp_path: Path) -> None:
