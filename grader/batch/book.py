@@ -126,6 +126,11 @@ class Out:
         (self.path / GRADEBOOK).unlink(missing_ok=True)
         write_whole(path, text)
 
+    def remove_report(self, author: str) -> None:
+        """Remove the report and the pages of an author whom the batch has no more."""
+        for name in (f"{REPORTS}/{file_name(author)}.json", page_of(author), page_of(author, "md")):
+            (self.path / name).unlink(missing_ok=True)
+
     def write_gradebook(
         self, plan: RunPlan, journal: Journal, rules: Rules, unmatched: Sequence[Unmatched], *, names: bool = False
     ) -> None:
@@ -197,8 +202,8 @@ class Out:
         Raises:
             CourseError: a table cannot be read.
         """
-        own = [f"{REPORTS}/{file_name(noted.author)}.json", page_of(noted.author), page_of(noted.author, "md")]
-        for name in (*own, OVERVIEW, SIMILAR, RETURNED):
+        self.remove_report(noted.author)
+        for name in (OVERVIEW, SIMILAR, RETURNED):
             (self.path / name).unlink(missing_ok=True)
         meant = rules.names(noted)
         for name in (UNMATCHED, _NOTES, GRADEBOOK, OVERRIDES, ROSTER):

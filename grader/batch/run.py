@@ -137,6 +137,10 @@ def grade_batch(
             out, plan.course, plan.handin, journal.names(), journal.platform()
         )  # before anything is graded: it may refuse
         handed = by_roster(intake.handed, rules.numbers())
+        for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
+            # A run without the roster took another number of the name for this one.
+            journal.forget_author(key)
+            place.remove_report(key)
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
         batch = _Batch(plan, intake, place, order, journal, rules, on_report)

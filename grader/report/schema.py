@@ -333,7 +333,7 @@ def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
     for exercise in (graded.exercise for graded in report.exercises if graded.exercise.id in limits):
         for name, own in vars(exercise.limits).items():
             if (before := limits[exercise.id].get(name)) not in (None, own):
-                yield f"{exercise.id}: the limit {name} was {before:g}, and is {own:g} now"
+                yield f"{exercise.id}: the limit {name} was {before:.10g}, and is {own:.10g} now"
     then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
     rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
     both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]

@@ -227,6 +227,19 @@ def test_a_term_on_canvas(term: Term, tmp_path: Path) -> None:
     assert sorted(line.split(",")[0] for line in gradebook[1:]) == ["101", "102", "105"]
 
 
+def test_a_number_is_read_again_with_a_roster(term: Term, tmp_path: Path) -> None:
+    """Without one, the end of a name may be taken for the number: with it, nothing is left of that."""
+    book = tmp_path / "grades.csv"
+    book.write_text(CANVAS)
+    files = {"noether_1_105_": {"9006_double.py": "passed"}, "byronada_101_": {"9007_double.py": "passed"}}
+    term.grade("week1", files)
+    assert set(finals(term, "week1")) == {"1", "101"}
+    notes = " ".join(term.grade("week1", files, book))
+    assert finals(term, "week1") == {"101": "10", "102": "0", "105": "10"}
+    assert "cannot be found on the roster" not in notes
+    assert sorted(path.stem for path in (term.out("week1") / "reports").iterdir()) == ["101", "105"]
+
+
 def read_by_canvas(name: str, groups: list[str]) -> tuple[str, str]:
     """The user and the file that Canvas finds in a name: it takes a group's name away, then the first two numbers."""
     group = next((group for group in groups if name.startswith(f"{group}_")), None)
