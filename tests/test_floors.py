@@ -33,7 +33,7 @@ HOST_WIRE = {"grader.wire.frames", "grader.wire.transport"}
 """The parts of the wire that the host may import: the rest imports torch."""
 
 PLAIN = {f"grader.wire.{name}" for name in ("frames", "transport", "plain", "table", "containers")}
-PLAIN |= {f"grader.worker.{name}" for name in ("serve", "server", "importer", "libraries", "plain_probes")}
+PLAIN |= {f"grader.worker.{name}" for name in ("serve", "server", "importer", "absent", "libraries", "plain_probes")}
 """The modules for a process that has neither PyTorch nor NumPy: the workers of exercises in plain Python."""
 
 

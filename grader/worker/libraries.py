@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import site
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -37,6 +38,9 @@ class Libraries:
         """Import what student code needs, once and not in each worker."""
         for name in ("copy", "dataclasses", "decimal", "fractions", "heapq", "itertools", "math", "random", "typing"):
             importlib.import_module(name)
+        # This interpreter starts without the module that looks for installed packages, which also gives these names.
+        site.setquit()
+        site.sethelper()
 
     def prepare_devices(self) -> None:
         """Import what a simulated accelerator needs."""

@@ -150,6 +150,12 @@ def test_checks_that_need_it(course: Course, tmp_path: Path, call: str, found: s
     assert found in next(row.outcome.detail for row in graded.checks if row.check.id == "it")
 
 
+def test_what_python_adds_at_a_prompt(course: Course, lane: Lane, tmp_path: Path) -> None:
+    """`exit()` ends the file as everywhere, with the sentence that says so."""
+    graded = grader_of(course, lane, tmp_path)(PLAIN + "\nexit()\n", "steps")
+    assert message(graded, "small").startswith("your steps.py ends itself while it loads, by exit(), sys.exit()")
+
+
 def test_a_device_needs_it(course: Course, tmp_path: Path) -> None:
     """A check on a device cannot be collected in such an exercise, and the problem says what to remove."""
     changed = with_check(
