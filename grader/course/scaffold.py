@@ -62,7 +62,8 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
     if problem := _no_module(id):
         raise CourseError(f"{id!r} {problem}: students import it by its name; choose another, such as my_{id}")
     course, places = load_course(root, whole=False), Places(module, id)
-    listed = {item.id: item.module for item in (*course.exercises, *course.broken)}
+    listed = {item.id: item.module for item in course.exercises}
+    listed |= {item.id: item.module for item in course.broken if item.module}  # of others a hand-in alone has the name
     for place in (places.shown, places.staff):
         # One that course.yaml lists in this module, and that has no file yet, is laid out as well.
         if listed.get(id, module) != module or (root / place).exists():
