@@ -140,7 +140,8 @@ def _of_zip(archive: zipfile.ZipFile, room: Room) -> Iterator[Entry]:
     if room.names < 0:
         raise ValueError(f"there is too much in it: {len(infos):,} files and folders")
     for info in infos:
-        regular = not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+        # ZipInfo.is_dir fails for an entry without a name, in Python 3.11.
+        regular = not info.filename.endswith("/") and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
         if regular and (inside := folders.inside(info.filename)):
             yield Entry(*inside, partial(archive.open, info), _LOCKED if info.flag_bits & 1 else "")
 

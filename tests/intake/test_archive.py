@@ -59,6 +59,18 @@ def read(path: Path) -> Mapping[str, Mapping[str, bytes]]:
     return files_in(submission(path))
 
 
+def test_an_entry_without_a_name(tmp_path: Path) -> None:
+    """It costs nothing that lies beside it."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("total.py", b"x = 1\n")
+        nameless = zipfile.ZipInfo("x")
+        nameless.filename = ""
+        archive.writestr(nameless, b"y = 1\n")
+    (tmp_path / "answer.zip").write_bytes(target.getvalue())
+    assert read(tmp_path / "answer.zip")["total"] == {"total.py": b"x = 1\n"}
+
+
 @pytest.mark.parametrize(
     "name", [PLACE, "double.py", "01_basics/double/double.py", f"week1/{PLACE}", "a\\b\\double.py", "x/Double-2.py"]
 )
