@@ -1,23 +1,31 @@
 """Ten thousand honest workers, one after the other, fully confined: does anything stay behind, does anything grow?
 
-    python benchmarks/many_workers.py [--workers 10000]
+    python benchmarks/many_workers.py [--workers 10000] [--as-nobody]
 
 Each worker loads a submission, answers one call with a tensor, and is ended. At every tenth of the way a row tells:
 processes that descend from this one, descriptors and resident memory of all of them (worker server, launcher and check
-side apart), mounts, files in the workers' folder, and control groups. The last line says what differs from the first.
+side apart), mounts, namespaces in which any process of this machine's is, files in the workers' folder and in that for
+temporary files, shared memory, and control groups. The last line says what differs from the first. With `--as-nobody`
+an ordinary user does it, from root.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import resource
+import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from attacking.host import interpreter_prefixes
+from attacking.nobody import NOBODY, become_nobody
 
 from grader.connection.connection import Connection
 from grader.connection.starting import ForkStarter
@@ -27,6 +35,7 @@ from grader.model.messages import Level
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup
 
+ROOT = Path(__file__).resolve().parents[1]
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}
 
 
@@ -50,14 +59,33 @@ def row(root: Path, groups: cgroup.Group | None) -> dict[str, int]:
     pids = [os.getpid(), *sorted(descendants(os.getpid()))]
     return {
         "processes": len(pids) - 1,
-        "descriptors": sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids),
+        "descriptors": sum(map(descriptors, pids)),
         "own MB": resident_mb(pids[0]),
         "theirs MB": sum(resident_mb(pid) for pid in pids[1:]),
         "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
-        "files": len(list(root.iterdir())),
+        "namespaces": len(namespaces(pids)),
+        "files": len(list(root.iterdir())) + len(os.listdir(tempfile.gettempdir())),
+        "shared": len(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else 0,
         "groups": len(list(groups.memory.glob("tensorgrade-*"))) if groups else 0,
         "slab MB": slab_mb(),
     }
+
+
+def descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:  # of another user: root's workers, and what an ordinary user may not trace
+        return 0
+
+
+def namespaces(pids: list[int]) -> set[str]:
+    """The namespaces in which some processes are, as far as this user may look."""
+    found = set[str]()
+    for pid in pids:
+        for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
+            with contextlib.suppress(OSError):
+                found.add(os.readlink(f"/proc/{pid}/ns/{kind}"))
+    return found
 
 
 def resident_mb(pid: int) -> int:
@@ -73,28 +101,35 @@ def slab_mb() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=10_000)
-    count = parser.parse_args().workers
+    parser.add_argument("--as-nobody", action="store_true", help="as an ordinary user; only root can say so")
+    options = parser.parse_args()
+    count, folder = options.workers, tempfile.mkdtemp(prefix="many-workers-")
+    if options.as_nobody:
+        shutil.chown(folder, NOBODY, NOBODY)
+        become_nobody([*interpreter_prefixes(), str(ROOT), str(Path(folder).parent)])
+    tempfile.tempdir = folder  # nobody else's files are counted
     torch.set_num_threads(1)
     groups = cgroup.find()
     server = WorkerServer(SandboxPlan(least=Level.FULL))
     server.wait_ready()
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        starter = ForkStarter(server.open_lane(0), Path(folder), groups)
+    with tempfile.TemporaryDirectory() as workers:
+        starter = ForkStarter(server.open_lane(0), Path(workers), groups)
         x = torch.ones(1000)
         for number in range(count + 1):
             connection = Connection(starter, "small", FILES, Limits())
             assert torch.equal(Student(connection).double(x), 2 * x)
             connection.close()
-            if number == 100 or (number and number % (count // 10) == 0):
-                rows.append(row(Path(folder), groups))
+            if number == min(100, count // 10) or (number and number % (count // 10) == 0):
+                rows.append(row(Path(workers), groups))
                 if len(rows) == 1:
                     print(f"{'workers':>9}" + "".join(f"{name:>13}" for name in rows[0]))
                 print(f"{number:9}" + "".join(f"{value:13}" for value in rows[-1].values()), flush=True)
         starter.close()
     server.close()
     left = descendants(os.getpid())
-    print(f"after the end: {len(left)} processes")
+    print(f"after the end: {len(left)} processes, {len(os.listdir(folder))} files")
+    shutil.rmtree(folder)
     grown = {name: (rows[0][name], rows[-1][name]) for name in rows[0] if rows[0][name] != rows[-1][name]}
     print("differs:", ", ".join(f"{name} {a} -> {b}" for name, (a, b) in grown.items()) or "nothing")
     sys.exit(1 if left else 0)
