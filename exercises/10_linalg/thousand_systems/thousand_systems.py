@@ -1,7 +1,7 @@
 """A thousand small systems
 
 Camera i of N reads colour x as `A[i] @ x`. Find the colours from the readings. The loops below are slow: each turn
-solves one small system. PyTorch's solver decides by the shape of B alone whether it holds vectors or matrices.
+solves one small system. PyTorch's solver decides by the shapes alone whether B holds vectors or matrices.
 
     >>> A = torch.tensor([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [0.0, 1.0]]])
     >>> solve_each(A, torch.tensor([[2.0, 4.0], [5.0, 1.0]]))
