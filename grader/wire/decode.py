@@ -234,6 +234,8 @@ def _array_layout(array: Array) -> tuple[Any, ...]:
 
 def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
     dtype, shape, strides = layout
+    # NumPy deprecates these assignments (of strides since 2.4, of dtype and shape since 2.5). It has no other way to
+    # change an array itself, and this repeats an assignment of student code, which was warned.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

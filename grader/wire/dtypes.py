@@ -17,7 +17,7 @@ from grader.wire.table import LIMIT
 
 _TENSOR_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
-    *("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"),
+    *("float16", "bfloat16", "float32", "float64", "complex32", "bcomplex32", "complex64", "complex128"),
     *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _TENSOR_DTYPES if hasattr(torch, name)}
@@ -25,8 +25,10 @@ DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _TENSOR
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
 _ALL_DTYPES = {name: value for name, value in vars(torch).items() if isinstance(value, torch.dtype)}
 
-with warnings.catch_warnings(action="ignore"):  # PyTorch warns once that it is experimental: now, not during a check
-    torch.empty(0, dtype=torch.complex32)
+with warnings.catch_warnings(action="ignore"):  # PyTorch warns once that they are experimental: now, not during a check
+    for _name in ("complex32", "bcomplex32"):  # the second one: since PyTorch 2.14, for bfloat16 beside complex numbers
+        if _name in DTYPES:
+            torch.empty(0, dtype=DTYPES[_name])
 
 # Numbers of a fixed size only: neither objects, whose bytes are addresses, nor text, dates or records.
 ARRAY_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}")

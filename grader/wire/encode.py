@@ -135,6 +135,8 @@ def _has_memory(value: Any) -> bool:
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
     """Whether PyTorch can read such a lazily conjugated or negated view: it makes others, but cannot resolve them."""
+    if NAMES[dtype] == "bcomplex32":
+        return False
     if dtype.is_complex:
         return dtype is not torch.complex32 or not (conj and neg)
     return not conj and (not neg or dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64))

@@ -6,6 +6,7 @@ import functools
 import json
 import resource
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -90,7 +91,8 @@ def change_everything(
     z.mul_(2)
     b.logical_not_()
     a[::2] = 7
-    a.shape = (2, 3)
+    with warnings.catch_warnings(action="ignore"):  # deprecated since NumPy 2.5
+        a.shape = (2, 3)
     inner.append([9, x])
     names["new"] = torch.ones(2)
     rest[0].add(5)

@@ -18,6 +18,7 @@ from wire.pair import Pair, same, there_and_back
 
 from grader.wire.decode import copies
 from grader.wire.facts import facts_of
+from grader.wire.frames import Unsupported
 
 EDGES = [
     *("\ude00\ud83d", "\ud800", "\U0001f600", "a\x00b", ["ref", 0], ["proxy", 1, "x"], {"rows": ["tensor"]}),
@@ -89,6 +90,16 @@ def test_identity_survives(values: list[Any], data: st.DataObject) -> None:
         assert same(value_back, ours)
         if isinstance(ours, (torch.Tensor, np.ndarray)):
             assert value_back is ours
+
+
+@pytest.mark.skipif(not hasattr(torch, "bcomplex32"), reason="PyTorch has it since 2.14")
+def test_bcomplex32_survives() -> None:
+    """Complex numbers of two bfloat16 arrive; a conjugated view of them, which PyTorch cannot resolve, is refused."""
+    value = torch.tensor([1 + 2j, 3 - 1j]).to(vars(torch)["bcomplex32"])
+    for seen in there_and_back(value):
+        assert same(seen, value)
+    with pytest.raises(Unsupported):
+        there_and_back(value.conj())
 
 
 # -- what a worker says of tensors besides their numbers --------------------------------------------------------------
