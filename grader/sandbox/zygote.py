@@ -36,6 +36,7 @@ _IMPORTED = ("torch", "numpy", "numpy.random", "numpy.linalg", "torch.autograd.g
 
 _WORKER_SERVER = "grader.worker.server"
 _LIBRARIES = "grader.worker.with_torch"
+_SLOW_IMPORTS = "grader.sandbox.slow_imports"
 _CHECK_PROCESS = "grader.session.forked"
 """By name: the sandbox imports none of them."""
 
@@ -48,7 +49,11 @@ def main() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
     sys.modules["torch"].set_num_threads(1)
+    # Before `gc.freeze`, from which on the garbage collector does not find what this looks for.
+    importlib.import_module(_SLOW_IMPORTS).leave_slow_imports_out()
     gc.freeze()  # or the first collection in a child would write to every page that an object of ours is on
+    # Before the first fork and never again: what is collapsed later would be a copy, and no longer shared.
+    kernel.collapse_pages(None)
     if threads := os.listdir("/proc/self/task")[1:]:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -59,7 +64,6 @@ def main() -> None:
     libraries = importlib.import_module(_LIBRARIES).WithTorch()
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
     gc.freeze()
-    kernel.collapse_pages(None)
     gc.enable()
     Forks("grade-zygote", host, ours, libraries).serve()
     os._exit(0)
@@ -68,6 +72,7 @@ def main() -> None:
 def _be_the_template(requests: socket.socket) -> None:
     """Import what check processes need; fork them until the zygote is gone."""
     kernel.die_with_parent()
+    kernel.take_small_pages()  # or a few bytes that are written cost a copy of 2 MB
     kernel.close_all_but(requests.fileno())
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # it reads its messages with pydantic
     importlib.import_module(_CHECK_PROCESS)

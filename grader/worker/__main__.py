@@ -12,6 +12,7 @@ gc.disable()
 
 import sys  # noqa: E402
 
+from grader.sandbox import kernel  # noqa: E402
 from grader.sandbox.messages import Launched, from_text  # noqa: E402
 from grader.worker.libraries import Libraries  # noqa: E402
 
@@ -36,6 +37,7 @@ def main() -> None:
         reached = from_text(sys.argv[4])
         assert isinstance(reached, Launched)
         server.prepare(libraries)
+        kernel.collapse_pages(reached.proc)
         gc.enable()
         server.run(int(sys.argv[3]), reached, libraries)
     else:

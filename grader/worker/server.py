@@ -15,7 +15,6 @@ import gc
 import os
 import selectors
 import socket
-import sys
 import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -77,8 +76,6 @@ def run(host: int, reached: messages.Launched, libraries: Libraries) -> None:
     sandbox = _sandbox_of(reached)
     # Or the first collection in a worker would write to every page that objects of the server are on.
     gc.freeze()
-    if sys.platform == "linux":
-        kernel.collapse_pages(reached.proc)
     _Server(socket.socket(fileno=host), sandbox, reached.refused, libraries).run()
     # Its workers are ended. Python would now take torch apart, and the host would wait for it.
     os._exit(0)
