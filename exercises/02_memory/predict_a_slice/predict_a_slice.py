@@ -21,8 +21,7 @@ C6  An int beyond the ends, and more ints and slices than dims, raise IndexError
 C7  Plain Python: no tensor, no torch, no NumPy, by any route. If you break this rule, you get at most 3
     points; if you break C2 to C6, at most 6, and at most 4 if a shown check of these fails.
 
-Shapes have 0 to 5 dims; sizes and strides are 0 or more. key contains no bools, and at most one error of the kinds in
-C6.
+Shapes have 0 to 5 dims; sizes and strides are 0 or more. key contains no bools, and at most one error of C6.
 """
 
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
