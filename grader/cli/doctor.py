@@ -25,6 +25,9 @@ _NAME = 18
 _NOTES = {"torch": "it works", "fork": "the fast way", "spawn": "slower than fork, with the same verdicts"}
 """What a fact, by its name or its value, means to a student."""
 
+TESTED = {"torch": "2.13", "numpy": "2.4"}
+"""The newest versions with which all tests passed: those of constraints.txt."""
+
 _MEANING = {
     "full": "student code sees the interpreter and nothing else, and leaves nothing behind",
     "reduced": "student code cannot read your files, use the network or start processes",
@@ -130,8 +133,8 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
     """The facts, each promise by its name, the level, what would raise it, and what check processes can reach."""
     for name, value in facts.items():
-        note = _NOTES.get(name) or _NOTES.get(str(value))
-        yield from _row(name, f"{value}: {note}" if note else str(value))
+        notes = [note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _newer(name, str(value))) if note]
+        yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
     yield ""
     if reached.findings:
@@ -152,6 +155,15 @@ def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mappin
     yield "Check processes, which run a course's checks: what remains within their reach"
     for name, value in remains.items():
         yield from prose(f"{name:{_NAME - 2}}{for_terminal(value, one_line=True)}", WIDTH, "  ", " " * (_NAME - 2))
+
+
+def _newer(name: str, version: str) -> str:
+    """Return a sentence if a library is newer than what was tested; its hints may then be out of date."""
+    from packaging.version import Version
+
+    if name not in TESTED or Version(version).release[:2] <= Version(TESTED[name]).release[:2]:
+        return ""
+    return f"newer than {TESTED[name]}, with which tensorgrade was tested, so results may differ from what a task says"
 
 
 def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:

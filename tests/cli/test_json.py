@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support import COURSES
+from support import COURSES, ROOT
 
 from grader.author.judge import Proof
 from grader.author.verify import proof_data
 from grader.cli import main
-from grader.cli.doctor import doctor_data
+from grader.cli.doctor import TESTED, _doctor_lines, doctor_data
 from grader.model import Course
 from grader.model.messages import Level
 from grader.runner.source import PROMISES, Reached
@@ -44,6 +44,22 @@ def test_doctor() -> None:
         "check_processes": {"network": "nothing"},
     }
     assert "it could" in data["missing"][0]
+
+
+def test_doctor_names_versions_newer_than_tested() -> None:
+    """A library that is newer than the one of constraints.txt is named; an older one, or a patch of it, is not."""
+    pins = dict(
+        line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if "==" in line
+    )
+    assert {name: ".".join(pins[name].split(".")[:2]) for name in TESTED} == TESTED
+
+    def said(**facts: object) -> str:
+        return " ".join(" ".join(_doctor_lines(facts, Reached(Level.FULL, [], ""), {})).split())
+
+    newer = "newer than 2.13, with which tensorgrade was tested"
+    assert f"torch 2.14.1+cu130: it works; {newer}" in said(torch="2.14.1+cu130", numpy="2.5.5")
+    assert "numpy 2.5.5: newer than 2.4, with which" in said(torch="2.13.1", numpy="2.5.5")
+    assert "newer" not in said(torch="2.13.9+cpu", numpy="1.26.4")
 
 
 def test_verify(tiny: Course) -> None:
