@@ -148,11 +148,23 @@ class Text:
         self._runs: dict[str, set[int]] = {}
         self._used: dict[str, set[str]] = {}
         self._scopes: dict[str, set[int]] = {}
+        self._functions: dict[str, frozenset[str]] = {}
+        self._given: dict[str, dict[str, int]] = {}
         self._module = module
         self.too_deep, self.own = "", set[str]()
         self._parse(f"{module}.py")
         for file, tree in self._trees.items():
-            self._read(file, list(self._top(file, tree.body)))
+            try:
+                self._scopes[file] = set(_from_outside(tree, ()))
+                given = self._given.setdefault(file, {})
+                for statement in tree.body:
+                    for name in _given_by(statement):
+                        given.setdefault(name, statement.end_lineno or 0)
+                self._read(file, list(self._top(file, tree.body)))
+            except RecursionError:
+                self.too_deep = file
+                self._trees[file], self._tops[file] = ast.Module([], []), []
+                self._names.setdefault(file, {})
         self._follow(graded)
         self.imports = [
             Mention(each.path.split(".")[0] if each.path[0] != "." else file.split("/")[0], file, node.lineno)
@@ -310,14 +322,14 @@ class Text:
         It does not where it is local to a function, nor below a statement at the top that gives it another meaning, for
         as long as nothing takes that away again.
         """
-        if file not in self._scopes:
-            self._scopes[file] = set(_from_outside(self._trees[file], ()))
         if id(node) not in self._scopes[file] or isinstance(node.ctx, ast.Store):
             return False
-        above = [
-            each for each in self._trees[file].body if (each.end_lineno or 0) < node.lineno and _gives(each, node.id)
-        ]
-        return not above or any(_takes_away(tree, node.id) for tree in self._trees.values())
+        return self._given[file].get(node.id, node.lineno) >= node.lineno or node.id in self._taken_away
+
+    @functools.cached_property
+    def _taken_away(self) -> frozenset[str]:
+        """The names that a file deletes, also where an `except` clause ends, and the attributes."""
+        return frozenset(name for tree in self._trees.values() for node in ast.walk(tree) for name in _taken_by(node))
 
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
         """What a node does that could hide something."""
@@ -446,10 +458,13 @@ class Text:
 
     def _functions_in(self, file: str) -> frozenset[str]:
         """The names in a file that mean functions of the file's, and never anything else."""
+        if (known := self._functions.get(file)) is not None:
+            return known
         tree = self._trees[file]
         named = (name for node in ast.walk(tree) if not isinstance(node, _FUNCTIONS) for name in _bound_by(node))
         defined = {node.name for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
-        return frozenset(defined.difference(named, (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))))
+        args = (each.arg for each in ast.walk(tree) if isinstance(each, ast.arg))
+        return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
     def _changed(self, node: ast.Attribute, file: str) -> str:
         """The path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
@@ -534,27 +549,26 @@ def looked_up(path: str) -> Any:
     return value
 
 
-def _gives(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement at the top gives a name a meaning, whenever it runs."""
+def _given_by(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top gives a meaning, whenever it runs."""
     match statement:
         case ast.Assign(targets=targets):
-            return any(isinstance(target, ast.Name) and target.id == name for target in targets)
-        case ast.AnnAssign(target=ast.Name(id=target), value=value):
-            return target == name and value is not None
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            yield name
         case ast.Import() | ast.ImportFrom():
-            return any(each.name == name for each in _imported(statement))
-    return isinstance(statement, _DEFINITIONS) and statement.name == name
+            yield from (each.name for each in _imported(statement))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
 
 
-def _takes_away(tree: ast.Module, name: str) -> bool:
-    """Whether a file deletes a name, also where an `except` clause ends, or the attribute of that name."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=each, ctx=ast.Del()) | ast.Attribute(attr=each, ctx=ast.Del()) if each == name:
-                return True
-            case ast.ExceptHandler(name=each) if each == name:
-                return True
-    return False
+def _taken_by(node: ast.AST) -> Iterator[str]:
+    """The names that a node deletes."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Del()) | ast.Attribute(attr=name, ctx=ast.Del()):
+            yield name
+        case ast.ExceptHandler(name=str(name)):
+            yield name
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:

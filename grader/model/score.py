@@ -74,10 +74,10 @@ def hold_back(
     verdicts = [row.outcome.verdict for row in gate]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
         return _up_to(0, rows), None
-    # A check that could not examine its rule says nothing about it, if a value is wrong as well: that may be why. But
-    # who raises an exception there, and breaks the rule, must not keep more than who breaks it in plain sight.
+    # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an exception
+    # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
-    lost = [row for row in rows if row.verdict.lost and (values_right or not _unjudged(row, shows_value=row in gate))]
+    lost = [row for row in rows if row.verdict.lost and (values_right or not _unwritten_there(row))]
     lowered = ((caps[name], row.check.contract) for row in lost for name in _names(row.check) if name in caps)
     cap, rule = min(lowered, default=(0, None))
     if rule is None or sum(row.score.earned for row in rows) <= cap:
@@ -90,11 +90,9 @@ def _names(check: Check) -> tuple[str, str]:
     return check.contract, check.id.split("[")[0]
 
 
-def _unjudged(row: GradedCheck, *, shows_value: bool) -> bool:
-    """Whether a check ended before it could examine its rule: nothing is there to be run, or a shape is wrong."""
-    if row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED):
-        return True
-    return row.outcome.cause == "shape" and row.check.category != "shape" and not shows_value
+def _unwritten_there(row: GradedCheck) -> bool:
+    """Whether nothing was there to be run. All else that ends a check early is the answer's choice, a shape, too."""
+    return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 
 
 def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:

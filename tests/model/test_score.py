@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -117,6 +118,14 @@ def test_a_cap_holds_when_a_check_of_its_rule_crashes() -> None:
     """Whoever raises where the rule is examined keeps no more than who breaks it, also with a wrong value."""
     for verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
         assert held(["sum", "kept"], verdict, caps={"C4": 100}) == ([100, 0, 0, 0, 0], [100, 0, 200, 0, 0], "C4")
+
+
+def test_a_cap_holds_where_a_shape_is_wrong() -> None:
+    """A wrong shape in the check of a capped rule, and a wrong value besides, keep no more than the rule broken."""
+    outcomes = [Outcome(check.id, Verdict.PASSED if check.id in ("sum", "kept") else Verdict.FAILED) for check in CHECKS]
+    outcomes = [replace(one, cause="shape") if one.check == "fast" else one for one in outcomes]
+    rows, rule = hold_back(score(1000, CHECKS, outcomes, 0)[0], [], {"C4": 100}, withheld=False)
+    assert (sum(row.score.earned for row in rows), rule) == (100, "C4")
 
 
 @pytest.mark.parametrize("verdict", [Verdict.ERROR, Verdict.SKIPPED])
