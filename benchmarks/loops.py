@@ -1,8 +1,9 @@
 """Which loops `no_loop` finds, and from which size on: for each way to write one, beside the reference.
 
 Each form computes the sum of the squares of a vector's elements, as `x.square().sum()` does. `no_loop` has two kinds of
-evidence: PyTorch's operators are counted, and the CPU time of a call is measured and compared with the reference's.
-Here each is asked by itself, so the second column is what remains if an answer forges its count.
+evidence: PyTorch's operators and the lines of the answer's own file are counted, and the CPU time of a call is measured
+and compared with the reference's. Here each is asked by itself, so the second column is what remains if an answer
+forges its counts.
 
     python benchmarks/loops.py [--rounds 3]
 
@@ -77,7 +78,7 @@ def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], An
 
 
 def by_count(size: int) -> Callable[[Proxy, Proxy], Any]:
-    """Judge by operators, without a reference."""
+    """Judge by operators and lines, without a reference."""
     return lambda mine, other: no_loop(mine, (torch.rand(10),), (torch.rand(size),))
 
 

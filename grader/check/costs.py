@@ -31,8 +31,8 @@ _MOST = 1 << 53
 ESCAPES = ("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "apply_", "map_")
 _MOST_MOMENTS, _MOST_SHAPES = 12, 8
 _LONGEST_NAME = 60
-_TABLES = ("ops", "escapes", "collectives")
-_NUMBERS = ("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "moment_count")
+_TABLES = ("ops", "escapes", "collectives", "lines")
+_NUMBERS = ("line_count", "bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "moment_count")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Counts:
         ops: operators that PyTorch dispatched, by name, with gradients off.
         escapes: how numbers left PyTorch: tolist, numpy, dlpack, item, float, int, complex, storage, data_ptr,
             apply_, map_.
+        lines: lines of the student's files that ran most often, each with how often.
+        line_count: how often any line of these files ran, and any of their functions was called.
         bytes: of new storages, all together.
         peak: bytes of new storages that were alive at a time, after any operator.
         transfers: copies between devices.
@@ -58,6 +60,8 @@ class Counts:
 
     ops: Counter[str]
     escapes: Counter[str]
+    lines: Counter[str]
+    line_count: int
     bytes: int
     peak: int
     transfers: int
@@ -275,8 +279,12 @@ def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
     return counts.ops
 
 
+_SPARE_LINES = 100
+"""So many more lines of Python may run for a large input, as in a loop over powers of two or over dimensions."""
+
+
 def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
-    """As many operations for a large input as for a small one: no loop that runs operators for the elements.
+    """As many operations for a large input as for a small one, and no more lines of Python: no loop over the elements.
 
     Args:
         function: a function of the student's.
@@ -285,21 +293,34 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         slack: operations allowed on top.
 
     Returns:
-        The operations of the large call. Where there is a reference, operations and CPU time are compared with it as
-        well: let one large input have 10,000 elements, so that such a loop shows however it is hidden. A loop over
-        plain numbers, such as those of `tolist`, runs no operators: `stays_in_torch` finds what takes them out.
+        The operations of the large call. Where there is a reference, operations, lines and CPU time are compared with
+        it as well: let one large input have 10,000 elements, so that a loop that runs operators shows however it is
+        hidden. A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that
+        run, as the worker counts them; what loops in C, such as `sorted`, does not: `stays_in_torch` is about numbers
+        that leave PyTorch.
     """
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
-    few, ops = count(function, *small).ops.total(), count(function, *large).ops
+    at_small, at_large = count(function, *small), count(function, *large)
+    few, ops = at_small.ops.total(), at_large.ops
     many = ops.total()
     report(function, "ops", many)
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input", function)
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
         raise CheckFailed(public, story, "performance")
-    if (reference := same_of_reference(function)) is not None:
+    reference, same = same_of_reference(function), 0
+    if reference is not None:
+        costs = count(reference, *copies(*large))
+        same = max(0, costs.line_count - count(reference, *copies(*small)).line_count)
+    grown = at_large.line_count - at_small.line_count
+    if grown > same + slack + _SPARE_LINES:
+        public = say("`{}` runs more lines of Python for a larger input", function)
+        often = ", ".join(f"{name}: {times:,} times" for name, times in at_large.lines.most_common(2))
+        story = f"{public}\nsmall input  {at_small.line_count:,} lines\nlarge input  {at_large.line_count:,} lines"
+        raise CheckFailed(public, f"{story} ({often})", "performance")
+    if reference is not None:
         # Whoever runs useless operations where the input is small has as many for both.
-        most = _TIMES_OPS * count_ops(reference, *copies(*large)).total() + _SPARE_OPS
+        most = _TIMES_OPS * costs.ops.total() + _SPARE_OPS
         public = say("`{}` runs far more operations than the reference", function)
         require(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
         spends_no_time_on_loops(function, reference, small, large)

@@ -74,7 +74,7 @@ def hold_back(
     verdicts = [row.outcome.verdict for row in gate]
     if gate and not withheld and not any(verdict is Verdict.PASSED or not verdict.decided for verdict in verdicts):
         return _up_to(0, rows), None
-    # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an exception
+    # Where a function is not written, and a value is wrong for that, its rule is not broken. But who raises an error
     # there, or returns a wrong shape, must not keep more than who breaks the rule in plain sight.
     values_right = all(verdict is Verdict.PASSED for verdict in verdicts)
     lost = [row for row in rows if row.verdict.lost and (values_right or not _unwritten_there(row))]

@@ -9,6 +9,9 @@ the submission (`check.text`), and time and memory that are measured from outsid
 
 from __future__ import annotations
 
+import os
+import sys
+import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +26,7 @@ from grader.accelerator.machine import machine_or_none
 from grader.accelerator.spans import Span
 from grader.wire.memory import place_of
 from grader.wire.table import parts
+from grader.worker.importer import OwnModules
 from grader.worker.surroundings import fill_memory
 
 _COLLECTIVES = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -30,7 +34,7 @@ _NO_COLLECTIVES = ("wait_tensor", "_wrap_tensor_autograd")
 _SENT = ("input_tensors", "input_tensor", "input", "inputs", "tensors", "tensor", "self")
 """Names of the argument that holds what a rank sends, the best first."""
 
-_MOST_SPANS = 12
+_MOST_SPANS, _MOST_LINES = 12, 8
 _MOVES = ("_to_copy", "copy_", "_copy_from")
 _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "apply_", "map_")} | {
     "__array__": "numpy",
@@ -53,11 +57,13 @@ def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     # Held, as the call may put others in their places. Tensors made in inference mode have no version.
     given = [each for each in parts([args, kwargs]) if isinstance(each, torch.Tensor) and not each.is_inference()]
     versions = sum(tensor._version for tensor in given)
-    with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses:
+    with torch.no_grad(), Operators([args, kwargs]) as operators, Uses() as uses, Lines() as lines:
         result = function(*args, **kwargs)
     costs = operators.costs | {
         "ops": dict(operators.counts),
         "escapes": dict(uses.escapes),
+        "lines": dict(lines.counts.most_common(_MOST_LINES)),
+        "line_count": lines.counts.total(),
         "bytes": operators.memory.total,
         "peak": operators.memory.peak,
         "collectives": dict(operators.collectives),
@@ -109,6 +115,36 @@ def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, An
         torch._C._set_deterministic_algorithms(was[0], warn_only=was[1])
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
         fill_memory(True)
+
+
+class Lines:
+    """Counts the lines that run in the submission's own files, and the calls of its functions.
+
+    A comprehension is a line for each of its elements. What loops in C, such as `sorted` or `sum` over a list, is one.
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._start = next((f"{each.folder}{os.sep}" for each in sys.meta_path if isinstance(each, OwnModules)), "")
+
+    def __enter__(self) -> Lines:
+        if self._start:
+            sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        sys.settrace(None)
+
+    def _called(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any] | None:
+        """See a call of any function; what it gives sees the lines of one of the submission's."""
+        if not frame.f_code.co_filename.startswith(self._start):
+            return None
+        return self._line(frame, "line", arg)
+
+    def _line(self, frame: types.FrameType, event: str, arg: object) -> Callable[..., Any]:
+        if event == "line":
+            self.counts[f"{frame.f_code.co_filename.removeprefix(self._start)}, line {frame.f_lineno}"] += 1
+        return self._line
 
 
 class Uses(TorchFunctionMode):

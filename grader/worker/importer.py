@@ -40,6 +40,11 @@ class OwnModules(SourceLoader):
         self._asked: set[str] = set()
         self.left_out: list[tuple[str, int, str]] = []
 
+    @property
+    def folder(self) -> str:
+        """Where the files are."""
+        return self._folder
+
     def install(self) -> None:
         """Let import statements find these modules before installed ones, also where such a one is loaded already."""
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)

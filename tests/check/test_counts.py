@@ -68,9 +68,52 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
         assert failed.story.endswith(told)
 
 
+LOOPS = {
+    "for over a list": "t = 0.0\nfor v in x.tolist(): t += v * v\nreturn torch.tensor(t)",
+    "while with an index": (
+        "values, t, k = x.tolist(), 0.0, 0\nwhile k < len(values):\n    t += values[k] ** 2\n    k += 1\n"
+        "return torch.tensor(t)"
+    ),
+    "a comprehension": "return torch.tensor(sum([v * v for v in x.tolist()]))",
+    "a generator": "return torch.tensor(sum(v * v for v in x.tolist()))",
+    "map": "return torch.tensor(sum(map(lambda v: v * v, x.tolist())))",
+    "recursion": (
+        "def go(values):\n    half = len(values) // 2\n"
+        "    return go(values[:half]) + go(values[half:]) if half else sum(v * v for v in values)\n"
+        "return torch.tensor(go(x.tolist()))"
+    ),
+    "np.vectorize": ("import numpy as np\nreturn torch.tensor(float(np.vectorize(lambda v: v * v)(x.numpy()).sum()))"),
+}
+
+
+@pytest.mark.parametrize("form", LOOPS)
+def test_a_loop_over_plain_numbers_is_found_by_lines(function: Function, form: str) -> None:
+    """It runs no operator more, but lines of the student's own; the message says which, and how often."""
+    few, many = (torch.arange(30.0),), (torch.arange(300.0),)
+    failed = failure(no_loop, one(function, LOOPS[form]), few, many)
+    assert failed.public == "`total` runs more lines of Python for a larger input"
+    assert re.search(r"large input  [\d,]+ lines \(work\.py, line \d+: [\d,]+ times", failed.story)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.tensor(sum(x.tolist()))",
+        "return torch.tensor(sorted(x.tolist())[-1])",
+        "import numpy as np\nreturn torch.from_numpy(np.square(x.numpy()))",
+        "k = 1\nwhile k < len(x): k *= 2\nreturn x.sum() * k",
+        "return sum(x.sum() for _ in range(5))",
+    ],
+)
+def test_what_loops_in_c_is_no_loop_of_lines(function: Function, body: str) -> None:
+    """Nor are a loop over powers of two, and one of a fixed length."""
+    no_loop(one(function, body), (torch.arange(30.0),), (torch.arange(30_000.0),))
+
+
 COUNTS = {
     **dict.fromkeys(("bytes", "peak", "transfers", "transferred", "syncs", "sent", "versions", "moment_count"), 0),
-    **{name: {} for name in ("ops", "escapes", "collectives")},
+    **{name: {} for name in ("ops", "escapes", "collectives", "lines")},
+    "line_count": 0,
     "moments": [],
 }
 
@@ -81,6 +124,8 @@ COUNTS = {
         {"bytes": -1},
         {"ops": {"sum": 1.5}},
         {"ops": [1]},
+        {"lines": {"work.py, line 3": -1}},
+        {"line_count": 1.5},
         {"versions": "many"},
         {"peak": True},
         {"syncs": 2**70},

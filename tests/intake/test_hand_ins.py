@@ -281,3 +281,27 @@ def in_kernel(folder: Path, data: str | bytes) -> str:
     )
     assert ran.returncode == 0, ran.stderr
     return str(json.loads(ran.stdout)["it"])
+
+
+WHOLE = f"import torch\n\n\n{RIGHT}\n\n{TOTAL}"
+CLASSES: dict[str, dict[str, str | bytes]] = {
+    "files by author": {f"{who}.py": f"{WHOLE}# {who}\n" for who in ("ada", "bob")},
+    "notebooks by author": {f"{who}.ipynb": notebook(WHOLE) for who in ("ada", "bob")},
+    "folders": {f"{who}/assignment1.py": WHOLE for who in ("ada", "bob")},
+    "zips": {f"{who}.zip": zipped({"hw/assignment1.py": WHOLE}) for who in ("ada", "bob")},
+    "Moodle": {
+        f"{who} Lo_{number}_assignsubmission_file_/a1.py": WHOLE for who, number in (("Ada", 1001), ("Bob", 1002))
+    },
+    "Canvas": {f"lo{who}_{number}_9{number}_a1.py": WHOLE for who, number in (("ada", 21), ("bob", 22))},
+}
+
+
+@pytest.mark.parametrize("layout", CLASSES)
+def test_a_whole_class_hands_in_one_file_each(type_grade: WarmGrade, tmp_path: Path, layout: str) -> None:
+    """Each exercise is graded whose functions the file defines, and nothing says that nothing was handed in."""
+    written(tmp_path / "class", CLASSES[layout])
+    ran = type_grade("batch", str(tmp_path / "class"), "--out", str(tmp_path / "out"), cwd=COURSES / "tiny")
+    reports = [json.loads(path.read_text()) for path in (tmp_path / "out" / "reports").glob("*.json")]
+    points = [[row["score"]["earned"] for row in report["exercises"]] for report in reports]
+    assert points == [[10, 5]] * 2, ran.stdout
+    assert "nothing handed in" not in ran.stdout
