@@ -56,10 +56,11 @@ def grade_here(
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
     from grader.model.messages import Start
-    from grader.report.schema import differences, read_like, report_json
 
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
+        from grader.report.schema import read_like
+
         earlier, same = read_like(Path(like))
         is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
         setup = replace(setup, seed=same, start=Start.SPAWN if is_spawned else setup.start)
@@ -70,10 +71,14 @@ def grade_here(
     shown = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
+        from grader.report.schema import differences
+
         say.prose(*differences(earlier, report))
     if plan.rules:
         details.prose(*_hidden_alone(plan.rules, report))
     if json_path:
+        from grader.report.schema import report_json
+
         write_named(json_path, report_json(report, staff=staff), "--json")
         say(f"The report is in {json_path}")
     if html_path:
@@ -93,12 +98,13 @@ def _plan(
     from grader.grading.plan import RunPlan
     from grader.grading.secret import read_secret
     from grader.intake.collect import collect_one, read_submission
-    from grader.report.schema import exercises_like
 
     names, rules = split_rules(words)
     course, exercises = options.course_and_exercises(names)
     _check_rules(exercises, rules)
     if earlier is not None:
+        from grader.report.schema import exercises_like
+
         exercises = exercises_like(earlier, exercises)
     place = (submission or course.root).resolve()
     author = earlier.author if earlier else place.stem if place.is_file() else place.name

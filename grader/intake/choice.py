@@ -333,9 +333,11 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
     """
     along: dict[PurePosixPath, bytes] = {}
     room, folder = _MOST_SIBLING_BYTES, one.path.parent
-    for path, data in sorted(contents.files.items(), key=lambda row: (len(row[0].parts), row[0])):
-        is_module = path.suffix == ".py" and path not in contents.notebooks and path.is_relative_to(folder)
-        is_module = is_module and not is_ours(path.name)
+    above = folder.parts
+    # Only those of the folder are sorted: a course has hundreds of files, and this is done for each exercise.
+    inside = [row for row in contents.files.items() if row[0].parts[: len(above)] == above]
+    for path, data in sorted(inside, key=lambda row: (len(row[0].parts), row[0])):
+        is_module = path.suffix == ".py" and path not in contents.notebooks and not is_ours(path.name)
         fits = len(data) <= room and len(along) < _MOST_SIBLINGS
         if is_module and fits and path != one.path and path not in others:
             along[path.relative_to(folder)] = data
