@@ -47,6 +47,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return (os.cpu_count() or 1) + 1
 
 
+# No process stays after a command, unless a test is about those that do.
+os.environ.setdefault("TENSORGRADE_WARM", "0")
+
 # A shell ignores the interrupt in what it starts in the background, and all that the tests start would do so, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -62,10 +65,10 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     numbers = itertools.count(step=_LANES_OF_ONE)
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        zygote = functools.cache(SharedZygote)
-        stack.callback(lambda: zygote().end() if zygote.cache_info().currsize else None)
+        shared = functools.cache(SharedZygote)
+        stack.callback(lambda: shared().end() if shared.cache_info().currsize else None)
         plan = SandboxPlan(plain=True)
-        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(plan, zygote()))))
+        start_server = functools.cache(lambda: stack.enter_context(closing(WorkerServer(plan, shared()))))
 
         def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> Source:
             usual = start is Start.FORK and plan.most is Level.FULL
@@ -76,7 +79,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
         shelf = stack.enter_context(closing(Shelf([tmp_path_factory.getbasetemp(), COURSES, *closed_folders(ROOT)])))
 
-        patch.setattr(Runtime, "processes", Processes(zygote, source, shelf.open))
+        patch.setattr(Runtime, "processes", Processes(lambda **_: shared(), source, shelf.open))
         yield
 
 

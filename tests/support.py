@@ -245,7 +245,7 @@ def open_already(lane: Lane) -> Processes:
     return Processes(not_needed, lambda *_: Source(), opened)
 
 
-def not_needed() -> Any:
+def not_needed(**_: object) -> Any:
     """In place of a zygote from which nothing is forked."""
     return mock.Mock()
 

@@ -38,6 +38,7 @@ GROUPS = {
         "draw": ("student", "Draw how shapes broadcast, or how strides read a storage."),
         "trace": ("student", "Draw what your code does on the simulated GPU."),
         "doctor": ("doctor", "Check your course, this computer and its sandbox."),
+        "stop": ("student", "End the processes that stay warm between commands."),
     },
     "Teaching": {
         "batch": (

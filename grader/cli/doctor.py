@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,22 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     say(*_doctor_lines(facts, reached, remains))
     if as_json:
         print_json(doctor_data(facts, reached, remains))
+
+
+def _warm() -> Iterator[str]:
+    """The warm processes that stay between commands, or why no process stays."""
+    from grader.runner.warm import warm_processes, why_none
+
+    try:
+        found = list(warm_processes()) if sys.platform == "linux" else []
+    except OSError:
+        found = []
+    for warm in found:
+        fits = "" if warm.fits else "; made for another environment or installation, so they are not used here"
+        pids = " and ".join(map(str, warm.pids))
+        yield f"processes {pids} stay for {warm.idle_s:.0f} s more ({warm.memory_mb} MB){fits}"
+    if not found:
+        yield f"no processes stay: {why_none() or 'the next  grade  leaves some for ten minutes'}"
 
 
 def _check_processes(setup: Setup) -> Mapping[str, str]:
@@ -136,6 +153,8 @@ def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mappin
         notes = [note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _newer(name, str(value))) if note]
         yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
     yield from _row("GPU", "not needed: device exercises run on a simulated GPU")
+    for text in _warm():
+        yield from _row("warm", text)
     yield ""
     if reached.findings:
         yield "The sandbox: what student code can and cannot do here, tried in a worker"

@@ -159,11 +159,13 @@ def _graded(
             details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
 
     slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
-    watch = details.running if slots == 1 else None
+    watch, warm = details.running if slots == 1 else None, submission is None
     grade = partial(grade_submission, plan, handed_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
     with (
         open_store(kept_results(course) if submission is None else None) as store,
-        Runtime(to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch) as runtime,
+        Runtime(
+            to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch, warm=warm
+        ) as runtime,
     ):
         report = grade(runtime, store if saves else None)
         # Everything is printed before the runtime is closed: the reader need not wait for that.

@@ -212,6 +212,21 @@ def watch_command(name: str | None, poll: bool, seed: int | None, plain: bool, w
     Watch(course, exercise, workers.setup(seed or 0), say, plain=plain).run(poll=poll)
 
 
+@click.command("stop")
+def stop_command() -> None:
+    """End the processes that stay warm between commands."""
+    from grader.runner.warm import stop, why_none
+
+    try:
+        count = stop()
+    except OSError as error:
+        raise CourseError(f"there are no warm processes: {error}") from None
+    if count:
+        Say().prose("The warm processes were ended. The next command starts new ones, which takes longer once.")
+    else:
+        Say().prose(f"There are no warm processes{': ' if why_none() else ''}{why_none()}.")
+
+
 @click.command("pack")
 @click.option("--handin", metavar="HANDIN", help="Which hand-in; needed only if the course has several.")
 @click.option("--out", default=".", type=options.PATH, help="The folder for the zip; by default this one.")

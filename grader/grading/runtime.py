@@ -23,7 +23,7 @@ from grader.runner.compiled import compile_once
 from grader.runner.lane import Lane, Run, Watch
 from grader.runner.pool import Pool
 from grader.runner.source import SandboxPlan, Source, open_source
-from grader.runner.zygote import Zygote
+from grader.runner.zygote import Zygote, open_zygote
 
 Answer = TypeVar("Answer")
 
@@ -33,12 +33,12 @@ class Processes:
     """How a runtime opens what it owns.
 
     Attributes:
-        zygote: starts what worker servers and check processes are forked from.
+        zygote: opens what worker servers and check processes are forked from.
         source: opens where workers come from; the zygote is None where they are fresh interpreters.
         lane: opens a lane, of exercises, source, number and accelerator.
     """
 
-    zygote: Callable[[], Zygote] = Zygote
+    zygote: Callable[..., Zygote] = open_zygote
     source: Callable[[Start, SandboxPlan, Zygote | None], Source] = open_source
     lane: Callable[[Sequence[Exercise], Source, int, Device], Lane] = Lane
 
@@ -59,6 +59,7 @@ class Runtime:
         known: how known wrong answers behave; None if nothing is diagnosed.
         watch: receives what a lane waits for, by its title, and for how many seconds; it may raise.
         strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
+        warm: whether it may use warm processes that an earlier command left, and leave them to the next.
         processes: how its processes are opened, if not as usual.
 
     Attributes:
@@ -81,6 +82,7 @@ class Runtime:
         known: Known | None = None,
         watch: Watch | None = None,
         strict: bool = False,
+        warm: bool = False,
         processes: Processes | None = None,
     ) -> None:
         self.slots = slots
@@ -92,6 +94,7 @@ class Runtime:
         self._hidden = hidden
         self._watch = watch
         self._strict = strict
+        self._warm = warm
         self._open = processes or self.processes
         self._opened = ExitStack()
         self._numbers = itertools.count()
@@ -136,7 +139,11 @@ class Runtime:
             plan = SandboxPlan(setup.least, setup.most, (*self._hidden, *sorted(own)), first, plain)
             compile_once()  # before any process of ours imports PyTorch
             # In this order: the source ends before the zygote, which would take it along.
-            zygote = self._opened.enter_context(closing(self._open.zygote())) if setup.start is Start.FORK else None
+            zygote = (
+                self._opened.enter_context(closing(self._open.zygote(warm=self._warm)))
+                if setup.start is Start.FORK
+                else None
+            )
             self._source = self._opened.enter_context(closing(self._open.source(setup.start, plan, zygote)))
         return self._source
 

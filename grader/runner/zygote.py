@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import IO
 
 from grader.model.errors import StartError
+from grader.runner.warm import Place, why_none
 from grader.sandbox import messages
-from grader.sandbox.messages import receive, send
+from grader.sandbox.messages import receive, send, to_text
 from grader.sandbox.process import GRACE_S, end, isolated, tail, workers_environment
 
 START_S = 180.0
@@ -124,22 +125,27 @@ class Zygote:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # lanes that work at once share it
+        self._log: IO[bytes]
+        self._process: subprocess.Popen[bytes] | None  # to be ended by this process
         self._start()
 
     def _start(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        self._process = subprocess.Popen(
-            isolated("grader.sandbox.zygote", str(theirs.fileno())),
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=workers_environment(),
-            cwd="/",
-            start_new_session=True,  # an interrupt at the terminal is the host's to handle
-        )
-        theirs.close()
+        self._process = self._launched()
+
+    def _launched(self, *arguments: str, fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            return subprocess.Popen(
+                isolated("grader.sandbox.zygote", str(theirs.fileno()), *arguments),
+                pass_fds=[theirs.fileno(), *fds],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env=workers_environment(),
+                cwd="/",
+                start_new_session=True,  # an interrupt at the terminal is the host's to handle
+            )
 
     def fork(self, what: messages.Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
         """Have a process forked; a zygote that was lost gets a successor.
@@ -173,10 +179,53 @@ class Zygote:
 
     def _close(self) -> None:
         self._socket.close()
-        end(self._process)
+        if self._process is not None:
+            end(self._process)
         self._log.close()
 
     def close(self) -> None:
         """End it, with the worker servers that it forked."""
         with self._lock:
             self._close()
+
+
+class WarmZygote(Zygote):
+    """One that stays when its command has ended, and serves the next: called if there is one that fits, else started.
+
+    Args:
+        place: where it is called.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        super().__init__()
+
+    def _start(self) -> None:
+        self._process = None
+        try:
+            called = self._place.call()
+        except TimeoutError:  # another command has just started it: this one has a zygote of its own
+            super()._start()
+            return
+        if called is not None:
+            called.settimeout(None)
+            self._socket, self._log = called, self._place.log.open("rb")
+            return
+        listening, stay = self._place.listen()
+        self._log = self._place.log.open("w+b")
+        with listening:
+            started = self._launched(to_text(stay), fds=[listening.fileno()])
+        started.returncode = 0  # it is not waited for: it outlives this process
+
+
+def open_zygote(*, warm: bool = False) -> Zygote:
+    """A zygote for one run.
+
+    Args:
+        warm: whether it may be one that an earlier command has left, and is left to the next; where that cannot be, it
+            is of this run alone.
+    """
+    if warm and not why_none():
+        with contextlib.suppress(OSError):  # no room on the disk, or a folder that changed its owner meanwhile
+            return WarmZygote(Place.here())
+    return Zygote()

@@ -1,7 +1,7 @@
 """Messages about the start of workers, between host, launcher, worker server, lanes and workers.
 
 host   -> zygote         `StartServer`, `StartCheckProcess`, with a socket for the answer and what the process gets
-zygote -> host           on that socket `Forked` with a pidfd, or `Refused`
+zygote -> host           on that socket `Forked` with a pidfd, or `Refused`; `Described` for a `Describe`
 host   -> launcher       `LaunchPlan`, as an argument, where a server is started as a command
 launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
@@ -108,6 +108,46 @@ class StartServer(Message):
 @dataclass(frozen=True)
 class StartCheckProcess(Message):
     """Fork a check process; with it come a socket for the answer, a log, its channel, sockets to servers."""
+
+
+@dataclass(frozen=True)
+class Stay(Message):
+    """A zygote is to stay when its host is gone, for others of the same user.
+
+    Attributes:
+        listening: a descriptor of the socket at which they call.
+        path: of that socket; when another one is there, this zygote takes no new calls and ends with the last.
+        leader: the process whose end is that of the user's session.
+        idle_s: so long it stays without a call.
+    """
+
+    listening: int
+    path: str
+    leader: int
+    idle_s: float
+
+
+@dataclass(frozen=True)
+class Describe(Message):
+    """Say how you are; with it comes a socket for the answer."""
+
+
+@dataclass(frozen=True)
+class Described(Message):
+    """How a zygote is.
+
+    Attributes:
+        pids: its processes that stay.
+        idle_s: how long it will stay without a call.
+    """
+
+    pids: tuple[int, ...]
+    idle_s: float
+
+
+@dataclass(frozen=True)
+class Stop(Message):
+    """Take no new calls, and end when the others that still call have ended."""
 
 
 @dataclass(frozen=True)

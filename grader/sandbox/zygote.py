@@ -1,4 +1,4 @@
-"""`python -m grader.sandbox.zygote FD`: the zygote, which imports PyTorch and NumPy once for all processes of a run.
+"""`python -m grader.sandbox.zygote FD [STAY]`: the zygote, which imports PyTorch and NumPy once for all processes.
 
 host -- zygote           torch, NumPy, and what workers need of our packages
           +-- launcher   enters namespaces, builds the root: see `launch`
@@ -11,7 +11,8 @@ alone, so that no worker comes from a process with pytest in it, and no check pr
 student code. Both have one thread: what is forked is prepared after the fork as a process that was executed would be.
 
 The host speaks with it over a Unix socket, in one datagram for each of `sandbox.messages`. With each request comes a
-socket for what follows: the zygote answers there with a pidfd, and what it forked is killed if nobody hears that.
+socket for what follows: the zygote answers there with a pidfd, and what it forked is killed if nobody hears that. It
+ends with its host, or, with `messages.Stay`, takes calls of further hosts of the same user for a while.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ import os
 import selectors
 import signal
 import socket
+import struct
 import sys
 import tempfile
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from grader.sandbox import kernel, launch, messages
-from grader.sandbox.messages import receive, send
+from grader.sandbox.messages import from_text, receive, send
+from grader.sandbox.process import GRACE_S
 
 _IMPORTED = ("torch", "numpy", "numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
 """Once for all. What honest code needs of these packages and they import only when it is used is among it."""
@@ -42,9 +46,12 @@ _CHECK_PROCESS = "grader.session.forked"
 
 _NULL, _OUTPUT, _ERRORS = range(3)
 
+_LOOK_S = 5.0
+"""How often a zygote that stays looks whether it is still wanted."""
+
 
 def main() -> None:
-    """Import; then fork what the host asks for until it closes its socket."""
+    """Import; then fork what hosts ask for until they have closed their sockets."""
     gc.disable()  # see `grader.worker.__main__`
     for name in _IMPORTED:
         importlib.import_module(name)
@@ -58,14 +65,18 @@ def main() -> None:
         sys.exit(f"{len(threads)} threads were started by an import; a process with threads cannot be forked safely")
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     host = socket.socket(fileno=int(sys.argv[1]))
-    if os.fork() == 0:
+    pid = os.fork()
+    if pid == 0:
         launch.run_and_exit(lambda: _be_the_template(theirs))
     theirs.close()
     libraries = importlib.import_module(_LIBRARIES).WithTorch()
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
     gc.freeze()
     gc.enable()
-    Forks("grade-zygote", host, ours, libraries).serve()
+    stay = from_text(sys.argv[2]) if len(sys.argv) > 2 else None
+    assert stay is None or isinstance(stay, messages.Stay)
+    kernel.set_name("grade-zygote")
+    Forks([host], _Template(pid, ours), stay, libraries).serve()
     os._exit(0)
 
 
@@ -78,57 +89,138 @@ def _be_the_template(requests: socket.socket) -> None:
     importlib.import_module(_CHECK_PROCESS)
     gc.freeze()
     gc.enable()
-    Forks("grade-template", requests).serve()
+    kernel.set_name("grade-template")
+    Forks([requests]).serve()
+
+
+class _Template(NamedTuple):
+    """The process that check processes are forked from."""
+
+    pid: int
+    requests: socket.socket
 
 
 class Forks:
     """A process that forks others on request.
 
     Args:
-        name: under which `ps` lists it.
-        host: whence requests come; when it closes, all is over.
+        hosts: whence requests come.
         template: who forks check processes; None if this is the one.
+        stay: how long it takes calls of further hosts; None if all is over with these.
         libraries: what workers have.
     """
 
     def __init__(
-        self, name: str, host: socket.socket, template: socket.socket | None = None, libraries: Any = None
+        self,
+        hosts: Sequence[socket.socket],
+        template: _Template | None = None,
+        stay: messages.Stay | None = None,
+        libraries: Any = None,
     ) -> None:
         self._libraries = libraries
-        self._host = host
         self._template = template
+        self._stay = stay
+        self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of worker servers forked for it
         self._children: dict[int, int] = {}  # pidfd → pid
+        self._due: dict[int, float] = {}  # pidfd → when it is killed, as its host is gone
+        self._quiet_since = time.monotonic()
         self._selector = selectors.PollSelector()  # without a descriptor of its own
-        kernel.set_name(name)
+        for host in hosts:
+            self._selector.register(host, selectors.EVENT_READ, self._from_host)
+        self._listening: socket.socket | None = None
+        if stay is not None:
+            self._listening = socket.socket(fileno=stay.listening)
+            self._inode = os.stat(stay.path).st_ino
+            self._selector.register(self._listening, selectors.EVENT_READ, lambda _: self._accept())
+            self._leader = os.pidfd_open(stay.leader)
+            self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
     def serve(self) -> None:
-        """Answer requests and reap children until the host is gone."""
-        self._selector.register(self._host, selectors.EVENT_READ)
-        while True:
-            for key, _ in self._selector.select():
-                if key.fileobj is self._host:
-                    message, descriptors = receive(self._host)
-                    if message is None:
-                        return
-                    self._answer(message, descriptors)
-                else:
-                    self._reap(key.fd)
+        """Answer requests and reap children until all hosts are gone, and no other is waited for."""
+        while self._hosts or self._waits():
+            timeout = _LOOK_S if self._stay is not None or self._due else None
+            for key, _ in self._selector.select(timeout):
+                key.data(key.fileobj)
+            for pidfd in [pidfd for pidfd, latest in self._due.items() if latest < time.monotonic()]:
+                del self._due[pidfd]
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        if self._stay is not None and self._is_at_its_place():
+            os.unlink(self._stay.path)
 
-    def _answer(self, message: messages.Message, descriptors: list[int]) -> None:
-        """Fork what is wanted, or hand the request on to the template."""
+    def _waits(self) -> bool:
+        """Whether another host may call."""
+        if self._stay is None or self._listening is None or not self._is_at_its_place():
+            return False
+        return time.monotonic() < self._quiet_since + self._stay.idle_s
+
+    def _is_at_its_place(self) -> bool:
+        assert self._stay is not None
+        with contextlib.suppress(OSError):
+            return os.stat(self._stay.path).st_ino == self._inode
+        return False
+
+    def _accept(self) -> None:
+        """Take a call, if it is of the same user."""
+        assert self._listening is not None
+        host, _ = self._listening.accept()
+        _, user, _ = struct.unpack("3i", host.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        if user != os.geteuid():
+            host.close()
+            return
+        self._hosts[host] = set()
+        self._selector.register(host, selectors.EVENT_READ, self._from_host)
+
+    def _from_host(self, host: socket.socket) -> None:
+        message, descriptors = receive(host)
         try:
-            if isinstance(message, messages.StartServer):
-                self._fork(descriptors, lambda given: _be_a_worker_server(message.plan, self._libraries, *given))
-            elif isinstance(message, messages.StartCheckProcess) and self._template is not None:
-                with contextlib.suppress(OSError):  # it is gone: whoever waits sees the socket close
-                    send(self._template, message, descriptors)
-            elif isinstance(message, messages.StartCheckProcess):
-                self._fork(descriptors, lambda given: _be_a_check_process(*given))
+            match message:
+                case messages.StartServer(plan):
+                    self._fork(
+                        descriptors, lambda given: _be_a_worker_server(plan, self._libraries, *given), self._hosts[host]
+                    )
+                case messages.StartCheckProcess() if self._template is not None:
+                    with contextlib.suppress(OSError):  # it is gone: who waits for an answer sees the socket close
+                        send(self._template.requests, message, descriptors)
+                case messages.StartCheckProcess():
+                    self._fork(descriptors, lambda given: _be_a_check_process(*given))
+                case messages.Describe():
+                    self._describe(descriptors[0])
+                case messages.Stop():
+                    self._take_no_calls()
+                case _:
+                    self._end(host)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _fork(self, descriptors: list[int], action: Callable[[list[int]], None]) -> None:
+    def _end(self, host: socket.socket) -> None:
+        """A host is gone; its worker servers end by themselves, or are ended."""
+        self._selector.unregister(host)
+        host.close()
+        self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)
+        self._quiet_since = time.monotonic()
+
+    def _describe(self, answer: int) -> None:
+        pids = (os.getpid(), *([self._template.pid] if self._template is not None else []))
+        left = self._quiet_since + self._stay.idle_s - time.monotonic() if self._stay is not None else 0.0
+        with socket.socket(fileno=os.dup(answer)) as sock, contextlib.suppress(OSError):
+            send(sock, messages.Described(pids, left))
+
+    def _end_with_session(self) -> None:
+        self._take_no_calls()
+        os._exit(0)  # and all that was forked with it
+
+    def _take_no_calls(self) -> None:
+        if self._listening is not None and self._stay is not None:
+            if self._is_at_its_place():
+                os.unlink(self._stay.path)
+            self._selector.unregister(self._listening)
+            self._listening.close()
+            self._listening = None
+
+    def _fork(
+        self, descriptors: list[int], action: Callable[[list[int]], None], servers: set[int] | None = None
+    ) -> None:
         answer = socket.socket(fileno=os.dup(descriptors[0]))
         try:
             pid = os.fork()
@@ -142,7 +234,9 @@ class Forks:
             launch.run_and_exit(lambda: self._become(descriptors, action))
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = pid
-        self._selector.register(pidfd, selectors.EVENT_READ)
+        self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._reap(pidfd))
+        if servers is not None:
+            servers.add(pidfd)
         try:
             send(answer, messages.Forked(pid), [pidfd])
         except OSError:  # nobody waits for it any more
@@ -151,9 +245,12 @@ class Forks:
 
     def _become(self, descriptors: list[int], action: Callable[[list[int]], None]) -> None:
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
-        self._host.detach()
+        for host in self._hosts:
+            host.detach()
         if self._template is not None:
-            self._template.detach()
+            self._template.requests.detach()
+        if self._listening is not None:
+            self._listening.detach()
         os.setsid()
         _, log, *given = descriptors
         null = os.open(os.devnull, os.O_RDONLY)
@@ -164,6 +261,9 @@ class Forks:
 
     def _reap(self, pidfd: int) -> None:
         self._selector.unregister(pidfd)
+        self._due.pop(pidfd, None)
+        for servers in self._hosts.values():
+            servers.discard(pidfd)
         os.close(pidfd)
         os.waitpid(self._children.pop(pidfd), 0)
 

@@ -114,7 +114,7 @@ class NotebookGrader:
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            lanes = Runtime(self._exercises, self._setup, known=known, watch=self._running)
+            lanes = Runtime(self._exercises, self._setup, known=known, watch=self._running, warm=True)
             self._lanes = self._opened.enter_context(lanes)
         return self._lanes
 

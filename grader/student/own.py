@@ -92,7 +92,7 @@ def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, running: Running | None = None
 ) -> Iterator[OwnExercise]:
     """A runtime for one exercise, whose workers do not see the folder; `running` receives what they wait for."""
-    with Runtime([exercise], setup, hidden=(course.root,), watch=running) as runtime:
+    with Runtime([exercise], setup, hidden=(course.root,), watch=running, warm=True) as runtime:
         yield OwnExercise(course, exercise, setup, runtime)
 
 
@@ -108,7 +108,7 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -
     handed_in = own_file(course, exercise)
     with (
         open_store(kept_results(course)) as store,
-        Runtime([exercise], setup, hidden=(course.root,), watch=running) as runtime,
+        Runtime([exercise], setup, hidden=(course.root,), watch=running, warm=True) as runtime,
     ):
         own = OwnExercise(course, exercise, setup, runtime)
         (graded,) = own.graded(handed_in, store, compiles=True).exercises

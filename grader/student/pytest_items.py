@@ -85,7 +85,7 @@ class Bench:
 
     @cached_property
     def _lanes(self) -> Runtime:
-        return self._opened.enter_context(Runtime([*map(self._limited, self._course.exercises)], setup_of()))
+        return self._opened.enter_context(Runtime([*map(self._limited, self._course.exercises)], setup_of(), warm=True))
 
     def _limited(self, exercise: Exercise) -> Exercise:
         """An exercise as a lane guards it; with 0 seconds there is no limit."""

@@ -79,7 +79,7 @@ class Watch:
             keyboard() as self._typed,
             open_store(kept_results(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
-            Runtime(self._course.exercises, self._setup, watch=self._running) as self._lanes,
+            Runtime(self._course.exercises, self._setup, watch=self._running, warm=True) as self._lanes,
         ):
             self._known = Known(self._setup, store)
             saved = saves(self._course.root, poll=poll)

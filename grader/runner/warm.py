@@ -1,0 +1,272 @@
+"""Warm processes that stay between commands: where they are called, which ones fit, and whether this machine has any.
+
+After a command of a student's, its zygote stays for ten minutes. It has PyTorch and read nothing of a course, so the
+next command has everything forked from it that a cold one starts: checks are read anew, and workers are confined and
+tried anew. One is found by a digest of all that it was made of; where anything differs, it is not found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import stat
+import struct
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grader
+from grader.sandbox import messages
+from grader.sandbox.messages import receive, send
+from grader.sandbox.process import bind_in, isolated, workers_environment
+
+IDLE_S = 600.0
+"""So long they stay after the last command that used them."""
+
+LEAST_MB = 4096
+"""A machine with less memory has none: they take a few hundred MB."""
+
+SWITCH = "TENSORGRADE_WARM"
+"""With this variable at 0 no process stays, and no one that is there is used."""
+
+_ANSWERS_S = 3.0
+"""One that is warm answers at once. One that takes longer still imports PyTorch, or was stopped."""
+_STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Cpus_allowed")
+
+
+def why_none() -> str:
+    """Why there are no warm processes here, in words; "" if there can be some."""
+    if os.environ.get(SWITCH) == "0":
+        return f"{SWITCH} is 0"
+    if sys.platform != "linux":
+        return "processes cannot be forked safely on this system"
+    if (megabytes := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20) < LEAST_MB:
+        return f"this machine has {megabytes} MB of memory, and they need one with {LEAST_MB}"
+    if os.getsid(0) in (0, os.getpid()):
+        return "this command is a session of its own, with which they would end"
+    try:
+        _folder()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _folder() -> str:
+    """The folder of the sockets, which is this user's alone.
+
+    Raises:
+        OSError: it cannot be made, or is somebody else's.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(base) and os.path.isdir(base):
+        folder = os.path.join(base, "tensorgrade")
+    else:
+        folder = os.path.join(tempfile.gettempdir(), f"tensorgrade-{os.geteuid()}")
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise OSError(f"{folder} is not a folder that only you can open")
+    return folder
+
+
+def _installation() -> str:
+    """A digest of where this is installed."""
+    return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
+
+
+def _name() -> str:
+    """The name of the socket at which processes answer that fit a command started here and now."""
+    package = Path(str(grader.__file__)).parent
+    files = [(str(path), *_stamp(path)) for path in sorted(package.rglob("*.py"))]
+    # An installation of any package changes the folder that it goes into.
+    command = isolated("")
+    places = [(path, *_stamp(Path(path))) for path in (*json.loads(command[-3]), sys.executable)]
+    made_of = [sys.version, command, files, places, workers_environment(), _circumstances()]
+    return f"{_installation()}-{_digest(made_of)[:32]}"
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _circumstances() -> list[Any]:
+    """What a process inherits besides its environment."""
+    import resource
+
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        rows = [line.split() for line in file]
+    status = [row for row in rows if row and row[0].rstrip(":") in _STATUS]
+    spaces = [os.readlink(f"/proc/self/ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
+    limits = [
+        resource.getrlimit(which)
+        for which in sorted({value for name, value in vars(resource).items() if name.startswith("RLIMIT_")})
+    ]
+    return [status, spaces, limits, os.readlink("/proc/self/root"), os.getpriority(os.PRIO_PROCESS, 0)]
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+# -- calling them ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the processes are called that fit a command which is started here and now.
+
+    Attributes:
+        folder: of all such places.
+        name: of this one.
+    """
+
+    folder: str
+    name: str
+
+    @classmethod
+    def here(cls) -> Place:
+        """The place for this process.
+
+        Raises:
+            OSError: there can be none.
+        """
+        return cls(_folder(), _name())
+
+    @property
+    def log(self) -> Path:
+        """What they say."""
+        return Path(self.folder, f"{self.name}.log")
+
+    def call(self) -> socket.socket | None:
+        """A socket to the zygote that stays there; None if there is no such process.
+
+        Raises:
+            TimeoutError: there is one, and it does not answer now.
+        """
+        called = _connected(self.folder, f"{self.name}.sock")
+        if called is not None and _ask(called, messages.Describe()) is None:
+            called.close()
+            raise TimeoutError
+        return called
+
+    def listen(self) -> tuple[socket.socket, messages.Stay]:
+        """A socket at which a new zygote is called, in place of others of this installation; with its order to stay."""
+        for name in os.listdir(self.folder):
+            if name.startswith(_installation()) and name.endswith(".sock"):
+                _stop(self.folder, name)
+            elif name.startswith(_installation()):
+                Path(self.folder, name).unlink(missing_ok=True)
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        unnamed = uuid.uuid4().hex
+        bind_in(self.folder, unnamed, listening)
+        listening.listen()
+        path = os.path.join(self.folder, f"{self.name}.sock")
+        os.rename(os.path.join(self.folder, unnamed), path)
+        return listening, messages.Stay(listening.fileno(), path, os.getsid(0), IDLE_S)
+
+
+@dataclass(frozen=True)
+class Warm:
+    """Processes that stay.
+
+    Attributes:
+        fits: whether a command that is started here and now would use them.
+        pids: their numbers.
+        memory_mb: what they have in memory, of what they share with others their part.
+        idle_s: how long they stay if no command uses them.
+    """
+
+    fits: bool
+    pids: tuple[int, ...]
+    memory_mb: int
+    idle_s: float
+
+
+def warm_processes() -> Iterator[Warm]:
+    """Those of this user.
+
+    Raises:
+        OSError: there is no folder for them.
+    """
+    place = Place.here()
+    for name in _names(place.folder):
+        if (called := _connected(place.folder, name)) is not None:
+            with called:
+                said = _ask(called, messages.Describe())
+            if isinstance(said, messages.Described):
+                memory = sum(map(_memory, said.pids)) >> 10
+                yield Warm(name == f"{place.name}.sock", said.pids, memory, said.idle_s)
+
+
+def stop() -> int:
+    """End those of this user, each when the command that uses it has ended; how many there were.
+
+    Raises:
+        OSError: there is no folder for them.
+    """
+    if sys.platform != "linux":
+        return 0
+    folder = _folder()
+    return sum(_stop(folder, name) for name in _names(folder))
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if name.endswith(".sock"))
+
+
+def _stop(folder: str, name: str) -> bool:
+    called = _connected(folder, name)
+    if called is None:  # left by one that was killed
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))
+        return False
+    with called, contextlib.suppress(OSError):
+        send(called, messages.Stop())
+    return True
+
+
+def _connected(folder: str, name: str) -> socket.socket | None:
+    """A socket to who answers there, if that is this user."""
+    called = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    called.settimeout(_ANSWERS_S)
+    # A path may be longer than the address of a socket.
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    try:
+        called.connect(f"/proc/self/fd/{descriptor}/{name}")
+    except OSError:
+        called.close()
+        return None
+    finally:
+        os.close(descriptor)
+    _, user, _ = struct.unpack("3i", called.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    if user != os.geteuid():
+        called.close()
+        return None
+    return called
+
+
+def _ask(called: socket.socket, question: messages.Message) -> messages.Message | None:
+    """What is answered; None if nothing is, in time."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, contextlib.suppress(OSError):
+        ours.settimeout(_ANSWERS_S)
+        with theirs:
+            send(called, question, [theirs.fileno()])
+        return receive(ours)[0]
+    return None
+
+
+def _memory(pid: int) -> int:
+    """KiB of a process, with its part of what it shares with others."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith("Pss:")), 0)
+    return 0

@@ -1,0 +1,201 @@
+"""After a command of a student, processes stay warm for the next, which has the same verdicts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import RIGHT, TOTAL, WarmGrade, written
+
+from grader.grading.runtime import Processes, Runtime
+from grader.runner import warm
+from grader.runner.warm import LEAST_MB, SWITCH, Place, why_none
+from grader.runner.zygote import WarmZygote, Zygote
+from grader.sandbox import messages
+from grader.sandbox.messages import to_text
+
+GRADE = f"{shlex.quote(sys.executable)} -m grader"
+LOOK = "from grader.runner.warm import warm_processes as now; print('pids', *(pid for it in now() for pid in it.pids))"
+PIDS = shlex.join([sys.executable, "-c", LOOK])
+DOUBLE = "exercises/01_basics/double/double.py"
+CHECKS = "exercises/01_basics/double/check_double.py"
+WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x * 2\n"
+
+
+@pytest.fixture
+def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Processes may stay, at a place of this test alone."""
+    if sys.platform != "linux":
+        pytest.skip("processes stay on Linux alone")
+    place = tmp_path / "run"
+    place.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
+    monkeypatch.delenv(SWITCH, raising=False)
+    return place
+
+
+def typed(cwd: Path, *commands: str) -> str:
+    """What commands print that are typed one after another in one session, which ends with the last."""
+    command = ["sh", "-c", "\n".join(commands)]
+    return subprocess.run(
+        command, cwd=cwd, stdout=subprocess.PIPE, text=True, start_new_session=True, check=False
+    ).stdout
+
+
+def report(path: Path) -> Any:
+    """A report without what each run has of its own."""
+    text = re.sub(r'"(seconds|graded_at)": [^,}]*', r'"\1": 0', path.read_text())
+    return json.loads(text)
+
+
+def gone(pids: set[int]) -> bool:
+    """Whether these processes end, sooner or later."""
+    latest = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < latest:
+        time.sleep(0.05)
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def answers(place: Place) -> bool:
+    """Whether somebody answers there, sooner or later: PyTorch may still be imported."""
+    latest = time.monotonic() + 120
+    while time.monotonic() < latest:
+        with suppress(TimeoutError):
+            called = place.call()
+            if called is not None:
+                called.close()
+            return called is not None
+    return False
+
+
+def test_verdicts_are_the_same_warm_and_cold(own_place: Path, home: Path) -> None:
+    """So are messages and points; changed checks are read; they end with the session, or when they are told to."""
+    written(home, {DOUBLE: WRONG, "exercises/01_basics/total/total.py": TOTAL})
+    renamed = f"sed -i 's/by small numbers/by other numbers/; s/def check_small/def check_other/' {CHECKS}"
+    lines = typed(
+        home,
+        f"{SWITCH}=0 {GRADE} --json cold.json > /dev/null",
+        f"{GRADE} --json first.json > /dev/null; {PIDS}",
+        f"{GRADE} --json warm.json > /dev/null; {PIDS}",
+        f"{renamed}; {GRADE} --json changed.json > /dev/null",
+        f"{GRADE} stop; {GRADE} stop; {GRADE} --json after.json > /dev/null; {PIDS}; {GRADE} doctor",
+    )
+    first, again, after = (set(map(int, row.split())) for row in re.findall(r"^pids (.*)$", lines, re.MULTILINE))
+    assert (first, len(first), first & after) == (again, 2, set())
+    assert " ".join(f"processes {' and '.join(map(str, sorted(after)))} stay for".split()) in " ".join(lines.split())
+    assert "The warm processes were ended." in lines
+    assert "There are no warm processes." in lines
+    cold, *others = (report(home / f"{name}.json") for name in ("cold", "first", "warm", "after", "changed"))
+    assert cold["score"]["earned"] < cold["score"]["possible"]
+    assert others[:2] == [cold, cold]
+    assert others[2] == others[3]
+    ids = [{check["id"] for check in one["exercises"][0]["checks"]} for one in (cold, others[3])]
+    assert ids[0] ^ ids[1] == {"small", "other"}
+    assert gone(first | after)
+    assert not list(own_place.rglob("*.sock"))
+
+
+def test_who_may_use_them(type_grade: WarmGrade, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a student types in their folder; neither a batch nor a job, nor the grading of somebody else's files."""
+    asked: list[bool] = []
+    usual = Runtime.processes
+
+    def opened(*, warm: bool) -> Zygote:
+        asked.append(warm)
+        return usual.zygote(warm=False)
+
+    monkeypatch.setattr(Runtime, "processes", Processes(opened, usual.source, usual.lane))
+    written(home, {DOUBLE: WRONG})
+    written(tmp_path / "class" / "ada", {"double.py": RIGHT})
+    one, folder = str(tmp_path / "class" / "ada"), str(tmp_path / "class")
+    for words, may in {
+        ("double",): True,
+        ("double", "--submission", one): False,
+        ("ci", "--submission", one, "--course", str(home), "--confinement", "none"): False,
+        ("batch", folder, "--out", str(tmp_path / "out"), "--confinement", "none"): False,
+    }.items():
+        asked.clear()
+        type_grade(*words, cwd=home)
+        assert set(asked) == {may}, words
+
+
+@pytest.mark.usefixtures("own_place")
+def test_others_are_called_where_anything_is_different(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another environment, another umask, another package that was installed: processes of before are not found."""
+    (tmp_path / "installed").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "installed"))
+    names = {Place.here().name}
+    assert Place.here().name in names
+    (tmp_path / "installed" / "package.py").touch()
+    names.add(Place.here().name)
+    monkeypatch.setenv("LC_ALL", "nothing.like.before")
+    names.add(Place.here().name)
+    before = os.umask(0o027)
+    try:
+        names.add(Place.here().name)
+    finally:
+        os.umask(before)
+    assert len(names) == 4
+
+
+def test_where_there_are_none(own_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a small machine, where a variable says so, and where others could open the folder."""
+    with monkeypatch.context() as patch:
+        pages = {"SC_PHYS_PAGES": LEAST_MB - 1, "SC_PAGE_SIZE": 1 << 20}
+        patch.setattr(os, "sysconf", pages.__getitem__)
+        assert f"has {LEAST_MB - 1} MB of memory" in why_none()
+    with monkeypatch.context() as patch:
+        patch.setenv(SWITCH, "0")
+        assert SWITCH in why_none()
+    folder = own_place / "tensorgrade"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert "is not a folder that only you can open" in why_none()
+    folder.rmdir()
+    folder.symlink_to(own_place)
+    assert "is not a folder that only you can open" in why_none()
+
+
+CALL = """
+import os, socket, sys
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+sock.settimeout(60)
+os.chdir(os.path.dirname(sys.argv[1]))
+sock.connect(os.path.basename(sys.argv[1]))
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+try:
+    socket.send_fds(sock, [sys.argv[2].encode()], [theirs.fileno()])
+    print(sock.recv(1))
+except ConnectionError:
+    print(b"")
+"""
+
+
+def test_another_user_gets_no_answer(own_place: Path, tmp_path: Path) -> None:
+    """Not even where folder and socket are open to all."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    place = Place.here()
+    with closing(WarmZygote(place)):
+        path = Path(place.folder, f"{place.name}.sock")
+        assert answers(place)  # this user
+        for each in (path, *path.parents):
+            if tmp_path.parent.parent in each.parents or each == tmp_path.parent.parent:
+                each.chmod(0o777)
+        command = [sys.executable, "-c", CALL, str(path), to_text(messages.Describe())]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+        assert (ran.stdout, ran.stderr) == ("b''\n", "")
+        Path(place.folder).chmod(0o700)
+        warm.stop()
