@@ -25,6 +25,7 @@ from grader.model.errors import CourseError
 from grader.model.files import failing_as, read_limited
 
 _DELIMITERS = ",;\t"
+_LONGEST_NUMBER = 30
 _MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
 """Ten times what the gradebook of a class of ten thousand has."""
 
@@ -201,6 +202,8 @@ def number_in(text: str) -> int | None:
     three digits behind it may be either kind.
     """
     text = text.strip()
+    if len(text) > _LONGEST_NUMBER:
+        return None
     cut = max(text.rfind("."), text.rfind(","))
     whole, decimals = (text[:cut], text[cut + 1 :]) if cut >= 0 else (text, "")
     if cut >= 0 and text.count(text[cut]) > 1:  # the sign stands between thousands

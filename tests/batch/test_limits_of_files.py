@@ -71,6 +71,8 @@ def test_a_table_that_is_no_class(tmp_path: Path) -> None:
     path.write_text("name,id\n" + "A" * (17 << 20))
     with pytest.raises(CourseError, match=r"people.csv has more than 16 MiB"):
         people_in(path)
+    path.write_text("name,id,points\n" + f"Ada,1,{'9' * 5000}\n" * 2)  # more than any number can be
+    assert len(people_in(path).persons) == 2
     path.write_text("not a repository\n" * 1000)
     with pytest.raises(CourseError) as raised:
         read_class(path, "https://github.com")
