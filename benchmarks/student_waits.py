@@ -69,6 +69,7 @@ def main(exercise: str, saves: int, rounds: int, against: tuple[str, ...]) -> No
             for what in (COLD, WARM, SAVED, SYNTAX, HELP):
                 builds.ratio(taken, f"{every[0].name}, {what}", f"{build.name}, {what}")
         watched = {build.name: _saved(build, files[build.name], found.id, answer, saves) for build in every}
+        builds.run(every[0].grade("stop"), Path(folder), every[0].environment())  # its warm processes
     for name, ms in watched.items():
         print(f"{name}, save to verdict: median {statistics.median(ms):.0f} ms, longest {max(ms):.0f} ms")
 
