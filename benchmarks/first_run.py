@@ -3,7 +3,7 @@
     python benchmarks/first_run.py [--rounds 3] [EXERCISE]
 
 pip compiles what it installs, and uv leaves that to the first import. So the one environment is a copy of this one
-with all bytecode, and the other a copy without any; the files are hard links, and the grader is this tree's, installed
+with all bytecode, and the other a copy without any; the files are hard links where that is possible, and the grader is this tree's, installed
 as a folder. Each round begins with fresh copies: `grade start`, then the same exercise twice.
 """
 
@@ -29,7 +29,7 @@ STEPS = ("grade start", "first grade", "second grade")
 def install(folder: Path, *, compiled: bool) -> Path:
     """Copy this environment, with this tree in it, and return its Python."""
     left_out = None if compiled else shutil.ignore_patterns("__pycache__")
-    shutil.copytree(sys.prefix, folder, symlinks=True, copy_function=os.link, ignore=left_out)
+    shutil.copytree(sys.prefix, folder, symlinks=True, copy_function=_linked, ignore=left_out)
     packages = next(folder.glob("lib*/python*/site-packages"))
     for file in packages.glob("__editable__*"):
         file.unlink()
@@ -43,6 +43,14 @@ def install(folder: Path, *, compiled: bool) -> Path:
     return python
 
 
+def _linked(source: str, target: str) -> None:
+    """Link a file; copy it where it lies in another file system."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 @click.command(help=__doc__)
 @click.argument("exercise", default="read_the_storage")
 @builds.rounds
@@ -50,7 +58,7 @@ def main(exercise: str, rounds: int) -> None:
     """Time the steps of both in turns; the first round is left out."""
     (found,) = find_exercises(load_course(builds.ROOT), exercise, ())
     taken: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(prefix=".first-run-", dir=Path(sys.prefix).parent) as folder:
+    with tempfile.TemporaryDirectory(prefix="first-run-") as folder:
         for turn in range(rounds + 1):
             for compiled in (True, False) if turn % 2 else (False, True):
                 for step, seconds in steps(Path(folder, "installed"), found, compiled=compiled).items():
