@@ -3,8 +3,8 @@
     python benchmarks/first_run.py [--rounds 3] [EXERCISE]
 
 pip compiles what it installs, and uv leaves that to the first import. So the one environment is a copy of this one
-with all bytecode, and the other a copy without any; the files are hard links where that is possible, and the grader is this tree's, installed
-as a folder. Each round begins with fresh copies: `grade start`, then the same exercise twice.
+with all bytecode, and the other a copy without any; the files are hard links where that is possible, and the grader is
+this tree's, installed as a folder. Each round begins with fresh copies: `grade start`, then the same exercise twice.
 """
 
 from __future__ import annotations
