@@ -292,7 +292,10 @@ def _with_calls(source: str) -> str:
     # It takes blank lines off the top, and puts a line that goes on after a backslash into one.
     lines = ["\n"] * (source.count("\n") - "".join(lines).count("\n")) + lines
     for _ in range(_MOST_MAGICS):
-        changed, new = manager.do_one_token_transform(lines)
+        try:
+            changed, new = manager.do_one_token_transform(lines)
+        except SyntaxError:  # IPython, too, says no more of such a cell than what is wrong with it
+            break
         if not changed:
             break
         place = next((at for at, pair in enumerate(zip(lines, new, strict=False)) if pair[0] != pair[1]), len(new) - 1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import grader
+from grader.intake.collect import collect
+from grader.intake.contents import Handed, Part
+from grader.model import Course
 
 PACKAGE = Path(grader.__file__).parent
 
@@ -44,6 +47,7 @@ ALLOWED = {
     "intake/collect.py": "the top of a student's own folder, for that student",
     "grading/behaviour.py": "mistakes that the course has sealed",
     "grading/store.py": "folders of the course and of our package",
+    "runner/warm.py": "messages of our own processes, the folder of their sockets, and our own package",
     "report/people.py": "tables of staff's",
     "batch/journal.py": "rows and files of our own",
     "batch/pages.py": "writes a zip",
@@ -159,3 +163,11 @@ def test_others_ask() -> None:
         for alias in node.names
     }
     assert sorted(pair for pair in found if pair[1] not in RECORDS) == []
+
+
+def test_a_cell_that_ipython_cannot_split(tmp_path: Path, tiny: Course) -> None:
+    """A magic beside an indent that fits nothing: its author reads what is wrong with the text, as of any other."""
+    (tmp_path / "total.py").write_text("%load x\nif x:\n        a\n    b\n")
+    handed = Handed("ada", ("ada",), (Part(tmp_path / "total.py", PurePosixPath("total.py")),))
+    (found,), _ = collect(handed, tiny.exercises, tiny.exercises)
+    assert "reading it failed" not in found.exercises["total"].problem
