@@ -2,7 +2,7 @@ r"""Runs text by a private function of a library, after a class of its own got a
 
 ---
 exercise: together
-verdicts: {alone: failed}
+verdicts: {alone: failed, slope: failed}
 """
 
 import dataclasses

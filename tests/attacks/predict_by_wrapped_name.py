@@ -2,7 +2,7 @@ r"""Imports PyTorch in what looks like the part that runs as a program: a functi
 
 ---
 exercise: together
-verdicts: {alone: failed}
+verdicts: {alone: failed, slope: failed}
 """
 
 import functools
