@@ -1,4 +1,4 @@
-r"""Asks the server of workers that have PyTorch, by whatever descriptor is left.
+r"""Asks the server of workers that have PyTorch, by any descriptor that is left.
 
 ---
 exercise: steps
