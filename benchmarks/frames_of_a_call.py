@@ -30,6 +30,7 @@ from grader.session.checks import InputStream
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker import serve
+from grader.worker.with_torch import WithTorch
 
 _PACKAGE = str(Path(grader.__file__).parent)
 _STUDENT = b"def same(x):\n    return x * 2\n"
@@ -54,9 +55,11 @@ class InThread(Starter):
         super().__init__(root)
         self._watch = watch
 
-    def start_worker(self, limits: Limits, *, spared: bool = False, simulates: bool = False) -> WorkerProcess:
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
         """A thread that answers requests."""
-        del spared, simulates
+        del spared, simulates, plain
         ours, theirs = socket.socketpair()
         folder, output = self._root / "worker", self._root / "output"
         folder.mkdir()
@@ -64,7 +67,7 @@ class InThread(Starter):
 
         def run() -> None:
             sys.setprofile(self._watch)
-            serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder))
+            serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder), WithTorch())
 
         threading.Thread(target=run, daemon=True).start()
         return WorkerProcess(Channel(SocketTransport(ours)), 0, folder, output, limits)

@@ -398,7 +398,7 @@ def test_classroom50_keeps_its_result(tiny: Course, tmp_path: Path, status: int,
         path.chmod(0o755)
     env = {**os.environ, "CLASSROOM50_BUNDLE_DIR": str(tmp_path / "bundle"), "RUNNER_TEMP": str(tmp_path / "temp")}
     env["PATH"] = f"{tmp_path / 'path'}{os.pathsep}{env['PATH']}"
-    command = [sys.executable, tmp_path / "bundle" / "autograder.py"]
+    command = [sys.executable, str(tmp_path / "bundle" / "autograder.py")]
     ran = subprocess.run(command, cwd=tmp_path / "student", env=env, capture_output=True, text=True, check=False)
     assert (ran.returncode, "--fail-below never" in ran.stderr) == (ends, True), ran.stderr
     result = tmp_path / "student" / "result.json"

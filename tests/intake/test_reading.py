@@ -118,7 +118,7 @@ def name_of(function: ast.expr, known: Mapping[str, str]) -> str:
 @functools.cache
 def imported(tree: ast.Module) -> Mapping[str, str]:
     """What names of a module stand for, by its imports."""
-    known = {}
+    known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             known |= {
