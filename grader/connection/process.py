@@ -71,6 +71,10 @@ class WorkerProcess:
             WorkerLost: it was ended by a loss of ours.
         """
 
+    def reset_peak(self) -> None:
+        """Let the most resident memory of the process begin anew, if the system allows that."""
+        clock.reset_peak(self.pid)
+
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended it, or something in it, for lack of memory."""
         return False

@@ -181,7 +181,8 @@ class ForkStarter(Starter):
             os.close(door)
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
-            return _Forked(channel, pid, folder, output, limits, descriptors[0], status, self.leaving, group)
+            pidfd, *peak = descriptors
+            return _Forked(channel, pid, folder, output, limits, pidfd, peak, status, self.leaving, group)
         for end in (status, ours):
             end.close()
         if group is not None:
@@ -214,6 +215,7 @@ def _pid_of(pidfd: int) -> int:
 @dataclass(eq=False)
 class _Forked(WorkerProcess):
     pidfd: int
+    peak: list[int]
     status: socket.socket
     leaving: list[_Forked]
     group: cgroup.Group | None
@@ -247,6 +249,12 @@ class _Forked(WorkerProcess):
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, number)
 
+    def reset_peak(self) -> None:
+        # The file belongs to root where it was forked from a process that an ordinary user started.
+        for descriptor in self.peak:
+            with contextlib.suppress(OSError):  # it has ended, which its next request shows
+                os.write(descriptor, clock.RESET)
+
     def when_gone(self) -> None:
         # Nobody waits while the kernel takes its memory apart.
         if not self.has_left(0):
@@ -261,7 +269,8 @@ class _Forked(WorkerProcess):
 
     def leave(self) -> None:
         """Clean up after it."""
-        os.close(self.pidfd)
+        for descriptor in (self.pidfd, *self.peak):
+            os.close(descriptor)
         self.status.close()
         with contextlib.suppress(OSError):  # the lane's folder goes with the lane
             self.remove_places()

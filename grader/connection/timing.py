@@ -137,8 +137,9 @@ class TimedWorker:
         result is sent afterwards.
         """
         with self._prepared(inputs):
-            pid, seconds = self.connection.live_worker().pid, self.connection.limits.call_s
-            clock.reset_peak(pid)
+            worker, seconds = self.connection.live_worker(), self.connection.limits.call_s
+            pid = worker.pid
+            worker.reset_peak()
             before = clock.memory(pid)
             self._request(self._message(inputs, self._child, hold=True), self._numbers(inputs), seconds)
             after = clock.memory(pid)

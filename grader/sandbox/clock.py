@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 
+RESET = b"5"
+"""What is written to the file `clear_refs` of a process to let its peak of memory begin anew; see proc_pid_clear_refs(5)."""
+
+
 class Disturbances(NamedTuple):
     """What may have made a process slow, counted since its start.
 
@@ -155,4 +159,4 @@ def _names(proc: int, path: str) -> list[str]:
 def reset_peak(pid: int) -> None:
     """Let the most resident memory of a process begin anew, if the system allows that."""
     with contextlib.suppress(OSError):  # else the peak of its whole life is read: that of loading the file counts, too
-        Path(f"/proc/{pid}/clear_refs").write_text("5", "ascii")
+        Path(f"/proc/{pid}/clear_refs").write_bytes(RESET)

@@ -32,6 +32,7 @@ class Sandbox:
     """Limits, and nothing else. The worker server makes it before it forks any worker."""
 
     def __init__(self, proc: int | None = None) -> None:
+        self._seen_in = proc
         self._memory = address_space_of_self(proc)
         self._tasks = tasks_of_user()
 
@@ -46,6 +47,20 @@ class Sandbox:
         """
         del many
         return os.fork()
+
+    def open_peak(self) -> list[int]:
+        """In the child: open what lets its peak of memory begin anew, for whoever measures it; nothing where it cannot.
+
+        Afterwards an ordinary user could not: the kernel counts a process as what it was when its program was started,
+        which was outside of the namespaces.
+        """
+        if sys.platform != "linux":
+            return []
+        kernel.own_proc_files()
+        with contextlib.suppress(OSError):  # some containers hide these files
+            path = "self/clear_refs" if self._seen_in is not None else "/proc/self/clear_refs"
+            return [os.open(path, os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._seen_in)]
+        return []
 
     def give_up_rights(self) -> None:
         """In the child: give up what needs no knowledge of what is to be done, ahead of need.
@@ -157,6 +172,9 @@ class Full(Sandbox):
         os.setsid()
         # In its own user namespace it had all rights; no step from here on needs them.
         _give_up_privileges()
+        if self._many:
+            # The server counts its memory. Nobody else is in its namespaces, and no filter lets it trace anybody.
+            kernel.own_proc_files()
         _live_in(WORK)
         if self._rules is not None:
             landlock.apply(self._rules)

@@ -7,6 +7,7 @@ launcher -> server       `Launched`, as an argument
 host   -> server         `OpenLane` with a descriptor: a lane's socket; `EndWorkers`; `TryOut`
 server -> host           `Found` for a `TryOut`, once torch is imported
 lane   -> server         `StartWorker` with descriptors: a socket for what follows, channel, output, doors of its group
+worker -> server         `Waiting` with a descriptor, before it gives up its rights
 server -> lane           on that socket `Started` with a pidfd, or `Refused`; `Ended` when the worker has ended
 lane   -> fresh worker   `StartWorker`, as a frame
 
@@ -232,8 +233,13 @@ class StartWorker(Message):
 
 
 @dataclass(frozen=True)
+class Waiting(Message):
+    """A forked worker waits for its `StartWorker`; what lets its peak of memory begin anew comes along, if it has it."""
+
+
+@dataclass(frozen=True)
 class Started(Message):
-    """A worker was started; a pidfd of it comes along."""
+    """A worker was started; a pidfd of it comes along, and what came with its `Waiting`."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from typing import Any
 
 from grader.sandbox import cgroup, kernel
 from grader.sandbox.levels import Sandbox
-from grader.sandbox.messages import StartWorker, from_tree, receive
+from grader.sandbox.messages import StartWorker, Waiting, from_tree, receive, send
 from grader.wire.frames import Channel, Frame, Unsupported, packed
 from grader.wire.table import Table, padded
 from grader.wire.transport import ChannelClosed, SocketTransport, standard_streams
@@ -64,6 +64,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
     if sys.platform == "linux":
         # They make a fork cheaper. Under load one takes its time to be had, and that is student code's time.
         kernel.take_small_pages()
+    send(orders, Waiting(), sandbox.open_peak())
     # In this order: the sandbox still needs descriptors of the server's. After the next line there is one left, so that
     # no worker holds a lane's socket or another worker's.
     sandbox.give_up_rights()

@@ -48,18 +48,32 @@ def in_levels(count: int) -> str:
     [
         (" " * (65 << 20), "r.json has more than 64 MiB"),
         (in_levels(100_000), "r.json: it nests too deeply; some"),
-        (with_limits(call_s=1e9), "the limit call_s of double in that report is 1e+09; it can be at most 1,000,000"),
-        (with_limits(memory_mb=0.5), "the limit memory_mb of double in that report is 0.5"),
         (with_limits(exercise_s=float("inf")), "exercises.0.limits.exercise_s"),
     ],
-    ids=["large", "deep", "long", "small", "endless"],
+    ids=["large", "deep", "endless"],
 )
 def test_a_report_that_nobody_wrote(type_grade: WarmGrade, home: Path, text: str, said: str) -> None:
-    """--like names the report and its limit; no worker gets limits that no course could have."""
+    """--like names the report and what is wrong with it."""
     (home / "r.json").write_text(text)
     ran = type_grade("double", "--like", "r.json", cwd=home)
     assert ran.returncode == 2
     assert said in ran.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"call_s": 1e9}, "the limit call_s was 1000000000, and is 2 now"),
+        ({"memory_mb": 0.5}, "the limit memory_mb was 0.5, and is 2048 now"),
+    ],
+    ids=["long", "small"],
+)
+def test_limits_of_a_report_are_told_and_not_used(
+    type_grade: WarmGrade, home: Path, limits: dict[str, float], said: str
+) -> None:
+    """No worker gets limits that no course could have."""
+    (home / "r.json").write_text(with_limits(**limits))
+    assert said in type_grade("double", "--like", "r.json", cwd=home).stdout
 
 
 def test_a_table_that_is_no_class(tmp_path: Path) -> None:

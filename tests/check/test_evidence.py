@@ -339,15 +339,13 @@ def test_no_public_name_leads_to_the_inside(monkeypatch: pytest.MonkeyPatch) -> 
 
 HIDDEN = """
 def total(x):
-    t = 0.0
-    for k in range(len(x) * 200):
-        t += k
+    t = sum(map(float, range(len(x) * 200)))
     return x.square().sum() + 0 * t
 """
 
 
 def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
-    """With Python's own numbers no operator runs at all. Without a reference there is nothing to compare with."""
+    """Functions of C over Python's numbers run no operator and no line. Without a reference nothing is compared."""
     failed = failure(no_loop, judged(function, HIDDEN), SMALL, LARGE)
     assert "takes far more CPU time for a large input than the reference" in failed.public
     assert "ms of CPU time, and the reference takes" in failed.story

@@ -40,7 +40,7 @@ def test_a_picture_for_a_page(tmp_path: Path) -> None:
         (["(3, 1"], "is not a shape"),
         (["(3, -1)", "(3,)"], "is not a shape"),
         (["__import__('os')", "3"], "is not a shape"),
-        (["(3, 1)"], "one shape alone"),
+        (["(3, 1)"], "one shape is not enough"),
         (["(3, 1)", "--strides", "(1,)"], "--strides is for one shape"),
         (["(3, 1)", "(3, 1)", "--strides", "(1, 1)"], "--strides is for one shape"),
         (["(3, 2)", "--strides", "(2, 1)", "--storage", "5"], "index (2, 1) reads element 5; --storage has 5"),

@@ -343,7 +343,7 @@ def test_nothing_is_written_where_a_file_would_be_refused(tmp_path: Path) -> Non
     ("text", "told"),
     [
         ("{", "it is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
+        ("[" * 100_000, "it nests too deeply"),
         ("[]", "all of it"),
         ('{"version": 2}', "a report of version 2; this grader reads version 1: update it"),
         (json.dumps(plain_report(score=points(float("nan"), 1))), "score.earned"),
