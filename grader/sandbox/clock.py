@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-
 RESET = b"5"
-"""What is written to the file `clear_refs` of a process to let its peak of memory begin anew; see proc_pid_clear_refs(5)."""
+"""What is written to the file `clear_refs` of a process to let its peak of memory begin anew; see proc(5)."""
 
 
 class Disturbances(NamedTuple):

@@ -73,23 +73,28 @@ def main() -> None:
     plan = from_text(sys.argv[1])
     assert isinstance(plan, LaunchPlan)
     command = plan.command
-    launch(plan, lambda launched: os.execv(command[0], [*command, to_text(launched)]))  # noqa: S606  the command is ours
+    launched = launch(plan)
+    os.execv(command[0], [*command, to_text(launched)])  # noqa: S606  the command is ours
 
 
-def launch(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None = None) -> None:
-    """Enter namespaces, or none where the kernel refuses; there, be what was wanted until that ends.
+def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
+    """Enter namespaces, or none where the kernel refuses; return in the process that is to be the server, only there.
+
+    The processes on the way wait for its end, and end. The server does not run in here: workers that are forked from it
+    could look at the frames below, and a plan names folders that they must not know.
 
     Args:
         plan: what of it is wanted.
-        become: is the worker server.
-        keep: the one descriptor that it has besides the standard streams; None where it is executed, which closes all
-            that are not meant for it.
+        keep: the one descriptor that the server has besides the standard streams; None where it is executed, which
+            closes all that are not meant for it.
     """
-    refused = _try_inner(plan, become, keep) if plan.namespaces else "namespaces were not wanted"
+    inside = _try_inner(plan, keep) if plan.namespaces else "namespaces were not wanted"
+    if isinstance(inside, Launched):
+        return inside
     # Outside, since inside namespaces of one's own other limits are seen.
-    refused += advice(refused)
+    refused = inside + advice(inside)
     readable = _readable(plan) if plan.rules else None
-    become(Launched(refused, readable, plan.view.listed))
+    return Launched(refused, readable, plan.view.listed)
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
@@ -103,18 +108,18 @@ def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
     return (*plan.view.folders(), *view.COPIED) if landlock.abi() else None
 
 
-def _try_inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None) -> str:
-    """Start the inner process and end when it ends. Returns only if it could not start, with the reason."""
+def _try_inner(plan: LaunchPlan, keep: int | None) -> Launched | str:
+    """Start the inner process, and end when it ends; return inside, or here with the reason why it did not start."""
     # It closes without a word once the server runs. A word is a reason why it does not.
     read, report = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         try:
-            _inner(plan, become, keep, report)
+            return _inner(plan, keep, report)
         except OSError as error:
             os.write(report, str(error).encode())
-        os._exit(_REFUSED)
+            os._exit(_REFUSED)
     os.close(report)
     with os.fdopen(read, "rb") as pipe:
         said = pipe.read()
@@ -124,7 +129,7 @@ def _try_inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int |
     os._exit(0)  # the server has ended; the host waits for this process
 
 
-def _inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | None, report: int) -> NoReturn:
+def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
     kernel.die_with_parent()
     # Kept from the outside: the new root is mounted over it, and measuring and mapping users need one.
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -152,23 +157,29 @@ def _inner(plan: LaunchPlan, become: Callable[[Launched], None], keep: int | Non
         os.set_inheritable(proc, True)  # everything else is closed by `exec`, or here
         if keep is not None:
             kernel.close_all_but(keep, proc)
-        run_and_exit(lambda: become(Launched(proc=proc)))
+        return Launched(proc=proc)
     os.close(report)
     os.waitpid(pid, 0)
     os._exit(0)
 
 
 def run_and_exit(action: Callable[[], None]) -> NoReturn:
-    """Do something in a process that was forked just now, and end with it; what it raises goes to standard error."""
-    status = 1
+    """Do something in a process that was forked, and end with it; what it raises goes to standard error."""
     try:
         action()
-        status = 0
     except BaseException:
+        end_with_traceback()
+    finally:  # it must not come back into the code of the process that it was forked from
+        os._exit(0)
+
+
+def end_with_traceback() -> NoReturn:
+    """End a process that was forked by what is being handled."""
+    try:
         traceback.print_exc()
         sys.stderr.flush()
-    finally:  # it must not come back into the code of the process that it was forked from
-        os._exit(status)
+    finally:
+        os._exit(1)
 
 
 def _may_mount() -> bool:

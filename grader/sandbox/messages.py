@@ -234,7 +234,7 @@ class StartWorker(Message):
 
 @dataclass(frozen=True)
 class Waiting(Message):
-    """A forked worker waits for its `StartWorker`; what lets its peak of memory begin anew comes along, if it has it."""
+    """A forked worker waits for its `StartWorker`; what resets its peak of memory comes along, if it has that."""
 
 
 @dataclass(frozen=True)

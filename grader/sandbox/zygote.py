@@ -29,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from grader.sandbox import kernel, launch, messages
@@ -76,8 +77,8 @@ def main() -> None:
     stay = from_text(sys.argv[2]) if len(sys.argv) > 2 else None
     assert stay is None or isinstance(stay, messages.Stay)
     kernel.set_name("grade-zygote")
-    Forks([host], _Template(pid, ours), stay, libraries).serve()
-    os._exit(0)
+    forked = Forks([host], _Template(pid, ours), stay, libraries).serve()
+    launch.run_and_exit(forked or (lambda: None))
 
 
 def _be_the_template(requests: socket.socket) -> None:
@@ -90,7 +91,8 @@ def _be_the_template(requests: socket.socket) -> None:
     gc.freeze()
     gc.enable()
     kernel.set_name("grade-template")
-    Forks([requests]).serve()
+    if forked := Forks([requests]).serve():
+        forked()
 
 
 class _Template(NamedTuple):
@@ -122,6 +124,7 @@ class Forks:
         self._stay = stay
         self._hosts = {host: set[int]() for host in hosts}  # each with the pidfds of worker servers forked for it
         self._children: dict[int, int] = {}  # pidfd → pid
+        self._forked: Callable[[], None] | None = None  # in a child: what it does from now on
         self._due: dict[int, float] = {}  # pidfd → when it is killed, as its host is gone
         self._quiet_since = time.monotonic()
         self._selector = selectors.PollSelector()  # without a descriptor of its own
@@ -135,17 +138,25 @@ class Forks:
             self._leader = os.pidfd_open(stay.leader)
             self._selector.register(self._leader, selectors.EVENT_READ, lambda _: self._end_with_session())
 
-    def serve(self) -> None:
-        """Answer requests and reap children until all hosts are gone, and no other is waited for."""
+    def serve(self) -> Callable[[], None] | None:
+        """Answer requests and reap children until all hosts are gone, and no other is waited for.
+
+        Returns:
+            None; in a process that was forked, what it is to do. It does that where nothing of this is left: who is
+            forked further could look at the frames below its own, and requests name folders.
+        """
         while self._hosts or self._waits():
             timeout = _LOOK_S if self._stay is not None or self._due else None
             for key, _ in self._selector.select(timeout):
                 key.data(key.fileobj)
+                if self._forked is not None:
+                    return self._forked
             for pidfd in [pidfd for pidfd, latest in self._due.items() if latest < time.monotonic()]:
                 del self._due[pidfd]
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         if self._stay is not None and self._is_at_its_place():
             os.unlink(self._stay.path)
+        return None
 
     def _waits(self) -> bool:
         """Whether another host may call."""
@@ -175,14 +186,13 @@ class Forks:
         try:
             match message:
                 case messages.StartServer(plan):
-                    self._fork(
-                        descriptors, lambda given: _be_a_worker_server(plan, self._libraries, *given), self._hosts[host]
-                    )
+                    become = partial(_worker_server, plan, self._libraries)
+                    self._fork(descriptors, become, self._hosts[host])
                 case messages.StartCheckProcess() if self._template is not None:
                     with contextlib.suppress(OSError):  # it is gone: who waits for an answer sees the socket close
                         send(self._template.requests, message, descriptors)
                 case messages.StartCheckProcess():
-                    self._fork(descriptors, lambda given: _be_a_check_process(*given))
+                    self._fork(descriptors, _check_process)
                 case messages.Describe():
                     self._describe(descriptors[0])
                 case messages.Stop():
@@ -190,7 +200,7 @@ class Forks:
                 case _:
                     self._end(host)
         finally:
-            for descriptor in descriptors:
+            for descriptor in descriptors if self._forked is None else ():
                 os.close(descriptor)
 
     def _end(self, host: socket.socket) -> None:
@@ -219,7 +229,7 @@ class Forks:
             self._listening = None
 
     def _fork(
-        self, descriptors: list[int], action: Callable[[list[int]], None], servers: set[int] | None = None
+        self, descriptors: list[int], become: Callable[..., Callable[[], None]], servers: set[int] | None = None
     ) -> None:
         answer = socket.socket(fileno=os.dup(descriptors[0]))
         try:
@@ -231,7 +241,11 @@ class Forks:
             return
         if pid == 0:
             answer.detach()
-            launch.run_and_exit(lambda: self._become(descriptors, action))
+            try:
+                self._forked = self._become(descriptors, become)
+            except BaseException:
+                launch.end_with_traceback()
+            return
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = pid
         self._selector.register(pidfd, selectors.EVENT_READ, lambda _: self._reap(pidfd))
@@ -243,7 +257,7 @@ class Forks:
             os.kill(pid, signal.SIGKILL)
         answer.close()
 
-    def _become(self, descriptors: list[int], action: Callable[[list[int]], None]) -> None:
+    def _become(self, descriptors: list[int], become: Callable[..., Callable[[], None]]) -> Callable[[], None]:
         # Were these objects collected in the child, they would close descriptors that are somebody else's by then.
         for host in self._hosts:
             host.detach()
@@ -257,7 +271,7 @@ class Forks:
         for descriptor, stream in ((null, _NULL), (log, _OUTPUT), (log, _ERRORS)):
             os.dup2(descriptor, stream)
         kernel.close_all_but(*given)
-        action(given)
+        return become(*given)
 
     def _reap(self, pidfd: int) -> None:
         self._selector.unregister(pidfd)
@@ -268,24 +282,24 @@ class Forks:
         os.waitpid(self._children.pop(pidfd), 0)
 
 
-def _be_a_worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> None:
-    """Enter the sandbox of the workers, and serve there."""
+def _worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Callable[[], None]:
+    """Enter the sandbox of the workers; return what serves there."""
     kernel.set_name("grade-launcher")
     # When the zygote ends, all ends with it. The launcher keeps what it was given.
     kernel.die_with_parent()
     server = importlib.import_module(_WORKER_SERVER)
-    launch.launch(plan, lambda launched: server.run(host, launched, libraries), keep=host)
+    return partial(server.run, host, launch.launch(plan, keep=host), libraries)
 
 
-def _be_a_check_process(channel: int, *servers: int) -> None:
-    """Speak with the host over the standard streams, as a check process does that was executed."""
+def _check_process(channel: int, *servers: int) -> Callable[[], None]:
+    """Speak with the host over the standard streams, as a check process does that was executed; return what does it."""
     kernel.set_name("grade-check")
     for stream in (_NULL, _OUTPUT):
         os.dup2(channel, stream)
     os.close(channel)
     tempfile.tempdir = None  # where an import asked for it, the folder was another one
     sys.modules["numpy"].random.seed()  # each from the system's entropy, as in a process that imports it
-    importlib.import_module(_CHECK_PROCESS).run(servers)
+    return partial(importlib.import_module(_CHECK_PROCESS).run, servers)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@ r"""Notices that its operations are counted, and loops over plain numbers then. 
 
 ---
 exercise: total
+verdicts: {counts: failed}
+message: runs more lines of Python for a larger input
 """
 
 import torch

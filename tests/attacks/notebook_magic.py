@@ -1,9 +1,7 @@
-r"""Comes from a notebook, with a command in it.
+r"""Comes from a notebook, with commands in it, which are left out.
 
 ---
 exercise: double
-verdicts: {all: error}
-message: SyntaxError
 replace: {MAGIC: "%pip install torch\n!ls"}
 """
 

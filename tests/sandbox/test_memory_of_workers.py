@@ -49,7 +49,8 @@ def measure(folder):
                 before = clock.memory(worker.pid).peak
                 worker.reset_peak()
                 print(before - clock.memory(worker.pid).peak > 200 << 20)
-            connection = Connection(starter, "honest", {"honest.py": MANY}, Limits(memory_mb=256, processes=8, call_s=40))
+            limits = Limits(memory_mb=256, processes=8, call_s=40)
+            connection = Connection(starter, "honest", {"honest.py": MANY}, limits)
             with closing(connection):
                 try:
                     Student(connection).main()
