@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,36 +23,8 @@ from grader.cli import options
 @click.option("-v", "--verbose", is_flag=True, help="Show every check with its message, even if it passed.")
 @options.plain
 @options.workers("none")
-def run_command(
-    names: tuple[str, ...],
-    submission: Path | None,
-    json_path: str | None,
-    html_path: str | None,
-    staff: bool,
-    seed: int | None,
-    like: str | None,
-    stops: bool,
-    fresh: bool,
-    quiet: bool,
-    verbose: bool,
-    plain: bool,
-    workers: options.Workers,
-) -> None:
+def run_command(**chosen: Any) -> None:
     """Grade exercises, print what to fix, and say what to do next."""
     from grader.cli.grade import grade_here
 
-    grade_here(
-        names=names,
-        submission=submission,
-        json_path=json_path,
-        html_path=html_path,
-        staff=staff,
-        seed=seed,
-        like=like,
-        stops=stops,
-        fresh=fresh,
-        quiet=quiet,
-        verbose=verbose,
-        plain=plain,
-        workers=workers,
-    )
+    grade_here(**chosen)

@@ -23,7 +23,7 @@ from typing import IO
 
 from grader.model.errors import ConfinementError, StartError
 from grader.model.messages import Level, Start
-from grader.runner.zygote import START_S, Forked, Zygote
+from grader.runner.zygote import START_S, Forked, Zygote, start_for_workers
 from grader.sandbox import messages
 from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
 from grader.sandbox.process import (
@@ -35,7 +35,6 @@ from grader.sandbox.process import (
     isolated_plain,
     plain_paths,
     tail,
-    workers_environment,
     workers_paths,
 )
 from grader.sandbox.view import View
@@ -320,16 +319,8 @@ class WorkerServer(Source):
                 server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
                 shown, without = plain_paths()
                 plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
-                self._process = subprocess.Popen(
-                    isolated("grader.sandbox.launch", to_text(plan), str(os.getpid())),
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=self._log,
-                    stderr=self._log,
-                    env=workers_environment(),
-                    cwd="/",
-                    start_new_session=True,  # an interrupt at the terminal is the host's to handle
-                )
+                command = isolated("grader.sandbox.launch", to_text(plan), str(os.getpid()))
+                self._process = start_for_workers(command, self._log, [theirs.fileno()])
         self._socket = ours
         self._reached: Reached | None = None
 

@@ -120,6 +120,26 @@ class Forked:
                 time.sleep(_REAPED_S)
 
 
+def start_for_workers(command: Sequence[str], log: IO[bytes], fds: Sequence[int]) -> subprocess.Popen[bytes]:
+    """Start a process from which workers will come.
+
+    Args:
+        command: what it runs.
+        log: its standard output and errors.
+        fds: descriptors that it gets besides.
+    """
+    return subprocess.Popen(
+        command,
+        pass_fds=fds,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env=workers_environment(),
+        cwd="/",
+        start_new_session=True,  # an interrupt at the terminal is the host's to handle
+    )
+
+
 class Zygote:
     """A process that has imported PyTorch and nothing of a course. Open it once, close it."""
 
@@ -136,16 +156,8 @@ class Zygote:
     def _launched(self, *arguments: str, fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            return subprocess.Popen(
-                isolated("grader.sandbox.zygote", str(theirs.fileno()), *arguments),
-                pass_fds=[theirs.fileno(), *fds],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                env=workers_environment(),
-                cwd="/",
-                start_new_session=True,  # an interrupt at the terminal is the host's to handle
-            )
+            command = isolated("grader.sandbox.zygote", str(theirs.fileno()), *arguments)
+            return start_for_workers(command, self._log, [theirs.fileno(), *fds])
 
     def fork(self, what: messages.Message, log: IO[bytes], descriptors: Sequence[int]) -> Forked:
         """Have a process forked; a zygote that was lost gets a successor.
