@@ -49,7 +49,9 @@ def why_none() -> str:
         return "processes cannot be forked safely on this system"
     if (megabytes := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20) < LEAST_MB:
         return f"this machine has {megabytes} MB of memory, and they need one with {LEAST_MB}"
-    if os.getsid(0) in (0, os.getpid()):
+    if (leader := os.getsid(0)) == 0:
+        return "the session of this command began outside of this container, which does not see when it ends"
+    if leader == os.getpid():
         return "this command is a session of its own, with which they would end"
     try:
         _folder()

@@ -41,6 +41,8 @@ def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
     monkeypatch.delenv(SWITCH, raising=False)
+    # These tests may be a session of their own, or have begun outside of this container.
+    monkeypatch.setattr(os, "getsid", lambda _: os.getppid())
     return place
 
 
@@ -149,7 +151,7 @@ def test_others_are_called_where_anything_is_different(monkeypatch: pytest.Monke
 
 
 def test_where_there_are_none(own_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a small machine, where a variable says so, and where others could open the folder."""
+    """On a small machine, where a variable says so, where no end of a session is seen, where others could open it."""
     with monkeypatch.context() as patch:
         pages = {"SC_PHYS_PAGES": LEAST_MB - 1, "SC_PAGE_SIZE": 1 << 20}
         patch.setattr(os, "sysconf", pages.__getitem__)
@@ -157,6 +159,10 @@ def test_where_there_are_none(own_place: Path, monkeypatch: pytest.MonkeyPatch) 
     with monkeypatch.context() as patch:
         patch.setenv(SWITCH, "0")
         assert SWITCH in why_none()
+    for leader, words in {0: "outside of this container", os.getpid(): "a session of its own"}.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "getsid", lambda _, leader=leader: leader)
+            assert words in why_none()
     folder = own_place / "tensorgrade"
     folder.mkdir()
     folder.chmod(0o755)

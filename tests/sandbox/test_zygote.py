@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,15 @@ WORDS = (b"SREKRAM TERCES", b"secirtam modnar selbuoD", b"sregetni sregetni spee
 """Words that stand in checks and references of the pretend course alone, from their end to their beginning."""
 
 
-def name_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
+def names_and_commands(pid: int) -> dict[int, tuple[str, bytes]]:
+    """A process and all below it that do not end meanwhile, as workers that were used do."""
+    found = {}
+    for each in below(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            command = Path(f"/proc/{each}/cmdline").read_bytes()
+            if command:  # one that has ended has none
+                found[each] = Path(f"/proc/{each}/comm").read_text().strip(), command
+    return found
 
 
 def parent_of(pid: int) -> int:
@@ -31,7 +39,10 @@ def parent_of(pid: int) -> int:
 
 def below(pid: int) -> list[int]:
     """A process and all below it."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return []
     return [pid, *(each for child in children for each in below(int(child)))]
 
 
@@ -72,9 +83,9 @@ def test_all_are_forked_from_one_that_reads_no_course(tiny: Course, tmp_path: Pa
         (one,) = zygote
         assert one._process is not None
         pid = one._process.pid
-        family = {each: name_of(each) for each in below(pid)}
-        commands = {Path(f"/proc/{each}/cmdline").read_bytes() for each in family}
-        assert commands - {b""} == {Path(f"/proc/{pid}/cmdline").read_bytes()}
+        found = names_and_commands(pid)
+        family = {each: name for each, (name, _) in found.items()}
+        assert {command for _, command in found.values()} == {Path(f"/proc/{pid}/cmdline").read_bytes()}
         (template,) = [each for each, name in family.items() if name == "grade-template"]
         checks = [each for each, name in family.items() if name == "grade-check"]
         assert (family[pid], parent_of(template), len(checks)) == ("grade-zygote", pid, 2)
