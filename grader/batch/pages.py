@@ -18,7 +18,6 @@ from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
 from grader.batch.journal import MOODLES, Journal, Noted
 from grader.batch.policy import Rules
 from grader.course.layout import NOTEBOOK
-from grader.grading.diagnosis import mistakes_in
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
@@ -185,8 +184,8 @@ class ExerciseTally:
         for row in graded.checks:
             kind = "passed" if row.verdict is Verdict.PASSED else "lost" if row.verdict.decided else "open"
             self.checks.setdefault(row.check.id, (row.check, Counter()))[1][kind] += 1
-        for mistake in mistakes_in(graded.diagnosis):
-            self.sentences.setdefault(mistake, []).append(author)
+        for sentence in dict.fromkeys(mistake.sentence for mistake in graded.mistakes):
+            self.sentences.setdefault(sentence, []).append(author)
 
     @property
     def mistakes(self) -> list[tuple[str, list[str]]]:

@@ -333,7 +333,7 @@ class Connection:
     def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> None:
         """Note a call of the check's; its arguments too, if calls of the student's functions are recorded."""
         place = place_of(target)
-        self.record.called.add(place.word)
+        self.record.begin_call(place.word)
         if self.record.recording and place.child[:2] == ("name", "student"):
             self.record.add_call(place.word, args, kwargs, ranks)
 

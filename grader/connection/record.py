@@ -90,7 +90,7 @@ class Record:
         recording: whether calls are kept, for the lines that reproduce them.
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
         calls: the calls, while they are recorded.
-        called: names of the functions that were called.
+        called: names of the functions that were called, that which was called last at the end.
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
         watched: whether the check examines what becomes of its arguments.
@@ -107,7 +107,7 @@ class Record:
     recording: bool = False
     unconfirmed: bool = False
     calls: list[Call] = field(default_factory=list)
-    called: set[str] = field(default_factory=set)
+    called: dict[str, None] = field(default_factory=dict)
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
     watched: bool = False
@@ -123,6 +123,11 @@ class Record:
         with suppress(Unsupported):
             args, kwargs = copies(args, dict(kwargs))
         self.calls.append(Call(name, args, kwargs, ranks))
+
+    def begin_call(self, name: str) -> None:
+        """Note that a function is called now, after all others."""
+        self.called.pop(name, None)
+        self.called[name] = None
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:

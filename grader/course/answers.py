@@ -227,6 +227,29 @@ def names_of(source: str) -> tuple[set[str], set[str]]:
     return used - given - {"__file__", *vars(builtins)}, given
 
 
+@functools.lru_cache(maxsize=4096)
+def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) -> tuple[str, ...]:
+    """Return which functions of an exercise a known answer has otherwise than the reference has.
+
+    What differs beside them, such as a function of the answer's own, counts for the functions that use it.
+
+    Args:
+        source: the answer.
+        reference: the reference.
+        given: the functions and classes of the exercise.
+    """
+    try:
+        mine, theirs = (dict(_definitions(ast.parse(text))) for text in (source, reference))
+    except SyntaxError:
+        return ()
+    changed = {name for name, node in mine.items() if name not in theirs or ast.dump(node) != ast.dump(theirs[name])}
+    changed |= theirs.keys() - mine.keys()
+    uses = {name: {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} for name, node in mine.items()}
+    while new := {name for name in uses.keys() - changed if uses[name] & (changed - given)}:
+        changed |= new
+    return tuple(name for name in mine if name in changed & given)
+
+
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     """The names that a module defines at its top level, with their statements."""
     for node in tree.body:

@@ -19,8 +19,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader.course.answers import Answer
 from grader.intake.code import names_used
@@ -114,20 +115,48 @@ def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
 
 
 def failures_of(rows: Sequence[GradedCheck]) -> list[frozenset[str]]:
-    """The failing checks that can be compared, in groups: two are of one group that call one function.
+    """Return the failing checks that can be compared, in groups: for each function those that call it alone.
 
-    So each function is diagnosed by itself, however many others fail or are not written yet.
+    So each function is diagnosed by itself, however many others fail or are not written yet. A check that calls several
+    functions ends at the first thing that is wrong. It stands for the function that it called last, where no check that
+    calls this one alone fails; otherwise it is in no group, and `suspects_of` says whose fault it may be.
     """
-    groups: list[tuple[set[str], set[str]]] = []
-    for row in rows:
-        if not (is_comparable(row.outcome) and Trace.of(row.outcome).lost):
-            continue
-        ids, called = {row.check.id}, {name.split(".")[0] for name in row.outcome.called}
-        for group in [group for group in groups if group[1] & called]:
-            groups.remove(group)
-            ids, called = ids | group[0], called | group[1]
-        groups.append((ids, called))
-    return [frozenset(ids) for ids, _ in groups]
+    groups: dict[str, set[str]] = {}
+    alone = _failing_alone(rows)
+    for row in filter(_is_failure, rows):
+        id, called = row.check.id, _functions_of(row)
+        if not called:
+            groups[f"{id} "] = {id}  # no function has such a name
+        elif len(called) == 1 or called[-1] not in alone:
+            groups.setdefault(called[-1], set()).add(id)
+    return [*map(frozenset, groups.values())]
+
+
+def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
+    """Return for each failing check that can be compared the functions that may be at fault.
+
+    It is the only one that the check calls; of several that which was called last, and those that also fail where they
+    are called alone.
+    """
+    alone = _failing_alone(rows)
+    called = {row.check.id: _functions_of(row) for row in filter(_is_failure, rows)}
+    return {id: frozenset(names[-1:]) | alone.intersection(names) for id, names in called.items()}
+
+
+def _failing_alone(rows: Sequence[GradedCheck]) -> frozenset[str]:
+    """The functions of which a check fails that calls nothing else."""
+    called = map(_functions_of, filter(_is_failure, rows))
+    return frozenset(names[0] for names in called if len(names) == 1)
+
+
+def _is_failure(row: GradedCheck) -> bool:
+    return is_comparable(row.outcome) and Trace.of(row.outcome).lost
+
+
+def _functions_of(row: GradedCheck) -> list[str]:
+    """The functions and classes that a check called, in the order of their last calls."""
+    names = (name.split(".")[0] for name in reversed(row.outcome.called))
+    return [*dict.fromkeys(names)][::-1]
 
 
 def behaviour_of(traces: Traces) -> str:
@@ -157,7 +186,7 @@ def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
 SEALED_SEEDS = (0, 1)
 """Those with which an answer must do the same: the first is that of a student's own copy."""
 
-_VERSION = 4
+_VERSION = 5
 _HALF = 16
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _SEALED = re.compile(r"[0-9A-Za-z+/]+={0,2}")
@@ -176,26 +205,45 @@ def beginning_of(exercise: str, first: Traces) -> str:
     return _digest("name", exercise, [first]).hex()[:_HALF]
 
 
-def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Iterable[str]]) -> str:
+@dataclass(frozen=True)
+class Told:
+    """What is sealed of a known mistake, beside its sentence.
+
+    Attributes:
+        names: what must stand in the code.
+        functions: those to blame.
+        rule: the rule that it breaks.
+    """
+
+    names: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    rule: str = ""
+
+
+def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Told]) -> str:
     """Sentences that only this behaviour opens: what is done with each of the seeds.
 
     Args:
         exercise: its id.
         behaviour: what opens them.
-        sentences: each with the names that must stand in the code.
+        sentences: each with what is told beside it.
     """
-    text = json.dumps({sentence: sorted(names) for sentence, names in sentences.items()}, ensure_ascii=False).encode()
+    rows = {sentence: asdict(told) for sentence, told in sentences.items()}
+    text = json.dumps(rows, ensure_ascii=False).encode()
     # No behaviour seals twice: answers that behave alike are sealed together.
     return base64.b64encode(_veiled(text, _digest("seal", exercise, behaviour))).decode()
 
 
-def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, list[str]]:
-    """The sentences that this behaviour opens, each with the names that must stand in the code; none if nothing."""
+def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
+    """The sentences that this behaviour opens, each with what is told beside it; none if nothing."""
     text = _veiled(
         base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )
-    with suppress(ValueError):  # there is nothing, or somebody changed it
-        return dict(json.loads(text))
+    with suppress(ValueError, TypeError, AttributeError):  # there is nothing, or somebody changed it
+        rows: dict[str, dict[str, Any]] = json.loads(text)
+        return {
+            sentence: Told(tuple(row["names"]), tuple(row["functions"]), row["rule"]) for sentence, row in rows.items()
+        }
     return {}
 
 

@@ -16,18 +16,18 @@ with nothing, so nothing of it is run again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
-from grader.course.answers import Answer, as_submitted, read_answer
+from grader.course.answers import Answer, as_submitted, changed_functions, read_answer
 from grader.grading import behaviour
-from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, traces_of
+from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Trace, Traces, failures_of, suspects_of, traces_of
 from grader.grading.store import Keys, Store, digest_of, machine_of
 from grader.intake.collect import names_in
-from grader.model import Exercise, GradedExercise, Submission
+from grader.intake.match import starter_names
+from grader.model import Exercise, GradedExercise, Mistake, Submission
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
 from grader.model.score import Causes
@@ -38,18 +38,16 @@ SEEDS = (0, 1, 2, 3)
 that of a student's own copy, which need not be run again then."""
 
 MOST = 2
-"""So many sentences are printed: of wrong answers that behave alike, more would be a guess."""
+"""So many sentences are told of wrong answers that behave alike: more would be a guess."""
+
+MOST_MISTAKES = 4
+"""So many mistakes are told of one exercise."""
 
 EITHER = " Or: "
 """Between the sentences of two mistakes that behave alike."""
 
-BOTH = " And: "
-"""Between the sentences of mistakes that were made at once."""
-
 MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
-
-_WHERE = re.compile(r"^In `\w+`(?: and `\w+`)*: ")
 
 _WHAT = "Comparing with known mistakes"
 _Ids = Collection[str]
@@ -138,8 +136,8 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
     # The titles of checks would look as if the exercise was graded again.
     lane.watch = lambda what, seconds: watch(_WHAT, seconds)
     try:
-        if diagnosis := _joined(task.sentences()):
-            return replace(graded, diagnosis=diagnosis)
+        if mistakes := tuple(islice(task.mistakes(), MOST_MISTAKES)):
+            return replace(graded, mistakes=mistakes)
         return replace(graded, behaviour=task.behaviour())
     finally:
         lane.watch = watch
@@ -173,6 +171,7 @@ class _Task:
         self._names: frozenset[str] | None = None
         self._ran_with = setup.seed_of(submission.author)
         causes = Causes.of(graded.checks)
+        self._suspects = suspects_of(graded.checks)
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviour(self) -> str:
@@ -183,23 +182,36 @@ class _Task:
         known = self._failing if has_known_mistakes(self._exercise) else self._known_with(SEEDS[0])
         return behaviour.behaviour_of(self.run(SEEDS[0])) if known.keys() == self._failing.keys() else ""
 
-    def sentences(self) -> Iterator[tuple[str, str, list[str]]]:
-        """For each function where it is, the sentences that explain its failing checks, and what joins these."""
+    def mistakes(self) -> Iterator[Mistake]:
+        """The known mistakes that explain failing checks, in the order in which a reader meets these."""
         groups = sorted(failures_of(self._graded.checks), key=self._place)
         if self._exercise.wrong:
-            yield from self._explained(groups)
+            yield from self._explained([group | self._owned_by(group) for group in groups])
         elif self._exercise.mistakes is not None and (sealed := behaviour.read_sealed(self._exercise.mistakes)):
-            yield from ((self._where(group), EITHER, self._unsealed(sealed, group)) for group in groups)
+            yield from (mistake for group in groups for mistake in self._unsealed(sealed, group))
 
-    def _where(self, group: _Ids) -> str:
-        """The function that these checks call, unless it is the one whose failure is printed above the sentence."""
-        if self._order[0] in group:
-            return ""
-        names = {f"`{name.split('.')[0]}`" for id in group for name in self._rows[id].outcome.called}
-        return f"In {' and '.join(sorted(names))}: " if names else ""
+    def _owned_by(self, group: _Ids) -> frozenset[str]:
+        """The checks of several functions that only the function of these checks can be blamed for."""
+        functions = {name for id in group for name in self._suspects[id]}
+        return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
-    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[tuple[str, str, list[str]]]:
-        """The sentences of wrong answers, in a copy that has them."""
+    def _told(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
+        """The mistake of wrong answers that explain these checks."""
+        rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
+        given, reference = starter_names(self._exercise), self._exercise.reference
+        changed = [
+            name
+            for answer in answers
+            for name in (changed_functions(answer.source, reference.read_bytes(), given) if reference else ())
+        ]
+        called = {name.split(".")[0] for id in checks for name in self._rows[id].outcome.called}
+        blamed = called.intersection(changed) or {*changed} or called
+        ids = tuple(id for id in self._order if id in checks)
+        rule = "".join(rules) if len(rules) == 1 else ""
+        return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
+
+    def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
+        """The mistakes of wrong answers, in a copy that has them."""
         parts = self._parts(groups)
         done: set[Answer] = set()
         for group in groups:
@@ -207,20 +219,28 @@ class _Task:
             # Who explains other functions as well is the likelier one.
             most = max((len(parts[answer]) for answer in alone), default=0)
             alone = [answer for answer in alone if len(parts[answer]) == most]
-            both = [] if alone else self._two_at_once(parts, group)
-            if not done.intersection(alone):
-                yield self._where(group), (BOTH if both else EITHER), sentences_of(alone or both)
+            if not alone:
+                yield from (self._told([each], parts[each] & group) for each in self._two_at_once(parts, group))
+            elif not done.intersection(alone) and len(sentences_of(alone)) <= MOST:
+                yield self._told(alone, parts[alone[0]])
             done.update(alone)
 
-    def _unsealed(self, mistakes: Sealed, group: _Ids) -> list[str]:
-        """The sentences that what it does opens, in a copy that has them sealed."""
+    def _unsealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
+        """The mistake that what it does opens, in a copy that has them sealed."""
         id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
         beginning = behaviour.beginning_of(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
-            return []
+            return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
         opened = behaviour.unsealed(id, done, mistakes)
-        return [sentence for sentence, names in opened.items() if self._has(names)]
+        told = {sentence: each for sentence, each in opened.items() if self._has(each.names)}
+        if told:
+            called = {name.split(".")[0] for each in group for name in self._rows[each].outcome.called}
+            changed = {name for each in told.values() for name in each.functions}
+            functions = tuple(sorted(called & changed or changed or called))
+            rules = {each.rule for each in told.values()}
+            ids = tuple(id for id in self._order if id in group)
+            yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
         """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
@@ -253,7 +273,9 @@ class _Task:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
         theirs = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
-        return same if all(id in same or trace.passed for id, trace in theirs.items()) else frozenset()
+        # A check of several functions ended at the first thing that is wrong, which may be another mistake.
+        fine = same.union(id for id, names in self._suspects.items() if len(names) > 1)
+        return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
     def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
         """Two wrong answers that do together what it does, that which explains what is printed in full first.
@@ -305,23 +327,8 @@ def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[s
     return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
 
 
-def mistakes_in(diagnosis: str | None) -> list[str]:
-    """The sentences of a diagnosis, each as it is of any function, so that equal mistakes can be counted."""
-    return [_WHERE.sub("", text) for text in diagnosis.split(BOTH)] if diagnosis else []
-
-
 def _only(traces: Traces, ids: Iterable[str]) -> Traces:
     return {id: traces[id] for id in ids}
-
-
-def _joined(rows: Iterable[tuple[str, str, list[str]]]) -> str:
-    """The sentences of each function, as long as there are not too many of them."""
-    texts, left = list[str](), MOST
-    for where, word, sentences in rows:
-        if sentences and len(sentences) <= left:
-            texts.append(where + word.join(sentences))
-            left -= len(sentences)
-    return BOTH.join(texts)
 
 
 def sentences_of(answers: Collection[Answer]) -> list[str]:

@@ -16,7 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.layout import closed_folders, staff_root
-from grader.model import Check, Course, Exercise, GradedCheck, GradedExercise, Outcome, Score, Submission, Verdict
+from grader.model import (
+    Check,
+    Course,
+    Exercise,
+    GradedCheck,
+    GradedExercise,
+    Mistake,
+    Outcome,
+    Score,
+    Submission,
+    Verdict,
+)
 from grader.model.messages import Setup
 from grader.model.score import hold_back, is_void, score
 
@@ -114,7 +125,7 @@ class Finished:
 # -- outcomes and points -----------------------------------------------------------------------------------------------
 
 
-_KEPT = ("output", "diagnosis", "behaviour", "handed_in", "notes")
+_KEPT = ("output", "mistakes", "behaviour", "handed_in", "notes")
 """What of a graded exercise is saved as it is."""
 
 
@@ -127,7 +138,7 @@ class Outcomes:
         checks: those that ran, in order.
         outcomes: one for each of these checks.
         output: what the student printed.
-        diagnosis: a sentence for a known mistake, or None.
+        mistakes: the known mistakes that lost checks show.
         behaviour: see `GradedExercise`.
         handed_in: whether there was a file of the exercise.
         notes: what staff should know of where the file came from.
@@ -137,7 +148,7 @@ class Outcomes:
     checks: tuple[Check, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     output: str = ""
-    diagnosis: str | None = None
+    mistakes: tuple[Mistake, ...] = ()
     behaviour: str = ""
     handed_in: bool = True
     notes: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ def is_unexplained(graded: GradedExercise) -> bool:
     """Whether somebody worked on an exercise and lost points, and no sentence says why."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
-    return graded.handed_in and graded.state == "started" and lost and not graded.diagnosis
+    return graded.handed_in and graded.state == "started" and lost and not graded.mistakes
 
 
 def lost_rows(graded: GradedExercise) -> list[GradedCheck]:

@@ -12,7 +12,17 @@ errors    faults of ours and of the course, as exceptions
 from grader.model.check import BROKEN_MESSAGE, CATEGORIES, CAUSES, WITHHELD, Check, Device, Outcome, Speed, Verdict
 from grader.model.course import Broken, Course, Exercise, HandIn, Install, Limits, Module, Policy, Withheld
 from grader.model.picture import Picture
-from grader.model.report import Environment, FinalScore, GradedCheck, GradedExercise, Place, Report, Score, Submission
+from grader.model.report import (
+    Environment,
+    FinalScore,
+    GradedCheck,
+    GradedExercise,
+    Mistake,
+    Place,
+    Report,
+    Score,
+    Submission,
+)
 
 __all__ = ["BROKEN_MESSAGE", "CATEGORIES", "CAUSES", "WITHHELD", "Broken", "Check", "Course", "Device", "Environment"]
 __all__ += [
@@ -23,6 +33,7 @@ __all__ += [
     "HandIn",
     "Install",
     "Limits",
+    "Mistake",
     "Module",
     "Outcome",
 ]

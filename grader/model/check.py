@@ -153,7 +153,7 @@ class Outcome:
         picture: the facts of a picture; of a hidden check always None.
         moments: what took virtual time, if `grade trace` runs.
         line: for authors: of the check file, at which it ended without passing, or 0.
-        called: the student's functions and classes that the check called, by name.
+        called: the student's functions and classes that the check called, by name, that of its last call at the end.
         same_for_all: whether the check drew no number, so that its inputs are those of all authors. Where a check
             passes in the first run, this is not examined.
     """

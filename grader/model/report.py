@@ -141,6 +141,32 @@ class GradedCheck:
 
 
 @dataclass(frozen=True)
+class Mistake:
+    """A known mistake that an exercise shows.
+
+    Attributes:
+        sentence: what it is; of mistakes that behave alike, the sentences of both.
+        functions: those to blame, as far as the known wrong answer says it.
+        rule: the rule that it breaks, or "".
+        checks: ids of the lost checks that it explains.
+    """
+
+    sentence: str
+    functions: tuple[str, ...] = ()
+    rule: str = ""
+    checks: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Return where it is, as a sentence begins: "In `ladder` (rule C3): "; "" if nothing says it."""
+        names = " and ".join(f"`{name}`" for name in self.functions)
+        rule = f"rule {self.rule}" if self.rule else ""
+        if names and rule:
+            return f"In {names} ({rule}): "
+        return f"In {names}: " if names else f"{rule.capitalize()}: " if rule else ""
+
+
+@dataclass(frozen=True)
 class GradedExercise:
     """One exercise of one submission, graded.
 
@@ -151,7 +177,7 @@ class GradedExercise:
         score: of all checks, the withheld ones among them as undecided.
         withheld_points: hundredths of a point that withheld checks decide.
         output: what the student printed while shown checks ran.
-        diagnosis: a sentence for a known mistake, or None.
+        mistakes: the known mistakes that lost checks show.
         left_out: the checks that were not to run this time; their points are undecided.
         place: where the submission has it, or None if it has not.
         handed_in: whether there was a file of it at all.
@@ -169,7 +195,7 @@ class GradedExercise:
     score: Score
     withheld_points: int = 0
     output: str = ""
-    diagnosis: str | None = None
+    mistakes: tuple[Mistake, ...] = ()
     left_out: tuple[GradedCheck, ...] = ()
     place: Place | None = None
     handed_in: bool = True

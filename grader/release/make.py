@@ -24,16 +24,28 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grader.course import layout
-from grader.course.answers import Answer, as_submitted, lines_of, read_answer, starter_digest
+from grader.course.answers import Answer, as_submitted, changed_functions, lines_of, read_answer, starter_digest
 from grader.course.files import read_yaml
 from grader.course.install import pip_words, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
 from grader.course.topics import given_text
-from grader.grading.behaviour import COSTS, SEALED_SEEDS, Sealed, Traces, as_file, failures_of, name_of, seal, traces_of
+from grader.grading.behaviour import (
+    COSTS,
+    SEALED_SEEDS,
+    Sealed,
+    Told,
+    Traces,
+    as_file,
+    failures_of,
+    name_of,
+    seal,
+    traces_of,
+)
 from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
 from grader.grading.plan import graded_from
 from grader.grading.runtime import Runtime
+from grader.intake.match import starter_names
 from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
@@ -249,6 +261,7 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
     Raises:
         StartError: a process of ours did not start.
     """
+    rules = {check.id: check.contract for check in runtime.checks_of(exercise) if check.shown}
     alike: dict[str, tuple[_Behaviour, list[Answer]]] = {}
     for answer in told_answers(exercise):
         for behaviour in _behaviours(exercise, runtime, answer):
@@ -259,12 +272,20 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
         sentences = sentences_of(answers)
         if len(sentences) <= MOST and any(answer.caught_by in behaviour[0] for answer in answers):
             texts += sentences
-            needed: dict[str, frozenset[str]] = {}
+            told: dict[str, Told] = {}
             for answer in answers:
                 (sentence,), names = sentences_of([answer]), must_name(exercise, answer, behaviour[0])
-                needed[sentence] = needed.get(sentence, names) & names
-            sealed[name] = seal(exercise.id, behaviour, needed)
+                if (before := told.get(sentence)) is not None:
+                    names &= frozenset(before.names)
+                told[sentence] = Told(tuple(sorted(names)), _blamed(exercise, answer), rules.get(answer.caught_by, ""))
+            sealed[name] = seal(exercise.id, behaviour, told)
     return sealed, texts
+
+
+def _blamed(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+    """The functions that a wrong answer has otherwise than the reference."""
+    reference = exercise.reference.read_bytes() if exercise.reference is not None else b""
+    return changed_functions(answer.source, reference, starter_names(exercise))
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:

@@ -24,6 +24,7 @@ from grader.model.errors import CourseError, FormatError
 from grader.model.files import adapter, failing_as, from_json, read_limited, to_json
 from grader.model.report import standing
 from grader.model.score import held_text, in_points, listed, points_text
+from grader.report.words import diagnosis_text
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(strict=True)]
@@ -138,6 +139,7 @@ class ExerciseEntry:
             graded,
             exercise,
             file=graded.place.file if graded.place else None,
+            diagnosis=diagnosis_text(graded) or None,
             score=_entry(ScoreEntry, graded.score),
             withheld=PartEntry(checks=exercise.withheld.checks, points=graded.withheld_points),
             left_out=PartEntry(checks=len(graded.left_out), points=graded.left_out_score.possible),

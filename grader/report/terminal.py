@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import click
 
 from grader.model import GradedCheck, GradedExercise, Report, Score
 from grader.model.report import first_lines
-from grader.model.score import Causes, points_text
+from grader.model.score import points_text
 from grader.report import words
 from grader.report.pictures import lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
@@ -32,7 +32,7 @@ def exercise_lines(
         plain: a sentence stands for each picture.
     """
     page, exercise = _Page(width, plain), graded.exercise
-    cause = Causes.of(graded.checks).cause
+    explained, told = list[GradedCheck](), list[str]()
     title = two_sides(
         f"{exercise.number} {exercise.title}", f"{words.score_text(words.score_here(graded))} points", width
     )
@@ -42,11 +42,15 @@ def exercise_lines(
         yield from page.first(line)
         if line.in_full:
             yield from page.message(first)
-        if first is cause and not line.text:
-            yield from page.mistake(graded)
+        if line.in_full and first.verdict.lost:
+            texts = [text for text in words.mistake_texts(graded, first) if text not in told]
+            told += texts
+            explained.append(first)
+            yield from page.mistakes(texts, page.indent)
         if every:
             for text in words.measured(graded, first):
                 yield from page.wrapped(for_terminal(text), page.indent)
+    yield from page.mistakes(words.other_mistakes(graded, explained), "  ")
     yield from page.output(graded)
     for note in words.exercise_notes(graded):
         yield from page.wrapped(note, "  ")
@@ -55,8 +59,8 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """The known mistake that an exercise looks like, after its checks were shown."""
-    return _Page(width).mistake(graded)
+    """The known mistakes that an exercise looks like, after its checks were shown."""
+    return _Page(width).mistakes(words.other_mistakes(graded), "")
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
@@ -153,10 +157,10 @@ class _Page:
         for line in for_terminal(text).split("\n") if text else ():
             yield from self.wrapped(line, self.indent) if line else [""]
 
-    def mistake(self, graded: GradedExercise) -> Iterator[str]:
-        """The known mistake that the whole exercise looks like."""
-        if sentence := words.mistake_text(graded):
-            for line in self.wrapped(for_terminal(sentence, one_line=True), self.indent):
+    def mistakes(self, texts: Sequence[str], indent: str) -> Iterator[str]:
+        """Sentences of known mistakes."""
+        for text in texts:
+            for line in self.wrapped(for_terminal(text, one_line=True), indent):
                 yield click.style(line, fg="yellow")
 
     def wrapped(self, line: str, indent: str) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.model import GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.model import GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
 from grader.model.score import Causes, counted, held_text, points_text
 
 VERDICTS = {
@@ -142,9 +142,30 @@ def has_more_messages(graded: GradedExercise) -> bool:
     return any(row.outcome.message for row in Causes.of(graded.checks).lost)
 
 
-def mistake_text(graded: GradedExercise) -> str:
-    """The known mistake that the whole exercise looks like, or ""."""
-    return f"This looks like: {graded.diagnosis}" if graded.diagnosis else ""
+def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:
+    """Return what stands below a check that is printed in full: the known mistakes that it shows, in its functions."""
+    return [f"This looks like: {mistake.sentence}" for mistake in graded.mistakes if _is_shown_by(mistake, row)]
+
+
+def other_mistakes(graded: GradedExercise, rows: Iterable[GradedCheck] = ()) -> list[str]:
+    """Return what stands after all checks: the known mistakes that stand below none of these, each with its place."""
+    printed = list(rows)
+    rest = (mistake for mistake in graded.mistakes if not any(_is_shown_by(mistake, row) for row in printed))
+    return [f"{mistake.place or 'This looks like: '}{mistake.sentence}" for mistake in rest]
+
+
+def diagnosis_text(graded: GradedExercise) -> str:
+    """Return the known mistakes of an exercise in one text, which begins with what its first failure shows; or ""."""
+    cause = Causes.of(graded.checks).cause
+    shown = [mistake.sentence for mistake in graded.mistakes if cause and _is_shown_by(mistake, cause)]
+    return " ".join([*shown, *other_mistakes(graded, [cause] if cause else [])]).removeprefix("This looks like: ")
+
+
+def _is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
+    """Whether a check fails by a mistake, in a function that it calls itself."""
+    called = {name.split(".")[0] for name in row.outcome.called}
+    elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
+    return row.check.id in mistake.checks and not elsewhere
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:

@@ -121,7 +121,7 @@ def decide(
         cause=cause_of(check, verdict, error or record.lost),
         picture=picture_of(check, verdict, error, record.calls),
         line=0 if verdict is Verdict.PASSED else line_of(error, path),
-        called=tuple(sorted(record.called)),
+        called=tuple(record.called),
     )
 
 

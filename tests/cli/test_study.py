@@ -262,3 +262,30 @@ def test_completion(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def completed(words: str) -> Result:
     env = {"_GRADE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     return CliRunner().invoke(main, prog_name="grade", env=env)
+
+
+BOTH = '''
+
+@check("C2")
+def check_both(student):
+    """Doubles in two ways"""
+    x = torch.ones(2)
+    same_values(student.double_(x.clone()), 2 * x)
+    same_values(student.double(x), 2 * x)
+'''
+SEVENS = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(7)\n"
+
+
+def test_a_known_mistake_is_told_although_another_function_crashes(type_grade: WarmGrade, home: Path) -> None:
+    """Also where a check calls both functions. It stands after the failures, with its function and its rule."""
+    checks = home / "solutions/01_basics/double/check_double.py"
+    checks.write_text(checks.read_text() + BOTH)
+    wrong = checks.parent / "wrong/sevens.py"
+    wrong.write_text(f'"""You take seven times.\n\ncaught by: in_place\nbreaks: C2\n"""\n\n{SEVENS}')
+    double(home).write_text(SEVENS.replace("return 2 * x", "return x.twice()"))
+    told = type_grade("double", cwd=home).stdout
+    assert "your `double` raised AttributeError" in told
+    lines = told.splitlines()
+    place = lines.index("  In `double_` (rule C3): You take seven times.")
+    assert not any(line.split()[:1] in (["FAIL"], ["CRASH"]) for line in lines[place:])
+    assert "This looks like" not in told

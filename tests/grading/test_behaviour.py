@@ -12,6 +12,7 @@ import pytest
 
 from grader.check.costs import most_frequent
 from grader.grading.behaviour import (
+    Told,
     Trace,
     as_file,
     failures_of,
@@ -19,6 +20,7 @@ from grader.grading.behaviour import (
     name_of,
     read_sealed,
     seal,
+    suspects_of,
     traces_of,
     unsealed,
 )
@@ -103,16 +105,26 @@ def test_what_can_be_compared(verdict: Verdict, cause: str) -> None:
 
 
 def test_checks_that_call_one_function_fail_together() -> None:
-    """However many others fail; a check that calls two functions joins them, and one that calls none is alone."""
+    """However many others fail. A check of two functions is theirs whose own checks pass, if it called these last."""
     rows = [row("a", FAILED, "f"), row("b", FAILED, "g.weight"), row("c", Verdict.PASSED, "f", "g"), row("d", FAILED)]
     assert sorted(map(sorted, failures_of(rows))) == [["a"], ["b"], ["d"]]
-    rows += [row("e", FAILED, "f", "g"), row("h", FAILED, "h")]
-    assert sorted(map(sorted, failures_of(rows))) == [["a", "b", "e"], ["d"], ["h"]]
+    rows += [row("e", FAILED, "f", "g"), row("h", FAILED, "h"), row("i", FAILED, "f", "k"), row("l", FAILED, "k")]
+    assert sorted(map(sorted, failures_of(rows))) == [["a"], ["b"], ["d"], ["h"], ["l"]]
+    assert sorted(map(sorted, failures_of(rows[:-1]))) == [["a"], ["b"], ["d"], ["h"], ["i"]]
+    assert {id: sorted(names) for id, names in suspects_of(rows).items()} == {
+        "a": ["f"],
+        "b": ["g"],
+        "d": [],
+        "e": ["f", "g"],
+        "h": ["h"],
+        "i": ["f", "k"],
+        "l": ["k"],
+    }
 
 
 FIRST = {"small": Trace(Verdict.FAILED, "0123"), "other": Trace(Verdict.PASSED)}
 SECOND = {"small": Trace(Verdict.FAILED, "4567")}
-SENTENCES = {"You tripled it.": [], "Été: 3 x.": ["Tensor"]}
+SENTENCES = {"You tripled it.": Told(), "Été: 3 x.": Told(("Tensor",), ("double",), "C1")}
 
 
 @pytest.fixture
@@ -155,7 +167,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: b"[]",
         lambda data: data[:-9],
         lambda data: data + b" ",
-        lambda data: data.replace(b'"version": 4', b'"version": 5'),
+        lambda data: data.replace(b'"version": 5', b'"version": 4'),
         lambda data: data.replace(b"{", b'{"says": "You tripled it.",'),
         lambda data: as_file({"triples": "AAAA"}),
         lambda data: as_file({"0" * 32: "You tripled it."}),

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support import FORK, grade_one
 
-from grader.grading.diagnosis import Known, diagnose, mistakes_in
+from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import Part
-from grader.model.report import ExerciseFiles
+from grader.model.report import ExerciseFiles, Mistake
 from grader.runner.lane import Lane, Run
 
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
@@ -43,11 +43,19 @@ def submission_of(exercise: Exercise, text: str) -> Submission:
 def diagnosed(
     lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
 ) -> str | None:
-    """What a text is told."""
+    """What a text is told; a sentence for each mistake."""
+    mistakes = mistakes_of(lane, exercise, text, seed=seed, known=known)
+    return " And: ".join(mistake.sentence for mistake in mistakes) or None
+
+
+def mistakes_of(
+    lane: Lane | Counted, exercise: Exercise, text: str, *, seed: int = 0, known: Known | None = None
+) -> tuple[Mistake, ...]:
+    """The known mistakes of a text."""
     submission = submission_of(exercise, text)
     graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
     setup = replace(FORK, seed=seed)
-    return diagnose(graded, submission, setup, lane, known or Known(setup)).diagnosis  # type: ignore[arg-type]
+    return diagnose(graded, submission, setup, lane, known or Known(setup)).mistakes  # type: ignore[arg-type]
 
 
 def with_wrong(exercise: Exercise, folder: Path, *answers: str) -> Exercise:
@@ -132,11 +140,10 @@ TWO = (
 def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """That which explains what is told in full comes first, whatever their files are called; the other names where."""
     exercise = with_wrong(double, tmp_path, *reversed(TWO))
-    both = diagnosed(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=5)
-    assert both == "Fives. And: In `double_`: Sevens."
-    assert mistakes_in(both) == ["Fives.", "Sevens."]  # counted like those who made one of them
-    unknown = diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=5)
-    assert unknown == "In `double_`: Sevens."
+    first, second = mistakes_of(fork_lane, exercise, WRONG + WRONG_IN_PLACE, seed=5)
+    assert (first.sentence, first.place) == ("Fives.", "In `double` (rule C1): ")
+    assert (second.sentence, second.place) == ("Sevens.", "In `double_` (rule C3): ")
+    assert diagnosed(fork_lane, exercise, WRONG.replace("5", "6") + WRONG_IN_PLACE, seed=5) == "Sevens."
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ def test_two_at_once_are_both_told(double: Exercise, fork_lane: Lane, tmp_path: 
 def test_each_function_is_diagnosed_by_itself(double: Exercise, fork_lane: Lane, tmp_path: Path, other: str) -> None:
     """Whatever the others do: are right, wrong in a way that nobody knows, not written, not there."""
     exercise = with_wrong(double, tmp_path, *TWO)
-    assert mistakes_in(diagnosed(fork_lane, exercise, WRONG + other)) == ["Fives."]
+    assert diagnosed(fork_lane, exercise, WRONG + other) == "Fives."
 
 
 FLOATS = "def double(x):\n    return 2 * x.float()\n\n\n"
@@ -238,4 +245,4 @@ def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lan
     graded = grade_one(double, submission, fork_lane)
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
     for each in (part, replace(graded, state="not_started")):
-        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).diagnosis is None
+        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).mistakes == ()

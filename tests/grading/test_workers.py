@@ -95,7 +95,7 @@ def test_what_no_check_drew_is_not_run_again_for_a_diagnosis(grade: Grade, tmp_p
     for text, count in ((WRONG_WHERE_PLAIN, 1), (WRONG, 3)):
         (path := tmp_path / f"{count}.py").write_text(MISTAKE + text)
         graded, own, others = grade(text, path)
-        assert graded.diagnosis == "You take five times."
+        assert [mistake.sentence for mistake in graded.mistakes] == ["You take five times."]
         assert (own, others > 0) == (count, True)
 
 

@@ -11,7 +11,7 @@ from report.test_terminal import row
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Environment, GradedCheck, GradedExercise, Report, Score
+from grader.model import Environment, GradedCheck, GradedExercise, Mistake, Report, Score
 from grader.report import html
 from grader.report.html import fragment, page
 
@@ -44,10 +44,10 @@ class Read(HTMLParser):
             self.texts.append(data)
 
 
-def report(*rows: GradedCheck, diagnosis: str | None = None, output: str = "") -> Report:
+def report(*rows: GradedCheck, mistakes: tuple[Mistake, ...] = (), output: str = "") -> Report:
     exercise = load_course(COURSES / "tiny").exercises[0]
     score = sum((item.score for item in rows), Score(0, 0))
-    graded = GradedExercise(exercise, "started", rows, score, output=output, diagnosis=diagnosis)
+    graded = GradedExercise(exercise, "started", rows, score, output=output, mistakes=mistakes)
     environment = Environment("3", "2", "2", "linux", "cpu", 1, 0, "fork", "full", "0")
     return Report("Tensors", "week1", "ada", "0", "2026-11-22T10:00:00+00:00", (graded,), environment)
 
@@ -63,7 +63,11 @@ def test_cause_comes_first() -> None:
         row("first", "crashed", "raised", message),
         row("other", "crashed", "raised", message.split("\n")[0], shown=False),
     )
-    graded = report(*rows, diagnosis="You double twice.").exercises
+    mistakes = (
+        Mistake("You double twice.", ("double",), "C1", ("first",)),
+        Mistake("You add.", ("g",), "C2", ("value",)),
+    )
+    graded = report(*rows, mistakes=mistakes).exercises
     shown = Read(fragment(graded, notes=["one cell was left out"])).texts
     short = shown[: shown.index("All checks")]
     assert short == [
@@ -75,6 +79,7 @@ def test_cause_comes_first() -> None:
         *("C1", "1 more check fails for the same reason", "0 / 0.5"),
         *("FAIL", "C1", "Title of value", "0 / 0.5"),
         *("pass", "C1", "1 check", "0.5 / 0.5"),
+        "In `g` (rule C2): You add.",
     ]
     assert shown[len(short) :][6:12] == ["pass", "C1", "Title of fine", "0.5 / 0.5", "3 operations", "FAIL"]
     assert "for staff" not in " ".join(shown)
@@ -83,9 +88,13 @@ def test_cause_comes_first() -> None:
 def test_students_text_is_no_markup() -> None:
     """Whatever a student hands in is text on the page, and what cannot be seen of it is spelled out."""
     hostile = "</pre></style></table><script>alert(1)</script>{{ 7 * 7 }}<b a='\"'>\u202e&amp;"
-    plain = report(row("a", "failed", "values", "wrong"), diagnosis="mistake", output="printed")
+    plain = report(
+        row("a", "failed", "values", "wrong"), mistakes=(Mistake("mistake", checks=("a",)),), output="printed"
+    )
     ours = Read(page(plain)).tags
-    bad = report(row(hostile, "failed", "values", hostile), diagnosis=hostile, output=hostile)
+    bad = report(
+        row(hostile, "failed", "values", hostile), mistakes=(Mistake(hostile, checks=(hostile,)),), output=hostile
+    )
     read = Read(page(replace(bad, author=hostile, handin=hostile)))
     assert read.tags == ours
     spelled = hostile.replace("\u202e", "\\u202e")

@@ -9,7 +9,7 @@ import pytest
 from support import COURSES
 
 from grader.course.load import load_course
-from grader.model import Check, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.model import Check, Environment, GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
 from grader.model.score import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
@@ -29,10 +29,10 @@ def row(
     return GradedCheck(check, outcome, Score(50 * (verdict == "passed"), 50))
 
 
-def lines(*rows: GradedCheck, width: int = 80, every: bool = False, diagnosis: str | None = None) -> list[str]:
+def lines(*rows: GradedCheck, width: int = 80, every: bool = False, mistakes: tuple[Mistake, ...] = ()) -> list[str]:
     exercise = load_course(COURSES / "tiny").exercises[0]
     graded = GradedExercise(exercise, "started", rows, sum((item.score for item in rows), Score(0, 0)))
-    graded = replace(graded, diagnosis=diagnosis)
+    graded = replace(graded, mistakes=mistakes)
     return [click.unstyle(line) for line in exercise_lines(graded, width, every=every)]
 
 
@@ -130,10 +130,33 @@ def test_what_a_starter_passes_does_not_count() -> None:
 def test_a_known_mistake_is_told_once(every: bool) -> None:
     """Below the message of what is explained, wrapped as that is."""
     rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "wrong", rule="C2")
-    told = lines(*rows, width=40, every=every, diagnosis="You add up the columns: the dim goes away.")
+    told = lines(
+        *rows,
+        width=40,
+        every=every,
+        mistakes=(Mistake("You add up the columns: the dim goes away.", checks=("first", "second")),),
+    )
     place = told.index("    This looks like: You add up the")
     assert (told[place - 1], told[place + 1]) == ("    wrong", "      columns: the dim goes away.")
     assert sum("This looks like" in line for line in told) == 1
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_mistake_of_another_function_stands_after_the_checks(every: bool) -> None:
+    """It names the function and the rule; with --verbose it stands below the check that shows it."""
+    rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "bad", rule="C2")
+    rows = tuple(
+        replace(one, outcome=replace(one.outcome, called=(name,))) for one, name in zip(rows, "fg", strict=True)
+    )
+    told = lines(*rows, every=every, mistakes=(Mistake("You add up.", ("g",), "C2", ("second",)),))
+    if every:
+        assert told[told.index("          bad") + 1] == "          This looks like: You add up."
+    else:
+        assert told[-2:] == ["  In `g` (rule C2): You add up.", "  To read all messages:  grade -v double"]
+    # A check that shows a mistake of a function that it does not call itself is not the place to say so.
+    told = lines(*rows, every=every, mistakes=(Mistake("You add up.", ("h",), "C3", ("first", "second")),))
+    assert "  In `h` (rule C3): You add up." in told
+    assert not any("This looks like" in line for line in told)
 
 
 @pytest.mark.parametrize(
