@@ -121,6 +121,7 @@ def _row(name: str, value: str) -> Iterator[str]:
 def _course_rows() -> Iterator[tuple[str, str]]:
     """The student's course: where it is, whether it is complete, how much is done; and their editor."""
     from grader.course.layout import is_given, kept_progress
+    from grader.model.report import PASSES_HERE
     from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
     from grader.student.pages import rows_of
 
@@ -140,9 +141,11 @@ def _course_rows() -> Iterator[tuple[str, str]]:
             for path in changed_checks(course, exercise):
                 yield "", CHANGED.format(name=path.name)
     progress = read_progress(course)
-    done = [row.state == "done" for row in rows_of(course, progress)]
+    rows = rows_of(course, progress)
+    done = [row.state in ("done", PASSES_HERE) for row in rows]
+    what = "pass the shown checks" if any(row.exercise.withheld.checks for row in rows) else "are done"
     saved = kept_progress(course).relative_to(course.root).as_posix()
-    yield "progress", progress.problem or f"{sum(done)} of {len(done)} exercises are done; saved in {saved}"
+    yield "progress", progress.problem or f"{sum(done)} of {len(done)} exercises {what}; saved in {saved}"
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     yield "editor", editor or "not set: set VISUAL or EDITOR, and  grade open  uses it"
 

@@ -69,9 +69,9 @@ def update_command() -> None:
     "--state",
     "states",
     metavar="STATE",
-    type=click.Choice(["not-started", "started", "done", "known"]),
+    type=click.Choice(["not-started", "started", "shown-pass", "done", "known"]),
     multiple=True,
-    help="Only exercises in a state; known means that you have solved the last one of the module.",
+    help="Only exercises in a state. known: the last one of the module is done; shown-pass: hidden checks decide.",
 )
 @options.json
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:

@@ -226,7 +226,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
     Args:
         exercise: its id.
         behaviour: what opens them.
-        sentences: each with what is told beside it.
+        sentences: each with what is known beside it.
     """
     rows = {sentence: asdict(told) for sentence, told in sentences.items()}
     text = json.dumps(rows, ensure_ascii=False).encode()
@@ -235,7 +235,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
 
 
 def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
-    """The sentences that this behaviour opens, each with what is told beside it; none if nothing."""
+    """The sentences that this behaviour opens, each with what is known beside it; none if nothing."""
     text = _veiled(
         base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )

@@ -38,10 +38,10 @@ SEEDS = (0, 1, 2, 3)
 that of a student's own copy, which need not be run again then."""
 
 MOST = 2
-"""So many sentences are told of wrong answers that behave alike: more would be a guess."""
+"""So many sentences are printed where wrong answers behave alike: more would be a guess."""
 
 MOST_MISTAKES = 4
-"""So many mistakes are told of one exercise."""
+"""So many mistakes of one exercise are printed."""
 
 EITHER = " Or: "
 """Between the sentences of two mistakes that behave alike."""

@@ -29,6 +29,7 @@ from grader.model import (
     Verdict,
 )
 from grader.model.messages import Setup
+from grader.model.report import PASSES_HERE
 from grader.model.score import hold_back, is_void, score
 
 VOID = "this check is void: everybody gets its points"
@@ -134,7 +135,7 @@ class Outcomes:
     """What one exercise of one submission came to, as it is saved: without points, which come from the course.
 
     Attributes:
-        state: not_started, started or done.
+        state: not_started, started, shown_pass or done.
         checks: those that ran, in order.
         outcomes: one for each of these checks.
         output: what the student printed.
@@ -193,7 +194,8 @@ def graded_from(
     verdicts = {row.verdict for row in rows}
     # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
     all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
-    state = "done" if all_passed else "started"
+    full = PASSES_HERE if exercise.withheld.checks else "done"
+    state = full if all_passed else "started"
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
 
 

@@ -166,13 +166,17 @@ class Mistake:
         return f"In {names}: " if names else f"{rule.capitalize()}: " if rule else ""
 
 
+PASSES_HERE = "shown_pass"
+"""The state of an exercise whose shown checks pass, while hidden checks that are not here decide the rest."""
+
+
 @dataclass(frozen=True)
 class GradedExercise:
     """One exercise of one submission, graded.
 
     Attributes:
         exercise: the exercise.
-        state: not_started, started or done.
+        state: not_started, started, shown_pass or done.
         checks: in the order in which they ran.
         score: of all checks, the withheld ones among them as undecided.
         withheld_points: hundredths of a point that withheld checks decide.
@@ -214,6 +218,11 @@ class GradedExercise:
         """The same of an untouched starter, which earns exactly 0, even if its given code passes a check."""
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)
+
+    @property
+    def passes(self) -> bool:
+        """Whether all checks passed that can run here."""
+        return self.state in ("done", PASSES_HERE)
 
     @property
     def held_back(self) -> int:

@@ -220,3 +220,5 @@ def next_lines(report: Report) -> Iterator[str]:
         yield f"The checks that ran passed. To run all checks:  grade {left_out[0]}"
     elif all(graded.state == "done" for graded in report.exercises):
         yield "All checks that can run here passed."
+    elif withheld := sum(graded.withheld_points for graded in report.exercises):
+        yield f"Shown checks pass, {points_text(withheld)} points at hand-in: read each rule again."

@@ -267,7 +267,7 @@ class Standing:
         hints: how many were shown.
     """
 
-    state: Annotated[str, Field(pattern="^(not_started|started|done)$")] = "not_started"
+    state: Annotated[str, Field(pattern="^(not_started|started|shown_pass|done)$")] = "not_started"
     earned: FiniteFloat = 0.0
     solved: bool = False
     tries: NonNegativeInt = 0
@@ -316,9 +316,8 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
         # Only some checks ran: that is a try, but it does not show the state of the exercise.
         return replace(before, tries=tries)
     done = graded.state == "done"
-    return Standing(
-        graded.state, in_points(graded.score.earned), before.solved or done, 0 if done else tries, before.hints
-    )
+    earned = in_points(graded.score.earned)
+    return Standing(graded.state, earned, before.solved or done, 0 if graded.passes else tries, before.hints)
 
 
 def read_progress(course: Course) -> Progress:

@@ -23,6 +23,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Report
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
+from grader.model.report import PASSES_HERE
 from grader.model.score import counted, in_points, points_text
 from grader.report.pictures import lines_of
 from grader.report.safe import filled, for_terminal, prose, two_sides
@@ -55,7 +56,7 @@ class Row:
     Attributes:
         exercise: the exercise.
         standing: what is saved of it.
-        state: not_started, started, done, or known: not started, and the last one of its module is done.
+        state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
         earned: hundredths of a point, of the last run.
         fast: whether it is on the fast track: the last one of its module.
     """
@@ -65,6 +66,11 @@ class Row:
     state: str = "not_started"
     earned: int = 0
     fast: bool = False
+
+    @property
+    def possible(self) -> int:
+        """Hundredths of a point that the checks of this copy give: the scale of `grade`."""
+        return self.exercise.points - self.exercise.withheld.points
 
     @property
     def is_open(self) -> bool:
@@ -190,16 +196,23 @@ def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]
             yield from (click.style(line, bold=True) for line in two_sides(module.title, "", width))
             for row in mine:
                 yield from _list_row(row, width)
-    earned, possible = sum(row.earned for row in rows), sum(row.exercise.points for row in rows)
+    earned, possible = sum(row.earned for row in rows), sum(row.possible for row in rows)
     done = sum(row.state == "done" for row in rows)
-    yield f"{done} of {len(rows)} done, {points_text(earned)} / {points_text(possible)} points"
+    withheld = sum(row.exercise.withheld.points for row in rows)
+    total = f"{points_text(earned)} / {points_text(possible)} points"
+    if withheld:
+        passing = sum(row.state == PASSES_HERE for row in rows)
+        counts = f"shown checks pass in {passing} of {len(rows)}, {total}, {points_text(withheld)} more at hand-in"
+        yield from prose(f"{done} done, {counts}" if done else counts.capitalize(), width)
+    else:
+        yield f"{done} of {len(rows)} done, {total}"
     if any(row.fast for row in rows):
         yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
 
 
 def _list_row(row: Row, width: int) -> list[str]:
     exercise, state = row.exercise, row.state.replace("_", " ")
-    points = f"{points_text(row.earned)} / {points_text(exercise.points)}"
+    points = f"{points_text(row.earned)} / {points_text(row.possible)}"
     left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
     if width < _NARROW:
         return [*two_sides(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
@@ -397,8 +410,9 @@ def advice(course: Course, report: Report, progress: Progress, *, saved: bool = 
         standing = progress.of(exercise.id)
         if standing.tries >= _TRIES and standing.hints < len(exercise.hints):
             yield f"Stuck? Here is the {_WORDS[standing.hints]} of three hints:  grade hint {exercise.id}"
-    elif len(report.exercises) == 1 and report.exercises[0].state == "done":
-        yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
+    elif len(report.exercises) == 1 and report.exercises[0].passes:
+        if report.exercises[0].state == "done":  # who is not done yet needs no game
+            yield from _after_full_marks(report.exercises[0].exercise, saved=saved)
         following = next_row(course, progress=progress)
         if following is None:
             yield from ending(course, rows_of(course, progress))
@@ -432,10 +446,14 @@ def _golf_line(count: int, par: int) -> str:
 
 def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
     """What a student reads after the last exercise."""
-    done = [row for row in rows if row.state == "done"]
+    done = [row for row in rows if row.state in ("done", PASSES_HERE)]
     known = len(rows) - len(done)
-    earned = sum(row.earned for row in done)
+    earned, withheld = sum(row.earned for row in done), sum(row.exercise.withheld.points for row in done)
     yield ""
+    if withheld:
+        yield f"The shown checks of {counted(len(done), 'exercise')} pass: {points_text(earned)} points."
+        yield f"Hidden checks decide {points_text(withheld)} more at hand-in. To hand in:  grade pack"
+        return
     yield f"You have finished {course.title}: {counted(len(done), 'exercise')}, {points_text(earned)} points."
     taught = read_topics(course)
     ids = dict.fromkeys(id for row in done for id in row.exercise.topics if id in taught)

@@ -116,7 +116,7 @@ def test_stop_at_the_first_that_loses_points(type_grade: WarmGrade, home: Path) 
         (["show", "01"], "01 is a module; name one of its exercises: double, total"),
         (["show", "dubble"], "did you mean double?"),
         (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),
-        (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'done', 'known'"),
+        (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'shown-pass', 'done', 'known'"),
         (["list", "--topic", "T9"], "this course has no topic 'T9'"),
         (["reset", "total", "more"], "unexpected extra argument"),
         (["update"], "has a course of its own, and was not made by  grade start"),

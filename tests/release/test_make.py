@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import zipfile
@@ -90,7 +91,17 @@ def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: P
     solved = type_grade("double", cwd=copy)
     assert (solved.returncode, "5 / 5 points, 5 more at hand-in" in solved.stdout) == (0, True)
     assert "2 hidden checks will decide 5 more points at hand-in." in solved.stdout
-    assert "reference" not in solved.stdout
+    # That is another state than done: there is no game and no applause, and both commands use one scale.
+    lines = solved.stdout.splitlines()
+    assert lines[-5].split() == ["01-1", "Double", "it", "shown", "pass", "5", "/", "5"]
+    assert lines[-2:] == [
+        "Shown checks pass, 5 points at hand-in: read each rule again.",
+        "Next: 01-2 Sum without a loop:  grade next",
+    ]
+    listed = type_grade("list", cwd=copy).stdout
+    assert re.search(r"Double it +shown pass +5 / 5", listed)
+    assert "Shown checks pass in 1 of 2, 5 / 6.3 points, 8.7 more at hand-in\n" in listed
+    assert "Double it" in type_grade("list", "--state", "shown-pass", cwd=copy).stdout
     ran = type_grade("--json", "-", cwd=copy)
     report = json.loads(ran.stdout)
     assert report["score"] == {"earned": 6.3, "possible": 15.0, "undecided": 8.7}

@@ -70,7 +70,7 @@ def play(
         if planted is not None:
             yield from _look_for(own, planted, give_up=give_up)
             return
-        if own.graded().exercises[0].state != "done":
+        if not own.graded().exercises[0].passes:
             raise CourseError(f"{exercise.id} does not have full marks yet; first find the faults that it has")
         fault = choose(own, random.Random(seed))  # noqa: S311  a game
     planted = plant(course, exercise, fault)
@@ -84,7 +84,7 @@ def play(
 def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
     """Whether the fault was found."""
     exercise, report = own.exercise, own.graded()
-    solved = report.exercises[0].state == "done"
+    solved = report.exercises[0].passes
     if not solved and not give_up:
         rows = report.exercises[0].checks
         failing = sum(row.outcome.verdict.decided and row.outcome.verdict is not Verdict.PASSED for row in rows)
