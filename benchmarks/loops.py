@@ -1,9 +1,9 @@
-"""Which loops `no_loop` finds, and from which size on: for each way to write one, beside the reference.
+"""Which loops `assert_no_loop` finds, and from which size on: for each way to write one, beside the reference.
 
-Each form computes the sum of the squares of a vector's elements, as `x.square().sum()` does. `no_loop` has two kinds of
-evidence: PyTorch's operators and the lines of the answer's own file are counted, and the CPU time of a call is measured
-and compared with the reference's. Here each is asked by itself, so the second column is what remains if an answer
-forges its counts.
+Each form computes the sum of the squares of a vector's elements, as `x.square().sum()` does. `assert_no_loop` has two
+kinds of evidence: PyTorch's operators and the lines of the answer's own file are counted, and the CPU time of a call is
+measured and compared with the reference's. Here each is asked by itself, so the second column is what remains if an
+answer forges its counts.
 
     python benchmarks/loops.py [--rounds 3]
 
@@ -23,7 +23,7 @@ from typing import Any
 import click
 import torch
 
-from grader.check.costs import no_loop, spends_no_time_on_loops
+from grader.check.costs import assert_no_loop, assert_no_slow_loop
 from grader.connection.connection import Connection, Proxy, connection_of, named
 from grader.connection.starting import ForkStarter
 from grader.model import Limits
@@ -79,12 +79,12 @@ def is_found(starter: ForkStarter, body: str, judge: Callable[[Proxy, Proxy], An
 
 def by_count(size: int) -> Callable[[Proxy, Proxy], Any]:
     """Judge by operators and lines, without a reference."""
-    return lambda mine, other: no_loop(mine, (torch.rand(10),), (torch.rand(size),))
+    return lambda mine, other: assert_no_loop(mine, (torch.rand(10),), (torch.rand(size),))
 
 
 def by_time(size: int) -> Callable[[Proxy, Proxy], Any]:
     """Judge by CPU time."""
-    return lambda mine, other: spends_no_time_on_loops(mine, other, (torch.rand(10),), (torch.rand(size),))
+    return lambda mine, other: assert_no_slow_loop(mine, other, (torch.rand(10),), (torch.rand(size),))
 
 
 def found_from(starter: ForkStarter, body: str, judge: Callable[[int], Callable[..., Any]], rounds: int) -> str:

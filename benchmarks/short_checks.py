@@ -119,12 +119,12 @@ def make_course(folder: Path) -> None:
         )
         checks = "".join(
             f'\n\n@check("C1", share=1)\ndef check_{place}(student):\n    """Case {place}"""\n'
-            f"    same(student.{call}, {expected})\n"
+            f"    assert_close(student.{call}, {expected})\n"
             for place, (call, expected) in enumerate(task.checks)
         )
         _write(
             folder / "solutions" / where / f"check_{task.name}.py",
-            f"import torch\n\nfrom grader.check import check, same\n{checks}",
+            f"import torch\n\nfrom grader.check import assert_close, check\n{checks}",
         )
 
 

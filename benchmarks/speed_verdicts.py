@@ -1,8 +1,9 @@
 """How often a speed verdict is wrong, on a machine that others use too: a table of verdicts by true ratio and load.
 
 A pretend student's function does the same work as a pretend reference, a known number of times more or less often, so
-that the true ratio is known. The limit is 2. Each verdict is taken as a check takes it, by `as_fast_as`, with forked
-workers. Four kinds of work take turns: long vectors, short operations with a mask, single elements, small products.
+that the true ratio is known. The limit is 2. Each verdict is taken as a check takes it, by `assert_cpu_time_ratio`,
+with forked workers. Four kinds of work take turns: long vectors, short operations with a mask, single elements, small
+products.
 
 idle      nothing else runs that we start
 one core  one process spins
@@ -218,11 +219,11 @@ def verdict(mine: Any, reference: Any, limit: float, size: int) -> dict[str, Any
 def attempt(mine: Any, reference: Any, limit: float, size: int) -> str:
     import torch
 
-    from grader.check.ratios import as_fast_as
+    from grader.check.ratios import assert_cpu_time_ratio
     from grader.model.endings import CheckFailed, Inconclusive
 
     try:
-        as_fast_as(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, at_most=limit)
+        assert_cpu_time_ratio(mine, reference, lambda n: (torch.randn(max(n, 4096)),), size=size, at_most=limit)
     except CheckFailed:
         return "failed"
     except Inconclusive:

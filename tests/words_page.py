@@ -1,4 +1,7 @@
-"""docs/check-words.md, made of the docstrings of `grader.check`: every word for checks, with what it takes."""
+"""docs/check-words.md, made of the docstrings of `grader.check`: every word for checks, with what it takes.
+
+The names that words had before are those of `grader.check.renamed`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import grader.check
+from grader.check.renamed import NEW_NAMES
 
 WIDTH = 120
+_RENAMED = """A course that was written before may have these names. Nothing is imported by them, and `grade verify`
+says which name a word has now."""
 _SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields):$", re.MULTILINE)
 _ROW = re.compile(r"^ {4}(?=[\w*])", re.MULTILINE)
 
@@ -19,7 +25,8 @@ _ROW = re.compile(r"^ {4}(?=[\w*])", re.MULTILINE)
 def page() -> str:
     """The whole page."""
     head = "Every word that check files import from `grader.check`, with what it takes: by `python tests/test_docs.py "
-    head += "--write` from the docstrings. [Writing exercises](writing-exercises.md) shows all of them in use."
+    head += "--write` from the docstrings. A word that begins with `assert_` fails the check, and so does `raises`. "
+    head += "Every other word returns a value. [Writing exercises](writing-exercises.md) shows all of them in use."
     lines = ["# Words for checks", "", *_filled(head), ""]
     for title, modules in _rooms():
         words = [(name, getattr(grader.check, name)) for name in grader.check.__all__]
@@ -28,6 +35,8 @@ def page() -> str:
             lines += [f"## {title[0].upper()}{title[1:]}", ""]
             for name, word in mine:
                 lines += [*_word(name, word), ""]
+    lines += ["## Names of before", "", *_filled(_RENAMED), "", "| before | now |", "|---|---|"]
+    lines += [f"| `{old}` | `{new}` |" for old, new in NEW_NAMES.items()]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -9,76 +9,174 @@ calls       what a call raises, prints and warns of, its gradients, a call under
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
 ratios      CPU time and memory against another solution
 show        values as text and as pictures, for messages
+renamed     words that had another name before
 
-Each raises `endings.CheckFailed`, whose text teaches. Student code is called through `grader.connection`.
+A word that begins with `assert_` fails the check, as `raises` does, by `endings.CheckFailed`, whose text teaches. Every
+other word returns a value. Student code is called through `grader.connection`.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
 from grader.check.calls import (
+    Captured,
     Evaluated,
-    Heard,
     Trained,
-    accepts,
-    answers,
+    assert_does_not_raise,
+    assert_gradcheck,
+    assert_keeps_graph,
+    assert_no_warnings,
+    assert_parameters_get_gradients,
+    assert_returns_bool,
+    call_seeded,
+    call_with_poisoned_memory,
     calling,
+    capture,
     evaluation,
-    gradcheck,
     gradients,
-    heard,
-    keeps_graph,
-    learns,
-    no_warning,
-    poisoned,
     raises,
-    seeded,
     training_step,
 )
-from grader.check.costs import count, count_ops, no_loop, no_new_storage, on_ranks, stays_in_torch, uses_at_most
-from grader.check.declare import Rng, check, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
+from grader.check.costs import (
+    assert_costs_at_most,
+    assert_no_loop,
+    assert_no_new_storage,
+    assert_stays_in_torch,
+    count_costs,
+    count_ops,
+    run_on_ranks,
+)
+from grader.check.declare import (
+    Rng,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_preserves_dtype,
+    check,
+    edge_cases,
+)
 from grader.check.properties import (
+    assert_array,
+    assert_device,
+    assert_dtype,
+    assert_isinstance,
+    assert_memory_layout,
+    assert_parameters,
+    assert_shape,
+    assert_tensor,
+    assert_true,
     facts,
-    has_parameters,
-    is_array,
-    is_instance,
-    is_tensor,
     kind,
-    on_device,
-    require,
-    same_dtype,
-    same_layout,
-    same_shape,
-    same_weights,
+    load_weights,
     type_name,
 )
-from grader.check.ratios import as_fast_as, as_lean_as
-from grader.check.rules import does_not_call, imports_no, runs_without, uses_only
-from grader.check.text import reads_openly
+from grader.check.ratios import assert_cpu_time_ratio, assert_peak_memory_ratio
+from grader.check.renamed import NEW_NAMES
+from grader.check.rules import assert_does_not_import, assert_does_not_use, assert_runs_without, assert_uses_only
+from grader.check.text import assert_no_hidden_code
 from grader.check.values import (
-    agrees,
-    as_elsewhere,
-    changed,
-    in_place,
-    is_view_of,
-    number,
-    plain,
-    same,
-    same_values,
-    shares,
+    after_call,
+    allclose,
+    as_number,
+    as_tuples,
+    assert_close,
+    assert_in_place,
+    assert_shares_memory,
+    assert_shares_no_memory,
+    assert_unchanged,
+    assert_values,
+    assert_values_unless_wrong_elsewhere,
+    assert_view,
+    assert_writes_show,
     shares_memory,
-    shares_nothing,
-    unchanged,
-    writes_show,
 )
 from grader.connection.student import source
 from grader.model.endings import CannotJudge, CheckFailed
 from grader.wire.decode import copies
 
-__all__ = ["CannotJudge", "CheckFailed", "Evaluated", "Heard", "Rng", "Trained", "accepts", "agrees", "answers"]
-__all__ += ["as_elsewhere", "as_fast_as", "as_lean_as", "calling", "changed", "check", "copies", "count", "count_ops"]
-__all__ += ["does_not_call", "edge_cases", "evaluation", "facts", "gradcheck", "gradients", "has_parameters"]
-__all__ += ["heard", "imports_no", "in_place", "is_array", "is_instance", "is_tensor", "is_view_of"]
-__all__ += ["keeps_arguments", "keeps_dtypes", "keeps_graph", "kind", "learns", "lets_gradients_through"]
-__all__ += ["no_loop", "no_new_storage", "no_warning", "number", "on_device", "on_ranks", "plain"]
-__all__ += ["poisoned", "raises", "reads_openly", "require", "runs_without", "same", "same_dtype", "same_layout"]
-__all__ += ["same_shape"]
-__all__ += ["same_values", "same_weights", "seeded", "shares", "shares_memory", "shares_nothing", "source"]
-__all__ += ["stays_in_torch", "training_step", "type_name", "unchanged", "uses_at_most", "uses_only", "writes_show"]
+__all__ = [
+    "CannotJudge",
+    "Captured",
+    "CheckFailed",
+    "Evaluated",
+    "Rng",
+    "Trained",
+    "after_call",
+    "allclose",
+    "as_number",
+    "as_tuples",
+    "assert_array",
+    "assert_close",
+    "assert_costs_at_most",
+    "assert_cpu_time_ratio",
+    "assert_device",
+    "assert_differentiable",
+    "assert_does_not_import",
+    "assert_does_not_mutate",
+    "assert_does_not_raise",
+    "assert_does_not_use",
+    "assert_dtype",
+    "assert_gradcheck",
+    "assert_in_place",
+    "assert_isinstance",
+    "assert_keeps_graph",
+    "assert_memory_layout",
+    "assert_no_hidden_code",
+    "assert_no_loop",
+    "assert_no_new_storage",
+    "assert_no_warnings",
+    "assert_parameters",
+    "assert_parameters_get_gradients",
+    "assert_peak_memory_ratio",
+    "assert_preserves_dtype",
+    "assert_returns_bool",
+    "assert_runs_without",
+    "assert_shape",
+    "assert_shares_memory",
+    "assert_shares_no_memory",
+    "assert_stays_in_torch",
+    "assert_tensor",
+    "assert_true",
+    "assert_unchanged",
+    "assert_uses_only",
+    "assert_values",
+    "assert_values_unless_wrong_elsewhere",
+    "assert_view",
+    "assert_writes_show",
+    "call_seeded",
+    "call_with_poisoned_memory",
+    "calling",
+    "capture",
+    "check",
+    "copies",
+    "count_costs",
+    "count_ops",
+    "edge_cases",
+    "evaluation",
+    "facts",
+    "gradients",
+    "kind",
+    "load_weights",
+    "raises",
+    "run_on_ranks",
+    "shares_memory",
+    "source",
+    "training_step",
+    "type_name",
+]
+
+# Type checkers must not see this: they would take every name for one that exists.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        """Say what a word is named now.
+
+        Args:
+            name: what is imported and not defined.
+
+        Raises:
+            ImportError: the word has another name.
+            AttributeError: there never was such a word.
+        """
+        if name in NEW_NAMES:
+            # An AttributeError would become "cannot import name", without this text.
+            raise ImportError(f"`{name}` is named `{NEW_NAMES[name]}` now; docs/check-words.md has all new names")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from grader.check import show
-from grader.check.properties import is_instance, is_tensor, require
+from grader.check.properties import assert_isinstance, assert_tensor, assert_true
 from grader.check.text import text_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import another_expected, raised_by_student
@@ -49,7 +49,7 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
     raise CheckFailed(public, f"{public}\nthe call  {call}\nreturned  {show.show(actual)}")
 
 
-def accepts(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
+def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
     """The call does not raise this error. Gives its result.
 
     Args:
@@ -71,7 +71,7 @@ def accepts(function: Proxy, *args: Any, error: type[Exception] = ValueError, ca
         raise CheckFailed(public, f"{public}\nthe call  {call}\nraised    {mine.type}: {mine.text}") from None
 
 
-def answers(function: Proxy, *args: Any, expected: bool, case: str) -> None:
+def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) -> None:
     """The call returns this truth value, as a bool.
 
     Args:
@@ -84,7 +84,9 @@ def answers(function: Proxy, *args: Any, expected: bool, case: str) -> None:
     if not isinstance(actual, (bool, np.bool_)):
         public = say("`{}` returned {}; expected True or False", function, show.kind(actual, public=True))
         raise CheckFailed(public, f"`{word_of(function)}` returned {show.kind(actual)}; expected True or False", "kind")
-    require(bool(actual) == expected, say("`{}` returned {} {}; expected {}", function, bool(actual), case, expected))
+    assert_true(
+        bool(actual) == expected, say("`{}` returned {} {}; expected {}", function, bool(actual), case, expected)
+    )
 
 
 @contextmanager
@@ -104,7 +106,7 @@ def _text(function: Proxy, args: tuple[Any, ...]) -> str:
 _SILENCERS = ("catch_warnings", "simplefilter", "filterwarnings", "showwarning")
 
 
-class Heard(NamedTuple):
+class Captured(NamedTuple):
     """What a call returned, printed and warned of.
 
     Attributes:
@@ -152,39 +154,39 @@ class Evaluated(NamedTuple):
     unchanged: bool
 
 
-def seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
+def call_seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
     """The result of a call after seeding the generators of PyTorch, NumPy and Python that student code draws from."""
-    return own_probe(function, "seeded", [seed, list(args), kwargs], args, kwargs)
+    return own_probe(function, "call_seeded", [seed, list(args), kwargs], args, kwargs)
 
 
-def poisoned(function: Proxy, *args: Any, **kwargs: Any) -> Any:
+def call_with_poisoned_memory(function: Proxy, *args: Any, **kwargs: Any) -> Any:
     """The result of a call in which uninitialized memory holds NaN, or the largest integer; compare it."""
-    return own_probe(function, "poisoned", [list(args), kwargs], args, kwargs)
+    return own_probe(function, "call_with_poisoned_memory", [list(args), kwargs], args, kwargs)
 
 
-def heard(function: Proxy, *args: Any, **kwargs: Any) -> Heard:
+def capture(function: Proxy, *args: Any, **kwargs: Any) -> Captured:
     """What a call returns, prints and warns of."""
     return _heard(function, args, kwargs)[0]
 
 
-def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Heard, bool]:
+def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Captured, bool]:
     # A worker may answer anything; an answer of another form fails.
-    match own_probe(function, "heard", [list(args), kwargs], args, kwargs):
+    match own_probe(function, "capture", [list(args), kwargs], args, kwargs):
         case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
             if all(isinstance(row, list) and len(row) == 2 for row in rows):
-                return Heard(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
+                return Captured(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
     raise CheckFailed(say("the prints and warnings of `{}` could not be read", function))
 
 
-def no_warning(function: Proxy, *args: Any, **kwargs: Any) -> Any:
+def assert_no_warnings(function: Proxy, *args: Any, **kwargs: Any) -> Any:
     """The call causes no warning, and silences none. Gives its result."""
     call, still_show = _heard(function, args, kwargs)
     report(function, "warnings", len(call.warnings))
     text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
     public = say("`{}` causes a warning", function)
-    require(not call.warnings, public, f"{public}\n{text}")
+    assert_true(not call.warnings, public, f"{public}\n{text}")
     silences = text_of(connection_of(function)).uses(_SILENCERS)
-    require(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
+    assert_true(still_show and not silences, say("`{}` silences warnings; fix their cause", function))
     return call.result
 
 
@@ -282,12 +284,12 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
     # A worker may answer anything; the list must be one and have a place for each argument.
     match answer:
         case [result, list() as grads] if len(grads) == len(args):
-            is_tensor(result, _of(function))
+            assert_tensor(result, _of(function))
             return grads
     raise CheckFailed(say("the gradients of `{}` could not be read", function))
 
 
-def keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
+def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
     """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy.
 
     Args:
@@ -300,31 +302,31 @@ def keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> Non
     # Without a floating-point argument there is no gradient to lose.
     needed = any(isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point for arg in args)
     grads = gradients(function, *args)
-    require(not needed or any(grad is not None for grad in grads), say("{}{}", _of(function), _LOST))
+    assert_true(not needed or any(grad is not None for grad in grads), say("{}{}", _of(function), _LOST))
     if degree is None:
         return
     result = function(*copies(*args))
-    is_tensor(result)
+    assert_tensor(result)
     products = [(grad.double() * arg.double()).sum() for grad, arg in zip(grads, args, strict=True) if grad is not None]
     expected, product = degree * float(result.detach().double().sum()), float(sum(products))
     public = say("the gradient does not match the result: autograd did not record a part of the computation")
     numbers = f"expected gradient . x to be {degree:g} times the result ({expected:g}), got {product:g}"
     fits = math.isclose(expected, product, rel_tol=_EXACT, abs_tol=_EXACT)
-    require(fits, public, f"{public}\n{numbers}")
+    assert_true(fits, public, f"{public}\n{numbers}")
 
 
-def gradcheck(function: Proxy, *args: Any) -> None:
+def assert_gradcheck(function: Proxy, *args: Any) -> None:
     """The gradients agree with finite differences, in float64."""
     difference = own_probe(function, "gradcheck", args, args, {})
     public = say("the gradient of `{}` is wrong", function)
-    require(difference == "", public, f"{public}\n{show.show(difference)}")
+    assert_true(difference == "", public, f"{public}\n{show.show(difference)}")
 
 
 def _of(function: Proxy) -> Public:
     return say("the result of `{}`", function)
 
 
-def learns(module: Any, *args: Any, what: str = "the module") -> None:
+def assert_parameters_get_gradients(module: Any, *args: Any, what: str = "the module") -> None:
     """Every trainable parameter gets a gradient that is not all zeros, from the squares of the result.
 
     Args:
@@ -332,12 +334,12 @@ def learns(module: Any, *args: Any, what: str = "the module") -> None:
         args: what it is called with; best random numbers of several sizes.
         what: its name in messages.
     """
-    is_instance(module, torch.nn.Module, what)
+    assert_isinstance(module, torch.nn.Module, what)
     match own_probe(module, "idle_parameters", [list(args)], args, {}):
         case [int(count), bool(has_gradient), list() as idle] if all(isinstance(name, str) for name in idle):
-            require(count, say("{} has no trainable parameter", what))
-            require(has_gradient, say("the result of {} has no gradient", what))
+            assert_true(count, say("{} has no trainable parameter", what))
+            assert_true(has_gradient, say("the result of {} has no gradient", what))
             public = say("a parameter of {} gets no gradient", what)
-            require(not idle, public, f"{public}: {', '.join(idle)}")
+            assert_true(not idle, public, f"{public}: {', '.join(idle)}")
             return
     raise CheckFailed(say("the gradients of {} could not be read", what))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.check import show
-from grader.check.calls import keeps_graph, report
-from grader.check.properties import require
-from grader.check.text import reads_openly
-from grader.check.values import agrees
+from grader.check.calls import assert_keeps_graph, report
+from grader.check.properties import assert_true
+from grader.check.text import assert_no_hidden_code
+from grader.check.values import allclose
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
 from grader.model.endings import CannotRun, CheckFailed, Limit, Public, say
@@ -80,17 +80,17 @@ class Counts:
         return value.total() if isinstance(value, Counter) else int(value)
 
 
-def count(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
-    """Everything that one call costs. `uses_at_most` says most of what checks need, and reports it.
+def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
+    """Everything that one call costs. `assert_costs_at_most` says most of what checks need, and reports it.
 
     Args:
         function: a function of the student's.
         *args: its arguments.
-        allow: see `reads_openly`.
+        allow: see `assert_no_hidden_code`.
         **kwargs: its arguments by name.
     """
-    reads_openly(function, allow)
-    match own_probe(function, "count", [list(args), kwargs], args, kwargs):
+    assert_no_hidden_code(function, allow)
+    match own_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
         case [result, dict() as reply]:
             counts = _read(reply, result)
             if counts is not None:
@@ -154,11 +154,11 @@ def same_of_reference(function: Proxy) -> Proxy | None:
     return named(reference, child[2])
 
 
-def spends_no_time_on_loops(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
+def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
     """A large call takes no more CPU time than one without a loop, as seen from outside and beside the reference.
 
     From 10,000 elements on this finds a loop that runs operators for each of the elements. It does not find one over
-    plain numbers, such as those of `tolist`: `stays_in_torch` is about these.
+    plain numbers, such as those of `tolist`: `assert_stays_in_torch` is about these.
 
     Args:
         function: a function of the student's, by name.
@@ -169,11 +169,11 @@ def spends_no_time_on_loops(function: Proxy, reference: Proxy, small: tuple[Any,
     Raises:
         CheckFailed: it takes far more, or its result is wrong.
     """
-    is_right = agrees(_called(function, small)[0], _called(reference, small)[0], **_CLOSE)
+    is_right = allclose(_called(function, small)[0], _called(reference, small)[0], **_CLOSE)
     actual, took_s = _called(function, large)
     right, limit_s = _called(reference, large)
     # Otherwise an answer could skip the work where it is large. One that is wrong for small arguments loses elsewhere.
-    if is_right and not agrees(actual, right, **_CLOSE):
+    if is_right and not allclose(actual, right, **_CLOSE):
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
     if took_s is None or limit_s is None or took_s <= _TIMES_CPU * limit_s + _SPARE_S:
         return
@@ -235,7 +235,7 @@ _TIMES_OPS, _SPARE_OPS = 20, 100
 """Up to so many times the operations of the reference do not count as a loop: an elimination by hand has 60."""
 
 
-def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
+def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
     """One call costs no more than this.
 
     Args:
@@ -250,7 +250,7 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
     if unknown := set(limits) - set(_LIMITS):
         raise ValueError(f"unknown count {', '.join(sorted(unknown))}; the counts are {', '.join(_LIMITS)}")
     # All counts come from one call, so that they describe the same work.
-    counts = count(function, *args)
+    counts = count_costs(function, *args)
     for name, most in limits.items():
         above, above_none = _LIMITS[name]
         actual = counts.total(name)
@@ -274,7 +274,7 @@ def uses_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Count
 
 def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
     """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
-    counts = count(function, *args, **kwargs)
+    counts = count_costs(function, *args, **kwargs)
     report(function, "ops", counts.ops.total())
     return counts.ops
 
@@ -283,7 +283,7 @@ _SPARE_LINES = 100
 """So many more lines of Python may run for a large input, as in a loop over powers of two or over dimensions."""
 
 
-def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
+def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
     """As many operations for a large input as for a small one, and no more lines of Python: no loop over the elements.
 
     Args:
@@ -296,11 +296,11 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         The operations of the large call. Where there is a reference, operations, lines and CPU time are compared with
         it as well: let one large input have 10,000 elements, so that a loop that runs operators shows however it is
         hidden. A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that
-        run, as the worker counts them; what loops in C, such as `sorted`, does not: `stays_in_torch` is about numbers
-        that leave PyTorch.
+        run, as the worker counts them; what loops in C, such as `sorted`, does not: `assert_stays_in_torch` is about
+        numbers that leave PyTorch.
     """
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
-    at_small, at_large = count(function, *small), count(function, *large)
+    at_small, at_large = count_costs(function, *small), count_costs(function, *large)
     few, ops = at_small.ops.total(), at_large.ops
     many = ops.total()
     report(function, "ops", many)
@@ -310,8 +310,8 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         raise CheckFailed(public, story, "performance")
     reference, same = same_of_reference(function), 0
     if reference is not None:
-        costs = count(reference, *copies(*large))
-        same = max(0, costs.line_count - count(reference, *copies(*small)).line_count)
+        costs = count_costs(reference, *copies(*large))
+        same = max(0, costs.line_count - count_costs(reference, *copies(*small)).line_count)
     grown = at_large.line_count - at_small.line_count
     if grown > same + slack + _SPARE_LINES:
         public = say("`{}` runs more lines of Python for a larger input", function)
@@ -322,8 +322,8 @@ def no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, 
         # Whoever runs useless operations where the input is small has as many for both.
         most = _TIMES_OPS * costs.ops.total() + _SPARE_OPS
         public = say("`{}` runs far more operations than the reference", function)
-        require(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
-        spends_no_time_on_loops(function, reference, small, large)
+        assert_true(many <= most, public, f"{public}\nexpected at most {most:,}, got {many:,}")
+        assert_no_slow_loop(function, reference, small, large)
     return ops
 
 
@@ -337,22 +337,22 @@ def most_frequent(ops: Counter[str]) -> str:
     return ", ".join([*(f"{times} {name}" for name, times in top), *([counted(others, "other")] if others else [])])
 
 
-def no_new_storage(function: Proxy, *args: Any) -> Counts:
+def assert_no_new_storage(function: Proxy, *args: Any) -> Counts:
     """The call makes no new memory: it gives views, or works in place."""
-    return uses_at_most(function, args, bytes=0)
+    return assert_costs_at_most(function, args, bytes=0)
 
 
-def stays_in_torch(function: Proxy, *args: Any) -> None:
+def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
     """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
-    counts = count(function, *args)
+    counts = count_costs(function, *args)
     report(function, "escapes", counts.escapes.total())
     # A hidden check names one way only, the first by alphabet: which ways, and in which order, is the worker's choice.
     first = min(counts.escapes, default="")
     names = " and ".join(f"`{name}`" for name in counts.escapes)
     story = f"`{word_of(function)}` takes numbers out of PyTorch (by {names})"
-    require(not counts.escapes, say("`{}` takes numbers out of PyTorch (by `{}`)", function, first), story)
+    assert_true(not counts.escapes, say("`{}` takes numbers out of PyTorch (by `{}`)", function, first), story)
     # Who hides the name from the hook still loses the gradient.
-    keeps_graph(function, *args)
+    assert_keeps_graph(function, *args)
 
 
 def _limit(name: str, most: int) -> str:
@@ -387,7 +387,7 @@ class Rank:
     changed: bool
 
 
-def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
+def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     """Call a function on as many ranks as there are lists of arguments, at the same time; gives one `Rank` for each.
 
     The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
@@ -404,7 +404,7 @@ def on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
         # Else the student would read about too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
-    answer = own_probe(function, "on_ranks", [args], tuple(args[0]), {}, len(args))
+    answer = own_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]

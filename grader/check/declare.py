@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import pytest
 import torch
 
-from grader.check.calls import gradcheck, gradients
-from grader.check.properties import is_tensor, require, same_dtype
-from grader.check.values import unchanged
+from grader.check.calls import assert_gradcheck, gradients
+from grader.check.properties import assert_dtype, assert_tensor, assert_true
+from grader.check.values import assert_unchanged
 from grader.connection.connection import Proxy, is_proxy
 from grader.connection.student import own_probe
 from grader.model import CATEGORIES, Device
@@ -217,7 +217,7 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
     return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind in only and kind not in without}
 
 
-def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:
+def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:
     """A call leaves its arguments as they are, in numbers, layout, `requires_grad` and `grad`. Gives its result.
 
     The function is called with the arguments, with windows on larger tensors of which nothing else may change either,
@@ -229,20 +229,22 @@ def keeps_arguments(function: Proxy, *args: Any, what: str = "an argument", requ
         what: their name in messages, such as "pred or target".
         requiring: whether tensors may require a gradient; False where the task excludes it.
     """
-    with unchanged(*_sent(args), what=what):
+    with assert_unchanged(*_sent(args), what=what):
         result = function(*args)
-    require(result is not None, say("the result is None (is a `return` missing?)"))
+    assert_true(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
     windows = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
-    with unchanged(*_sent(bases), what=say("what lies around {} in memory, or {} itself,", what, what)):
+    with assert_unchanged(*_sent(bases), what=say("what lies around {} in memory, or {} itself,", what, what)):
         function(*windows)
     if requiring:
         unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
-        require(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))
+        assert_true(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))
     return result
 
 
-def keeps_dtypes(function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FLOATS, what: str = "the result") -> None:
+def assert_preserves_dtype(
+    function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FLOATS, what: str = "the result"
+) -> None:
     """The result has the dtype of the floating-point arguments, for each of several dtypes.
 
     Args:
@@ -254,11 +256,11 @@ def keeps_dtypes(function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FL
     for dtype in dtypes:
         name = say("{} for {}", what, str(dtype).removeprefix("torch."))
         result = function(*(arg.to(dtype) if _floats(arg) else arg for arg in args))
-        is_tensor(result, name)
-        same_dtype(result, dtype, name)
+        assert_tensor(result, name)
+        assert_dtype(result, dtype, name)
 
 
-def lets_gradients_through(function: Proxy, *args: Any, names: Sequence[str] = ()) -> None:
+def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()) -> None:
     """The right gradient reaches each floating-point argument: it agrees with finite differences in float64.
 
     Args:
@@ -268,8 +270,8 @@ def lets_gradients_through(function: Proxy, *args: Any, names: Sequence[str] = (
     """
     grads = gradients(function, *args)
     for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
-        require(not _floats(arg) or grad is not None, say("no gradient reaches {}", name))
-    gradcheck(function, *args)
+        assert_true(not _floats(arg) or grad is not None, say("no gradient reaches {}", name))
+    assert_gradcheck(function, *args)
 
 
 def _floats(arg: Any) -> bool:

@@ -1,8 +1,8 @@
-"""What a value is: its kind, shape, dtype, device and layout; the parameters and buffers of a module; `require`.
+"""What a value is: its kind, shape, dtype, device and layout; the parameters and buffers of a module; `assert_true`.
 
 Each failure has two texts: the public one names the property that does not hold, and may be shown for a hidden check;
 the story adds numbers, for shown checks and for staff. A module stays in the student's worker, and the check gets
-copies of its parameters. To change them, call `same_weights`, or the module's own `load_state_dict`.
+copies of its parameters. To change them, call `load_weights`, or the module's own `load_state_dict`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.model.picture import Picture
 from grader.wire.facts import Facts, facts_of
 
 
-def require(condition: Any, public: str, story: str = "") -> None:
+def assert_true(condition: Any, public: str, story: str = "") -> None:
     """Fail unless a condition holds.
 
     Args:
@@ -51,7 +51,7 @@ def unequal(
     return CheckFailed(public, story, about, picture)
 
 
-def is_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
+def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
     """Fail unless a value is of a kind.
 
     Args:
@@ -65,19 +65,21 @@ def is_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
         raise CheckFailed(public, f"expected {what} to be {expected}, got {show.kind(actual)}", about="kind")
 
 
-def is_tensor(actual: Any, what: str = "the result") -> None:
+def assert_tensor(actual: Any, what: str = "the result") -> None:
     """The value is a tensor."""
-    is_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
+    assert_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
 
 
-def is_array(actual: Any, what: str = "the result") -> None:
+def assert_array(actual: Any, what: str = "the result") -> None:
     """The value is a NumPy array."""
-    is_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
+    assert_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
 
 
-def is_instance(actual: Any, kind: Any, what: str = "the result") -> None:
+def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
     """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; a bool is not an int here."""
-    is_kind(is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what)
+    assert_kind(
+        is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what
+    )
 
 
 def is_of(actual: Any, kind: Any) -> bool:
@@ -90,9 +92,9 @@ def is_of(actual: Any, kind: Any) -> bool:
     return not is_proxy(kind) and isinstance(actual, kind) and not (kind is int and isinstance(actual, bool))
 
 
-def has_shape(actual: Any, what: str) -> None:
+def assert_has_shape(actual: Any, what: str) -> None:
     """The value has a shape and a dtype: it is a tensor, an array or a NumPy number."""
-    is_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
+    assert_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
 
 
 def kind(value: Any) -> str:
@@ -105,9 +107,9 @@ def type_name(value: Any) -> str:
     return kind_of(value) if is_proxy(value) else type(value).__name__
 
 
-def same_shape(actual: Any, expected: Any, what: str = "the result") -> None:
+def assert_shape(actual: Any, expected: Any, what: str = "the result") -> None:
     """The shapes are equal; `expected` is a tensor, an array or a shape."""
-    has_shape(actual, what)
+    assert_has_shape(actual, what)
     wanted = tuple(expected.shape if hasattr(expected, "shape") else expected)
     if show.shape(actual) != wanted:
         raise wrong_shape(show.shape(actual), wanted, what)
@@ -119,9 +121,9 @@ def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -
     return unequal(public, expected, actual, "shape", show.two_shapes(expected, actual))
 
 
-def same_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
+def assert_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
     """The dtypes are equal; `expected` is a tensor, an array or a dtype."""
-    has_shape(actual, what)
+    assert_has_shape(actual, what)
     # By name, as PyTorch and NumPy have types of their own for the same dtype.
     wanted = str(getattr(expected, "dtype", expected)).removeprefix("torch.")
     if show.dtype(actual) != wanted:
@@ -130,13 +132,13 @@ def same_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
         raise CheckFailed(public, story, about="dtype")
 
 
-def on_device(actual: Any, expected: str, what: str = "the result") -> None:
+def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
     """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
     if is_proxy(actual) and is_of(actual, torch.nn.Module):
         for tensor in (*_named(actual, "parameters", what).values(), *_named(actual, "buffers", what).values()):
-            on_device(tensor, expected, say("a parameter or buffer of {}", what))
+            assert_device(tensor, expected, say("a parameter or buffer of {}", what))
         return
-    is_tensor(actual, what)
+    assert_tensor(actual, what)
     device = facts(actual).device
     place = device if device in show.DEVICES else "another device"  # a worker's free text goes into no message
     if expected not in (device, device.split(":")[0]):
@@ -146,11 +148,11 @@ def on_device(actual: Any, expected: str, what: str = "the result") -> None:
         raise CheckFailed(public, about="device")
 
 
-def same_layout(actual: Any, expected: Any, what: str = "the result") -> None:
+def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -> None:
     """Shape, strides and storage offset are equal."""
     if isinstance(expected, torch.Tensor):
-        is_tensor(actual, what)  # the strides of an array are in bytes
-    same_shape(actual, expected, what)
+        assert_tensor(actual, what)  # the strides of an array are in bytes
+    assert_shape(actual, expected, what)
     names = say("strides"), say("storage offset")
     for name, mine, wanted in zip(names, layout_of(actual), layout_of(expected), strict=True):
         if mine != wanted:
@@ -163,7 +165,7 @@ def facts(tensor: torch.Tensor) -> Facts:
 
     A tensor that a check made has its own facts.
     """
-    is_tensor(tensor)
+    assert_tensor(tensor)
     return facts_of(tensor)
 
 
@@ -177,7 +179,7 @@ def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
 Shapes = Mapping[str, Sequence[int]]
 
 
-def has_parameters(
+def assert_parameters(
     module: Any, parameters: Shapes, what: str = "", *, buffers: Shapes | None = None, dtype: Any = None
 ) -> None:
     """The module has parameters of these names and shapes, and no others.
@@ -201,7 +203,7 @@ def has_parameters(
             raise unequal(public, str(dtype).removeprefix("torch."), show.dtype(tensor), "dtype")
 
 
-def same_weights(module: Any, other: Any, what: str = "") -> None:
+def load_weights(module: Any, other: Any, what: str = "") -> Any:
     """Give the module the parameters and buffers of another, the reference's most often; they must have the same names.
 
     Args:
@@ -211,12 +213,13 @@ def same_weights(module: Any, other: Any, what: str = "") -> None:
     """
     theirs = other.state_dict()
     what = what or _name_of(module)
-    is_instance(module, torch.nn.Module, what)
+    assert_isinstance(module, torch.nn.Module, what)
     mine = _tensors(module.state_dict(), say("the parameters and buffers of {}", what))
     shapes = {name: each.shape for name, each in theirs.items()}
     # Names of the other module do not stand in the check file, so a hidden check must not show them.
     _same_shapes(mine, shapes, say("parameter or buffer"), what, named=False)
     module.load_state_dict(theirs)
+    return module
 
 
 def _name_of(module: Any) -> str:
@@ -255,7 +258,7 @@ def _same_shapes(
 
 
 def _named(module: Any, kind: str, what: str) -> dict[str, torch.Tensor]:
-    is_instance(module, torch.nn.Module, what)
+    assert_isinstance(module, torch.nn.Module, what)
     return _tensors(dict(iter(getattr(module, f"named_{kind}")())), say("the parameters or buffers of {}", what))
 
 

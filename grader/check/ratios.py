@@ -17,9 +17,9 @@ from contextlib import closing
 from typing import Any
 
 from grader.check.calls import report
-from grader.check.costs import count
-from grader.check.properties import require
-from grader.check.values import agrees, number, same_values
+from grader.check.costs import count_costs
+from grader.check.properties import assert_true
+from grader.check.values import allclose, as_number, assert_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of
 from grader.connection.measurement import Measurement, NewInputs
 from grader.connection.ratio import Ratio
@@ -31,7 +31,7 @@ from grader.wire.decode import copies
 _REFERENCE = say("the reference")
 
 
-def as_fast_as(
+def assert_cpu_time_ratio(
     function: Proxy,
     other: Proxy,
     inputs: NewInputs,
@@ -54,7 +54,7 @@ def as_fast_as(
         at_most: the largest ratio that passes; far from both the right answers and the wrong ones.
         named: the other's name in messages.
         in_place: whether what became of the arguments is compared as well, for a function that changes them.
-        rtol: relative tolerance for the results, as for `same_values`.
+        rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 
     Raises:
@@ -66,8 +66,8 @@ def as_fast_as(
         # A fast function may be a wrong one. Of one number, kind and shape are for checks of their own.
         what = say("the result of a timed call")
         if math.prod(getattr(theirs, "shape", (0,))) == 1:
-            mine, theirs = number(mine, what), number(theirs)
-        same_values(mine, theirs, what, rtol=rtol, atol=atol)
+            mine, theirs = as_number(mine, what), as_number(theirs)
+        assert_values(mine, theirs, what, rtol=rtol, atol=atol)
 
     connection = connection_of(function)
     connection.refuse(what_of(function))  # endless for small inputs: it is not slow but wrong
@@ -164,7 +164,7 @@ _TINY = 8
 """A size of which checks on values have inputs, too."""
 
 
-def as_lean_as(
+def assert_peak_memory_ratio(
     function: Proxy,
     reference: Proxy,
     inputs: NewInputs,
@@ -182,25 +182,25 @@ def as_lean_as(
         inputs: makes new arguments of a size.
         size: for `inputs`; so large that what must not be made takes 30 MB or more.
         at_most: the largest ratio that passes.
-        rtol: relative tolerance for the results, as for `same_values`.
+        rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 
     Raises:
         CheckFailed: it needs more, by its own count or as seen from outside; or its result is wrong.
     """
     tiny, few = inputs(max(1, min(_TINY, size // 100))), inputs(max(1, size // 10))
-    is_right = agrees(function(*copies(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
-    mine, theirs = count(function, *copies(*few)), count(reference, *copies(*few))
+    is_right = allclose(function(*copies(*tiny)), reference(*tiny), rtol=rtol, atol=atol)
+    mine, theirs = count_costs(function, *copies(*few)), count_costs(reference, *copies(*few))
     report(function, "peak", mine.peak)
     public = say("`{}` needs more than {} times the memory of the reference", function, Limit(f"{at_most:g}"))
     if theirs.peak == 0:
         # A multiple of 0 is 0, so the limit would not help in a message.
         public = say("`{}` makes new memory; the reference makes none", function)
     story = f"{public}\nyour call needs {mine.peak:,} bytes at its peak, the reference needs {theirs.peak:,}"
-    require(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
+    assert_true(mine.peak <= at_most * theirs.peak + _SMALL, public, story)
     result, right = _look_from_outside(function, reference, inputs(size), inputs(max(1, size // 100)), at_most)
     # Otherwise an answer could skip the work where it is large. One that is wrong for tiny arguments loses elsewhere.
-    same = agrees(result, right, rtol=rtol, atol=atol) and agrees(mine.result, theirs.result, rtol=rtol, atol=atol)
+    same = allclose(result, right, rtol=rtol, atol=atol) and allclose(mine.result, theirs.result, rtol=rtol, atol=atol)
     if is_right and not same:
         raise CheckFailed(say("the result of `{}` for a large input is wrong", function), about="values")
 

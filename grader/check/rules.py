@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from grader.check.text import Mention, looked_up, reads_openly, text_of, words_of
+from grader.check.text import Mention, assert_no_hidden_code, looked_up, text_of, words_of
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
@@ -40,7 +40,7 @@ _ALIAS = re.compile(r"\s*(?:\w+\([^\n]*\n\s*)?Alias (?:of|for) :\w+:`~?\.?(?:tor
 Rule = str | Callable[..., Any]
 
 
-def uses_only(function: Proxy, *allowed: Rule) -> None:
+def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
     """The function uses nothing of PyTorch's, nor of another package, but what is named.
 
     Always allowed are Python itself with its operators and its standard library, helpers of the student's own that keep
@@ -65,7 +65,7 @@ def uses_only(function: Proxy, *allowed: Rule) -> None:
             raise _failed(function, mention, public, f"uses {used}, which the rule does not allow; allowed: {listed}")
 
 
-def does_not_call(function: Proxy, *left_out: Rule) -> None:
+def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
     """The function uses none of these, nor do its helpers.
 
     Args:
@@ -92,7 +92,7 @@ def does_not_call(function: Proxy, *left_out: Rule) -> None:
             raise _failed(function, mention, public, f"uses {rule}, which the rule forbids{also}")
 
 
-def imports_no(student: Student, *packages: str) -> None:
+def assert_does_not_import(student: Student, *packages: str) -> None:
     """The student's code uses none of these packages, nor contains what could import one unseen.
 
     An import counts where code that runs uses its name: when the file is imported, or in a function that checks call,
@@ -104,10 +104,10 @@ def imports_no(student: Student, *packages: str) -> None:
             text = say("your file imports {}, which the rule forbids", mention.name)
             raise CheckFailed(text, f"{text} (line {mention.line})", from_text=True)
     # Only now: an import in plain sight says more than a word that could hide one.
-    reads_openly(named(connection, ""))
+    assert_no_hidden_code(named(connection, ""))
 
 
-def runs_without(function: Proxy | Student, *args: Any) -> None:
+def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
     """The function does without the packages that `without` in exercise.yaml takes away.
 
     There they cannot be imported, so that a function that needs one raises an error. What else it raises, and what it
@@ -144,7 +144,7 @@ def runs_without(function: Proxy | Student, *args: Any) -> None:
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
     """What a function uses, by the names of rules; "" where a name says nothing."""
-    reads_openly(function)
+    assert_no_hidden_code(function)
     text = text_of(connection_of(function))
     child = place_of(function).child
     for mention in text.mentions(str(child[2]) if child[0] == "name" else ""):

@@ -501,7 +501,7 @@ class Text:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
 
-def reads_openly(function: Proxy, allow: Collection[str] = ()) -> None:
+def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
     """The submission's text contains nothing that could hide what its code does.
 
     Args:

@@ -18,16 +18,16 @@ from torch import Tensor
 
 from grader.check import show
 from grader.check.properties import (
+    assert_device,
+    assert_dtype,
+    assert_has_shape,
+    assert_isinstance,
+    assert_kind,
+    assert_shape,
+    assert_tensor,
+    assert_true,
     facts,
-    has_shape,
-    is_instance,
-    is_kind,
-    is_tensor,
     layout_of,
-    on_device,
-    require,
-    same_dtype,
-    same_shape,
     unequal,
     wrong_shape,
 )
@@ -48,7 +48,7 @@ _TOLERANCES = {
 """Relative and absolute tolerance by dtype, those of `torch.testing.assert_close`."""
 
 
-def same_values(
+def assert_values(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
     """The values are equal, within the tolerance of the expected dtype; the dtypes may differ.
@@ -80,32 +80,32 @@ def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol
         raise unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
 
 
-def same(
+def assert_close(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
     """Kind, shape, dtype, device and values are equal, looked at in this order."""
     if isinstance(expected, (Tensor, np.ndarray)):
         kind = Tensor if isinstance(expected, Tensor) else np.ndarray
-        is_kind(isinstance(actual, kind), actual, show.kind(expected), what)
-        same_shape(actual, expected, what)
-        same_dtype(actual, expected, what)
+        assert_kind(isinstance(actual, kind), actual, show.kind(expected), what)
+        assert_shape(actual, expected, what)
+        assert_dtype(actual, expected, what)
         if isinstance(expected, Tensor):
-            on_device(actual, facts(expected).device, what)
+            assert_device(actual, facts(expected).device, what)
     else:
-        is_instance(actual, type(expected), what)
-    same_values(actual, expected, what, rtol=rtol, atol=atol)
+        assert_isinstance(actual, type(expected), what)
+    assert_values(actual, expected, what, rtol=rtol, atol=atol)
 
 
-def agrees(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Whether `same_values` passes; for what a check examines only where the values are right."""
+def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
+    """Whether `assert_values` passes; for what a check examines only where the values are right."""
     try:
-        same_values(actual, expected, rtol=rtol, atol=atol)
+        assert_values(actual, expected, rtol=rtol, atol=atol)
     except CheckFailed:
         return False
     return True
 
 
-def as_elsewhere(
+def assert_values_unless_wrong_elsewhere(
     actual: Any,
     expected: Any,
     same: Callable[[], Any],
@@ -123,40 +123,40 @@ def as_elsewhere(
         same: gives the student's value for an input with the same right one, to which the rule does not apply.
         other: gives the student's value for an input with another right one: the same value for all keeps no rule.
         what: its name in messages.
-        rtol: relative tolerance, as for `same_values`.
+        rtol: relative tolerance, as for `assert_values`.
         atol: absolute tolerance.
     """
-    if agrees(actual, expected, rtol=rtol, atol=atol):
+    if allclose(actual, expected, rtol=rtol, atol=atol):
         return
     comparable = isinstance(actual, type(expected)) or (_is_numeric(actual) and _is_numeric(expected))
-    wrong_alike = agrees(actual, same(), rtol=rtol, atol=atol) and not agrees(actual, other(), rtol=rtol, atol=atol)
+    wrong_alike = allclose(actual, same(), rtol=rtol, atol=atol) and not allclose(actual, other(), rtol=rtol, atol=atol)
     if not (comparable and wrong_alike):
-        same_values(actual, expected, what, rtol=rtol, atol=atol)
+        assert_values(actual, expected, what, rtol=rtol, atol=atol)
 
 
-def number(value: Any, what: str = "the result") -> Any:
+def as_number(value: Any, what: str = "the result") -> Any:
     """The one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
 
     Raises:
         CheckFailed: it holds no numbers, or not one.
     """
-    is_kind(_is_numeric(value), value, "a number", what)
+    assert_kind(_is_numeric(value), value, "a number", what)
     if (count := math.prod(_shape(value))) != 1:
         public = say("expected {} to hold one number", what)
         raise CheckFailed(public, f"{public}, got {count}")
     return value if isinstance(value, (int, float, complex)) else _as_tensor(value).item()
 
 
-def plain(value: Any) -> Any:
+def as_tuples(value: Any) -> Any:
     """The same with tuples for lists, at every depth: for checks to which either of them is right."""
-    return tuple(plain(item) for item in value) if isinstance(value, (list, tuple)) else value
+    return tuple(as_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
 def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     wanted = expected if isinstance(expected, dict) else dict(enumerate(expected))
     # The plain kind: where a tuple is expected, a named tuple is right, too.
     kind = next(base for base in (list, tuple, dict) if isinstance(expected, base))
-    is_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
+    assert_kind(isinstance(actual, kind), actual, show.with_article(kind.__name__), what)
     simple = not any(isinstance(item, (Tensor, np.ndarray)) for item in wanted.values())
     whole = unequal(say("{} is not the expected value", what), show.show(expected), show.show(actual))
     if isinstance(expected, dict) and (missing := [key for key in expected if key not in actual]):
@@ -167,7 +167,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
         raise CheckFailed(say("{} has the wrong number of items", what), whole.story if simple else counts)
     for key, item in wanted.items():
         try:
-            same_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
+            assert_values(actual[key], item, show.item_of(what, key), rtol=rtol, atol=atol)
         except CheckFailed as failed:
             raise (whole if simple else failed) from None
 
@@ -175,7 +175,7 @@ def _same_items(actual: Any, expected: Any, what: str, rtol: float | None, atol:
 def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, atol: float | None) -> None:
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
-        is_kind(False, actual, "a number" if is_number else show.kind(expected), what)
+        assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large
@@ -297,21 +297,21 @@ def _require(condition: bool, public: str, actual: Any, base: Any, names: tuple[
         raise CheckFailed(public, picture=show.windows({names[1]: base, names[0]: actual}))
 
 
-def shares(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def assert_shares_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value shares memory with another: a view, not a copy."""
-    has_shape(actual, what)
+    assert_has_shape(actual, what)
     public = say("{} is a copy; it must share memory with {}", what, base_name)
     _require(shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
-def shares_nothing(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def assert_shares_no_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has memory of its own."""
-    has_shape(actual, what)
+    assert_has_shape(actual, what)
     public = say("{} shares memory with {}; it must have its own", what, base_name)
     _require(not shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
-def writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
+def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
     """The value has the elements of another in the same memory: a write to either shows at its place in the other.
 
     Args:
@@ -320,9 +320,9 @@ def writes_show(actual: Any, base: Any, what: str = "the result", base_name: str
         what: its name in messages.
         base_name: that of the other.
     """
-    same_shape(actual, base, what)
+    assert_shape(actual, base, what)
     writable = not isinstance(actual, np.ndarray) or actual.flags.writeable
-    require(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
+    assert_true(writable, say("{} is read-only; a write to it must show in {}", what, base_name))
     watch()
     one_memory = shares_memory(actual, base)
     for target, seen, names in ((base, actual, (base_name, what)), (actual, base, (what, base_name))):
@@ -330,22 +330,22 @@ def writes_show(actual: Any, base: Any, what: str = "the result", base_name: str
         for first in (1, 0):
             pattern = ((np.arange(math.prod(base.shape)) + first) % _PATTERN).reshape(base.shape)
             target[...] = torch.from_numpy(pattern) if isinstance(target, torch.Tensor) else pattern
-            shows = agrees(seen, copies(target)[0], rtol=0.0, atol=0.0)
+            shows = allclose(seen, copies(target)[0], rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: {} is a copy", *names, what)
             _require(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))
 
 
-def is_view_of(actual: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
+def assert_view(actual: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
     """The tensor is a window on the base's storage, within its elements."""
-    is_tensor(actual, what)
-    shares(actual, base, what, base_name)
+    assert_tensor(actual, what)
+    assert_shares_memory(actual, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(actual)[0] and _span_of(actual)[1] <= _span_of(base)[1]
     _require(inside, say("{} reaches beyond {} in memory", what, base_name), actual, base, (what, base_name))
 
 
 @contextmanager
-def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
+def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
     """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
     what = say("`{}`", what) if what.isidentifier() else what
     # Copied together, so that values which share memory still do, and shapes and strides stay.
@@ -363,17 +363,17 @@ def unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
         # Written and written back leaves equal numbers. The worker counts writes in place, which is untrusted, so it is
         # the last thing that is compared.
         written = facts(value).version if isinstance(value, torch.Tensor) else 0
-        require(written <= version, say("{} was written to in place, although its numbers are the same now", what))
+        assert_true(written <= version, say("{} was written to in place, although its numbers are the same now", what))
 
 
-def in_place(actual: Any, argument: torch.Tensor, what: str = "the result") -> None:
+def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result") -> None:
     """The very argument came back, changed in place."""
     watch()
-    require(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
-    require(facts(argument).version > 0, say("the argument was not changed in place"))
+    assert_true(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
+    assert_true(facts(argument).version > 0, say("the argument was not changed in place"))
 
 
-def changed(argument: Any) -> Any:
+def after_call(argument: Any) -> Any:
     """An argument as a call left it, for a check that compares what student code made of it."""
     watch()
     return argument

@@ -18,7 +18,7 @@ from grader.model.endings import NoSuchName, NotUsable
 from grader.wire.frames import Unsupported
 from grader.wire.table import parts
 
-_OF_PLAIN_WORKERS = ("heard", "seeded")
+_OF_PLAIN_WORKERS = ("capture", "call_seeded")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

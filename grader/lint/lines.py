@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from grader.lint.scope import CHECK, FIXTURE, Function, Kind, Scope, Source, arguments, parameters, scopes
 
 PROBE = "write a probe: a function of the probe file that does this beside the student's code"
-HEARD = "call `heard(student.f, ...)`, which returns what the call printed and what it warned of"
+HEARD = "call `capture(student.f, ...)`, which returns what the call printed and what it warned of"
 
 
 @dataclass(frozen=True, order=True)
@@ -95,7 +95,7 @@ _SETTINGS = re.compile(
     r"torch\.(set_\w+|use_deterministic_algorithms|(autograd|cuda)\.set_\w+)|numpy\.set(err\w*|_\w+)"
     r"|os\.(chdir|putenv|unsetenv|environ\.(update|setdefault|pop|clear))|sys\.(path\.(insert|append|extend)|set\w+)"
 )
-_SEEDED = "draw inputs from `rng`; for student code that draws, call `seeded(0, student.f, ...)`"
+_SEEDED = "draw inputs from `rng`; for student code that draws, call `call_seeded(0, student.f, ...)`"
 _FIXTURES = {
     **dict.fromkeys(("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "recwarn"), HEARD),
     **dict.fromkeys(("monkeypatch", "mocker"), PROBE),
@@ -150,7 +150,7 @@ _HANDED: dict[Kind | None, tuple[str, str]] = {
     Kind.LOCAL: ("a function or class of the check file", PROBE),
     Kind.MADE: (
         "an object of the check process",
-        "`training_step` and `evaluation` make models, optimizers and loaders beside the student's code, `seeded` "
+        "`training_step` and `evaluation` make models, optimizers and loaders beside the student's code, `call_seeded` "
         "seeds it, and a probe does the rest",
     ),
     Kind.FOLDER: (

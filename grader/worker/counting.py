@@ -49,7 +49,7 @@ _ESCAPES = {name: name for name in ("tolist", "numpy", "item", "data_ptr", "appl
 """Uses of a tensor after which its numbers are outside of PyTorch, or Python has been called for each of them."""
 
 
-def count(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Call with gradients off; give the result and what was counted, by the names of `check.costs.Counts`."""
     machine = machine_or_none()
     before = machine.counters() if machine else {}
@@ -90,10 +90,10 @@ def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
 
 def warm_up() -> None:
     """Count something, in a process that forks: what PyTorch makes for the first count, its children have then."""
-    count(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
+    count_costs(lambda x: x[x > 0].square().sum(), [torch.zeros(8)], {})
 
 
-def poisoned(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_with_poisoned_memory(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call where uninitialized memory holds NaN, or the largest integer.
 
     PyTorch fills what `empty` gives. Besides, freed memory is left full of such numbers, for code that switches the

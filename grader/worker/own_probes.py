@@ -2,8 +2,8 @@
 
 Those that need no PyTorch are in `plain_probes`.
 
-`on_ranks` calls a function on several ranks: processes of one worker that talk over gloo, each with arguments of its
-own. All of them are the student's. Each counts its own collectives.
+`run_on_ranks` calls a function on several ranks: processes of one worker that talk over gloo, each with arguments of
+its own. All of them are the student's. Each counts its own collectives.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from torch.autograd.gradcheck import GradcheckError
 
 from grader.accelerator.machine import machine_or_none
 from grader.worker import plain_probes
-from grader.worker.counting import count as count
-from grader.worker.counting import poisoned as poisoned
+from grader.worker.counting import call_with_poisoned_memory as call_with_poisoned_memory
+from grader.worker.counting import count_costs as count_costs
 from grader.worker.counting import rows_of
 from grader.worker.plain_probes import is_instance as is_instance
 from grader.worker.plain_probes import last as last
@@ -56,13 +56,13 @@ def moments() -> list[list[Any]]:
     return rows
 
 
-def seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call after seeding the generators of PyTorch, NumPy and Python."""
     seed_all(seed, devices=True)
     return function(*args, **kwargs)
 
 
-def heard(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
+def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result, what was printed on both streams, each warning's category and text, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
@@ -73,7 +73,7 @@ def heard(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     torch.set_warn_always(True)
     torch.storage._reset_warn_typed_storage_removal()
     try:
-        return plain_probes.heard(function, args, kwargs)
+        return plain_probes.capture(function, args, kwargs)
     finally:
         torch.set_warn_always(always)
 
@@ -185,7 +185,7 @@ def _requiring(arg: Any) -> Any:
     return arg
 
 
-def on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> list[dict[str, Any]]:
+def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> list[dict[str, Any]]:
     """Call a function on as many ranks as there are lists of arguments.
 
     Returns:
@@ -227,7 +227,7 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         # A rank that is done at once would close connections while others still make theirs.
         store.set(f"connected {rank}", "")
         store.wait([f"connected {other}" for other in range(size)], timeout)
-        result, cost = count(function, args, {})
+        result, cost = count_costs(function, args, {})
     except Exception as error:  # any exception of student code is reported, with its type
         if any(words in str(error).lower() for words in _WAITED):
             return {"ended": "waits"}

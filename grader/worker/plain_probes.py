@@ -73,13 +73,13 @@ def is_instance(obj: Any, kind: Any) -> bool:
     return isinstance(obj, kind)
 
 
-def seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call after seeding Python's generator."""
     random.seed(seed)
     return function(*args, **kwargs)
 
 
-def heard(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
+def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result, what was printed on both streams, each warning's category and text, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.

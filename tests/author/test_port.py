@@ -125,7 +125,7 @@ SHOWN = '''\
 import pytest
 import torch
 
-from grader.check import check, same_shape, same_values
+from grader.check import assert_shape, assert_values, check
 
 FACTOR = 3.0
 
@@ -134,8 +134,8 @@ FACTOR = 3.0
 def check_scale(student):
     """Scale"""
     x = torch.tensor([1.0, 2.0])
-    same_values(student.scale(x, FACTOR), x * FACTOR)
-    same_shape(student.scale(x, FACTOR), (2,))
+    assert_values(student.scale(x, FACTOR), x * FACTOR)
+    assert_shape(student.scale(x, FACTOR), (2,))
 
 
 @check("C2")
@@ -151,7 +151,7 @@ HIDDEN = '''\
 
 import torch
 
-from grader.check import check, same_dtype, same_values
+from grader.check import assert_dtype, assert_values, check
 
 
 def double(student, x):
@@ -169,8 +169,8 @@ def check_scale_random(student, rng):
     #   probe file that does this beside the student's code
     with torch.no_grad():
         y = student.scale(x, 2.0)
-    same_values(double(student, x), 2 * x, rtol=1e-5)
-    same_dtype(y, torch.float32)
+    assert_values(double(student, x), 2 * x, rtol=1e-5)
+    assert_dtype(y, torch.float32)
     assert n.sum() >= 0 and mask.sum() >= 0
 
 

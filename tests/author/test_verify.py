@@ -163,7 +163,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
             WRONG, "caught by: random", "caught by: randon"
         ),
         "check_dtype is at fault itself (NameError: name 'undefined_name' is not defined, line ": change(
-            CHECKS, "same_dtype(student", "undefined_name(student"
+            CHECKS, "assert_dtype(student", "undefined_name(student"
         ),
     },
     "rules": {
@@ -180,8 +180,8 @@ FAULTS: dict[str, dict[str, Plant]] = {
         ),
         f"{CHECKS}: check_random: students cannot read its message (what adds up to ": change(
             CHECKS,
-            "    same_values(y, reference.double(x))",
-            '    same_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
+            "    assert_values(y, reference.double(x))",
+            '    assert_values(y, reference.double(x), f"what adds up to {float(y.sum())}")',
         ),
     },
     "checks": {
@@ -191,6 +191,11 @@ FAULTS: dict[str, dict[str, Plant]] = {
     "imports": {
         f"{CHECKS}: its checks cannot be collected; fix them: line 1: import torchh (Module": change(
             CHECKS, "import torch", "import torchh"
+        ),
+    },
+    "old_words": {
+        "`is_tensor` is named `assert_tensor` now": change(
+            CHECKS, "from grader.check import ", "from grader.check import is_tensor, "
         ),
     },
     "more_names": {
@@ -208,7 +213,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
         ),
     },
     "source": {
-        "`capsys` reaches the check process, not student code; call `heard(student.f, ...)`": change(
+        "`capsys` reaches the check process, not student code; call `capture(student.f, ...)`": change(
             CHECKS, "def check_dtype(student):\n", "def check_dtype(student, capsys):\n"
         ),
         f"{SHOWN_CHECKS}:7: `test_small` is never run; make it a check": change(

@@ -88,7 +88,7 @@ def test_a_save_is_proved(lane: Lane, lanes: Runtime, home: Path, monkeypatch: p
         [
             write(f"{STAFF}/wrong/changes_input.py", "caught by: random", "caught by: dtype"),
             write(f"{STAFF}/wrong/changes_input.py", "caught by: dtype", "caught by: random"),
-            write(f"{STAFF}/check_double.py", "same_dtype(student", "undefined_name(student"),
+            write(f"{STAFF}/check_double.py", "assert_dtype(student", "undefined_name(student"),
             write(f"{STAFF}/double.py", "def double(x):", "def double(x:"),
             remove,
         ]

@@ -12,18 +12,18 @@ from support import Function, failure
 
 from grader.check import (
     CheckFailed,
-    accepts,
-    agrees,
-    answers,
-    as_elsewhere,
+    allclose,
+    as_number,
+    as_tuples,
+    assert_does_not_import,
+    assert_does_not_raise,
+    assert_keeps_graph,
+    assert_returns_bool,
+    assert_values,
+    assert_values_unless_wrong_elsewhere,
     calling,
-    imports_no,
-    keeps_graph,
     kind,
-    number,
-    plain,
     raises,
-    same_values,
 )
 from grader.connection.connection import connection_of
 from grader.connection.raised import raised_by_student
@@ -55,20 +55,24 @@ def test_raises_tells_what_is_accepted(function: Function) -> None:
 
 def test_accepts_tells_what_is_refused(function: Function) -> None:
     """What is accepted gives its result; a refusal tells the case, and staff the call and what was raised."""
-    assert accepts(function("def total(x, y): return x + y\n"), 1, 2, case="two numbers") == 3
-    failed = failure(accepts, function("def total(x): raise ValueError('too small')\n"), X, case="a tensor of two")
+    assert assert_does_not_raise(function("def total(x, y): return x + y\n"), 1, 2, case="two numbers") == 3
+    failed = failure(
+        assert_does_not_raise, function("def total(x): raise ValueError('too small')\n"), X, case="a tensor of two"
+    )
     assert failed.public == "`total` raised a ValueError for a tensor of two; expected a result"
     assert failed.story == (f"{failed.public}\nthe call  total(tensor([1., 2.]))\nraised    ValueError: too small")
     with pytest.raises(TypeError, match="unhappy"):
-        accepts(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
+        assert_does_not_raise(function("def total(x): raise TypeError('unhappy')\n"), 1, case="a number")
 
 
 def test_answers(function: Function) -> None:
     """The result must be a bool, and the right one; the text has neither the input nor a number."""
-    answers(function("def total(x): return x > 0\n"), 1, expected=True, case="for 1")
-    wrong = failure(answers, function("def total(x): return x > 0\n"), 1, expected=False, case="although it is odd")
+    assert_returns_bool(function("def total(x): return x > 0\n"), 1, expected=True, case="for 1")
+    wrong = failure(
+        assert_returns_bool, function("def total(x): return x > 0\n"), 1, expected=False, case="although it is odd"
+    )
     assert wrong.public == wrong.story == "`total` returned True although it is odd; expected False"
-    none = failure(answers, function("def total(x): return 1\n"), 1, expected=True, case="for 1")
+    none = failure(assert_returns_bool, function("def total(x): return 1\n"), 1, expected=True, case="for 1")
     assert none.public == none.story == "`total` returned an int; expected True or False"
 
 
@@ -76,16 +80,20 @@ def test_calling_tells_staff_the_call(function: Function) -> None:
     """What fails inside keeps its public text; what passes gives the result."""
     total = function("def total(x): return x + 1\n")
     with calling(total, 1) as result:
-        same_values(result, 2)
+        assert_values(result, 2)
     with pytest.raises(CheckFailed) as failed, calling(total, 1) as result:
-        same_values(result, 3)
+        assert_values(result, 3)
     assert failed.value.public == "the result has the wrong value"
     assert failed.value.story == "total(1)\nthe result has the wrong value\nexpected  3\ngot       2"
 
 
 def test_a_value_is_no_function() -> None:
     """Where the student's file has a value by that name, there is nothing to judge; the check's own is its fault."""
-    words: tuple[Callable[..., object], ...] = (raises, accepts, partial(answers, expected=True))
+    words: tuple[Callable[..., object], ...] = (
+        raises,
+        assert_does_not_raise,
+        partial(assert_returns_bool, expected=True),
+    )
     for word in words:
         with pytest.raises(NotUsable, match="your file has a value where a function is expected"):
             word(3, case="x")
@@ -97,31 +105,31 @@ def test_a_value_is_no_function() -> None:
 
 
 def test_agrees_never_raises() -> None:
-    """It is true where `same_values` passes, and false where that fails or cannot judge."""
-    assert agrees(X, [1.0, 2.0]) is False  # a list of numbers is expected
-    assert agrees(X, X) is True
-    assert agrees(X, X + 0.1, atol=0.2) is True
-    assert agrees(X, X + 0.1) is False
-    assert agrees(X, X[:1]) is False
-    assert agrees(None, X) is False
+    """It is true where `assert_values` passes, and false where that fails or cannot judge."""
+    assert allclose(X, [1.0, 2.0]) is False  # a list of numbers is expected
+    assert allclose(X, X) is True
+    assert allclose(X, X + 0.1, atol=0.2) is True
+    assert allclose(X, X + 0.1) is False
+    assert allclose(X, X[:1]) is False
+    assert allclose(None, X) is False
 
 
 def test_plain_and_kind() -> None:
     """Tuples for lists at every depth, all else stays the very object; what a value is, in words."""
-    assert plain([1, (2, [3])]) == (1, (2, (3,)))
-    assert plain([X])[0] is X
+    assert as_tuples([1, (2, [3])]) == (1, (2, (3,)))
+    assert as_tuples([X])[0] is X
     assert [kind(value) for value in (X, 1, None)] == ["a tensor", "an int", "None (is a `return` missing?)"]
 
 
 def test_number() -> None:
     """The one number is found in whatever holds it; what holds no numbers fails, and so does what holds several."""
     for value in (2.0, 2, torch.tensor(2.0), torch.tensor([[2]]), np.array([2.0]), np.float32(2)):
-        assert number(value) == 2
-    none = failure(number, None, "the sum").public
+        assert as_number(value) == 2
+    none = failure(as_number, None, "the sum").public
     assert none == "expected the sum to be a number, got None (is a `return` missing?)"
-    assert failure(number, True).public == "expected the result to be a number, got a bool"
+    assert failure(as_number, True).public == "expected the result to be a number, got a bool"
     for value in (X, torch.empty(0)):
-        assert failure(number, value).public == "expected the result to hold one number"
+        assert failure(as_number, value).public == "expected the result to hold one number"
 
 
 @pytest.mark.parametrize(
@@ -136,9 +144,9 @@ def test_number() -> None:
 )
 def test_faults_of_this_rule_fail(yours: object, same: object, other: object) -> None:
     """A value may be right, or as wrong as elsewhere; else it fails, and so does one that is always the same."""
-    as_elsewhere(3.0, 3.0, lambda: 0.0, lambda: 0.0)
-    as_elsewhere(4.0, 3.0, lambda: 4.0, lambda: 5.0)
-    failure(as_elsewhere, yours, 3.0, lambda: same, lambda: other)
+    assert_values_unless_wrong_elsewhere(3.0, 3.0, lambda: 0.0, lambda: 0.0)
+    assert_values_unless_wrong_elsewhere(4.0, 3.0, lambda: 4.0, lambda: 5.0)
+    failure(assert_values_unless_wrong_elsewhere, yours, 3.0, lambda: same, lambda: other)
 
 
 # -- plain Python -----------------------------------------------------------------------------------------------
@@ -152,14 +160,17 @@ def student(function: Function) -> Callable[[str], Student]:
 
 def test_imports(student: Callable[[str], Student]) -> None:
     """Packages are found wherever they are imported; their names elsewhere do not count."""
-    imports_no(student("import math\ntorch = 'import numpy'\n"), "torch", "numpy")
-    imports_no(student("import torch\nimport numpy as np\ndef f(x): return x\n"), "torch", "numpy")  # nothing uses them
+    assert_does_not_import(student("import math\ntorch = 'import numpy'\n"), "torch", "numpy")
+    # Nothing uses them.
+    assert_does_not_import(student("import torch\nimport numpy as np\ndef f(x): return x\n"), "torch", "numpy")
     text = "\ndef f(): import torch.nn as n; return n\ndef g():\n    from numpy import e; return e\n"
-    found = failure(imports_no, student(text), "torch", "numpy")
+    found = failure(assert_does_not_import, student(text), "torch", "numpy")
     assert found.public == "your file imports torch, which the rule forbids"
     assert found.story == f"{found.public} (line 2)"
     # In plain sight it is named before anything that could hide another.
-    found = failure(imports_no, student("import torch\n\ndef f(x): return getattr(torch, x)\n"), "torch", "numpy")
+    found = failure(
+        assert_does_not_import, student("import torch\n\ndef f(x): return getattr(torch, x)\n"), "torch", "numpy"
+    )
     assert found.story == "your file imports torch, which the rule forbids (line 1)"
 
 
@@ -177,7 +188,7 @@ def test_imports(student: Callable[[str], Student]) -> None:
 )
 def test_imports_by_other_ways(student: Callable[[str], Student], text: str) -> None:
     """An import that is written in another way is one."""
-    failure(imports_no, student(text), "torch", "numpy")
+    failure(assert_does_not_import, student(text), "torch", "numpy")
 
 
 @pytest.mark.parametrize(
@@ -190,10 +201,10 @@ def test_imports_by_other_ways(student: Callable[[str], Student], text: str) -> 
 )
 def test_imports_that_never_happen(student: Callable[[str], Student], text: str) -> None:
     """What does not run when the file is imported is no use of a package, and its name is none."""
-    imports_no(student(text), "torch", "numpy")
+    assert_does_not_import(student(text), "torch", "numpy")
     # A file that is no Python cannot be judged.
     with pytest.raises(NotUsable, match="does not load"):
-        imports_no(student("def f(:\n"), "torch")
+        assert_does_not_import(student("def f(:\n"), "torch")
 
 
 # -- the gradient that belongs to a result --------------------------------------------------------------------------
@@ -201,10 +212,10 @@ def test_imports_that_never_happen(student: Callable[[str], Student], text: str)
 
 def test_a_borrowed_gradient_is_none(function: Function) -> None:
     """With a degree, the gradient must be that of the result."""
-    keeps_graph(function("def total(x): return (x * x).sum()\n"), X, degree=2)
+    assert_keeps_graph(function("def total(x): return (x * x).sum()\n"), X, degree=2)
     borrowed = function("def total(x): return 0 * x.sum() + sum(v * v for v in x.tolist())\n")
-    keeps_graph(borrowed, X)
-    failed = failure(keeps_graph, borrowed, X, degree=2)
+    assert_keeps_graph(borrowed, X)
+    failed = failure(assert_keeps_graph, borrowed, X, degree=2)
     assert failed.public.startswith("the gradient does not match the result: autograd did not record a part of the")
     assert failed.story == f"{failed.public}\nexpected gradient . x to be 2 times the result (10), got 0"
 
@@ -229,4 +240,4 @@ def test_a_borrowed_gradient_is_none(function: Function) -> None:
 )
 def test_why_there_is_no_gradient(function: Function, body: str, told: str) -> None:
     """Where PyTorch gives no gradient, the sentence names what the code does, and blames no list for a write."""
-    assert told in failure(keeps_graph, function(f"def total(x):\n    {body}\n"), X).public
+    assert told in failure(assert_keeps_graph, function(f"def total(x):\n    {body}\n"), X).public

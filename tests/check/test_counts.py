@@ -10,20 +10,20 @@ import pytest
 import torch
 from support import Function, failure
 
-from grader.check import no_warning
-from grader.check.calls import poisoned
+from grader.check import assert_no_warnings
+from grader.check.calls import call_with_poisoned_memory
 from grader.check.costs import (
     _read,
-    count,
+    assert_costs_at_most,
+    assert_no_loop,
+    assert_no_new_storage,
+    assert_stays_in_torch,
+    count_costs,
     count_ops,
     moments_of,
-    no_loop,
-    no_new_storage,
-    on_ranks,
-    stays_in_torch,
-    uses_at_most,
+    run_on_ranks,
 )
-from grader.check.values import same_values, unchanged
+from grader.check.values import assert_unchanged, assert_values
 from grader.connection.connection import Proxy, connection_of
 from grader.model.endings import CheckFailed
 from grader.model.picture import Moment
@@ -46,24 +46,24 @@ def test_operations_are_counted_by_name(function: Function) -> None:
     total = one(function, "return (x * 2 + 1).sum()")
     assert count_ops(total, X) == {"mul": 1, "add": 1, "sum": 1}
     assert connection_of(total).record.counters == {"ops": 3}
-    assert float(count(total, X).result) == float((X * 2 + 1).sum())
+    assert float(count_costs(total, X).result) == float((X * 2 + 1).sum())
 
 
 @pytest.mark.parametrize("before", ["torch.set_default_dtype(torch.float64)", "torch.set_default_device('sim:1')"])
 def test_defaults_of_the_student_do_not_matter(function: Function, before: str) -> None:
     """Our own operations are what they are under any default dtype and device, and nobody is accused of anything."""
-    counts = count(one(function, "return x * 2", before, device="sim"), X)
+    counts = count_costs(one(function, "return x * 2", before, device="sim"), X)
     assert (counts.ops, counts.bytes, counts.transfers) == ({"mul": 1}, 400, 0)
 
 
 def test_a_loop_is_found_by_growth(function: Function) -> None:
     """More operations for ten times the input is a loop."""
-    no_loop(one(function, "return x.sum()"), SMALL, LARGE)
+    assert_no_loop(one(function, "return x.sum()"), SMALL, LARGE)
     for body, told in (
         ("return sum(x)", "small input  11 operations\nlarge input  101 operations (100 add, 1 unbind)"),
         ("return sum(v.item() for v in (x.double() * 2).sqrt())", "104 operations (100 item, 1 to, 1 mul, 2 others)"),
     ):
-        failed = failure(no_loop, one(function, body), SMALL, LARGE)
+        failed = failure(assert_no_loop, one(function, body), SMALL, LARGE)
         assert "runs more operations for a larger input" in failed.public
         assert failed.story.endswith(told)
 
@@ -90,7 +90,7 @@ LOOPS = {
 def test_a_loop_over_plain_numbers_is_found_by_lines(function: Function, form: str) -> None:
     """It runs no operator more, but lines of the student's own; the message says which, and how often."""
     few, many = (torch.arange(30.0),), (torch.arange(300.0),)
-    failed = failure(no_loop, one(function, LOOPS[form]), few, many)
+    failed = failure(assert_no_loop, one(function, LOOPS[form]), few, many)
     assert failed.public == "`total` runs more lines of Python for a larger input"
     assert re.search(r"large input  [\d,]+ lines \(work\.py, line \d+: [\d,]+ times", failed.story)
 
@@ -107,7 +107,7 @@ def test_a_loop_over_plain_numbers_is_found_by_lines(function: Function, form: s
 )
 def test_what_loops_in_c_is_no_loop_of_lines(function: Function, body: str) -> None:
     """Nor are a loop over powers of two, and one of a fixed length."""
-    no_loop(one(function, body), (torch.arange(30.0),), (torch.arange(30_000.0),))
+    assert_no_loop(one(function, body), (torch.arange(30.0),), (torch.arange(30_000.0),))
 
 
 COUNTS = {
@@ -150,30 +150,30 @@ def test_moments_of_another_form_are_left_out() -> None:
 
 def test_bytes_of_new_storages(function: Function) -> None:
     """New storages are counted once each; views, arguments and work in place are none."""
-    assert count(one(function, "return (x + 1)[:10].view(2, 5)"), X).bytes == 400
-    assert count(one(function, "return x[:10].view(2, 5).t()"), X).bytes == 0
-    assert count(one(function, "return x.add_(1)"), X).bytes == 0
-    assert count(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
+    assert count_costs(one(function, "return (x + 1)[:10].view(2, 5)"), X).bytes == 400
+    assert count_costs(one(function, "return x[:10].view(2, 5).t()"), X).bytes == 0
+    assert count_costs(one(function, "return x.add_(1)"), X).bytes == 0
+    assert count_costs(one(function, "y = torch.empty(10)\nreturn y.resize_(30)"), X).bytes == 120
     total = one(function, "return [x + 1 for _ in range(3)]")
-    uses_at_most(total, (X,), bytes=1200)
+    assert_costs_at_most(total, (X,), bytes=1200)
     assert connection_of(total).record.counters == {"bytes": 1200}
 
 
 def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
     """Memory that was given back does not count for the peak."""
     in_turn = one(function, "for _ in range(5):\n    y = x + 1\n    del y\nreturn x")
-    assert (count(in_turn, X).bytes, count(in_turn, X).peak) == (2000, 400)
-    assert count(one(function, "return torch.cat([x + 1 for _ in range(5)])"), X).peak == 4000
+    assert (count_costs(in_turn, X).bytes, count_costs(in_turn, X).peak) == (2000, 400)
+    assert count_costs(one(function, "return torch.cat([x + 1 for _ in range(5)])"), X).peak == 4000
     # A tensor on the memory of an array that was given is no new memory, also on a part of it.
-    assert count(one(function, "return torch.from_numpy(x)"), X.numpy()).bytes == 0
-    assert count(one(function, "return torch.from_numpy(x[3:5])"), X.numpy()).bytes == 0
-    assert count(one(function, "return torch.from_numpy(x.copy())"), X.numpy()).bytes == 400
+    assert count_costs(one(function, "return torch.from_numpy(x)"), X.numpy()).bytes == 0
+    assert count_costs(one(function, "return torch.from_numpy(x[3:5])"), X.numpy()).bytes == 0
+    assert count_costs(one(function, "return torch.from_numpy(x.copy())"), X.numpy()).bytes == 400
 
 
 def test_no_new_storage(function: Function) -> None:
     """A copy where a view is asked is told as what it is."""
-    no_new_storage(one(function, "return x[2:4]"), X)
-    failed = failure(no_new_storage, one(function, "return x[2:4].clone()"), X)
+    assert_no_new_storage(one(function, "return x[2:4]"), X)
+    failed = failure(assert_no_new_storage, one(function, "return x[2:4].clone()"), X)
     assert failed.public == "`total` makes new memory"
     assert "expected at most 0, got 8" in failed.story
 
@@ -184,9 +184,9 @@ def test_no_new_storage(function: Function) -> None:
 def test_copies_between_devices(function: Function) -> None:
     """A copy is counted where the device changes, and only there."""
     moves = one(function, "y = x.to('meta')\nz = y.to('meta')\nz.copy_(x)\nreturn x.to('cpu')")
-    counts = count(moves, X)
+    counts = count_costs(moves, X)
     assert (counts.transfers, counts.transferred) == (2, 800)
-    assert "copies more than once between devices" in failure(uses_at_most, moves, (X,), transfers=1).public
+    assert "copies more than once between devices" in failure(assert_costs_at_most, moves, (X,), transfers=1).public
     assert connection_of(moves).record.counters == {"transfers": 2}
 
 
@@ -194,9 +194,9 @@ def test_copies_and_waits_of_an_accelerator(function: Function) -> None:
     """Copies and waits of a simulated accelerator, also those that run no operator, such as the one of `tolist`."""
     body = "y = x.to('sim')\nz = y.to('sim:1')\nz.sum().item()\nz.tolist()\nreturn z.cpu()"
     moves = one(function, body, device="sim")
-    counts = count(moves, X)
+    counts = count_costs(moves, X)
     assert (counts.transfers, counts.transferred, counts.syncs) == (4, 1600, 4)
-    failed = failure(uses_at_most, moves, (X,), transfers=4, syncs=1)
+    failed = failure(assert_costs_at_most, moves, (X,), transfers=4, syncs=1)
     assert "waits more than once for a device" in failed.public
     counted, axis, *drawn = failed.story.splitlines()[1:]
     assert counted == "expected at most 1, got 4"
@@ -217,25 +217,25 @@ def test_collectives_and_their_bytes(function: Function) -> None:
     """Collectives are counted by name, with the bytes that this rank hands over."""
     body = "dist.all_reduce(x)\nouts = [x.new_empty(50)]\ndist.all_gather(outs, x[:50])\nreturn x"
     total = one(function, body, RANKS, processes=8)  # with 1, a worker has no sockets
-    counts = count(total, X)
+    counts = count_costs(total, X)
     assert counts.collectives == {"allreduce": 1, "allgather": 1}
     assert counts.sent == 400 + 200
-    assert "calls more than 1 collective" in failure(uses_at_most, total, (X,), collectives=1).public
-    assert "passes more than 500 bytes to collectives" in failure(uses_at_most, total, (X,), sent=500).public
+    assert "calls more than 1 collective" in failure(assert_costs_at_most, total, (X,), collectives=1).public
+    assert "passes more than 500 bytes to collectives" in failure(assert_costs_at_most, total, (X,), sent=500).public
 
 
 def test_writes_in_place(function: Function) -> None:
     """In-place changes of arguments are counted, through views too."""
-    assert count(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).versions == 2
+    assert count_costs(one(function, "x[:3].zero_()\nx += 1\nreturn x"), X).versions == 2
     writes = one(function, "x.sub_(1).add_(1)\nreturn x")
-    assert "writes into its arguments" in failure(uses_at_most, writes, (X,), versions=0).public
+    assert "writes into its arguments" in failure(assert_costs_at_most, writes, (X,), versions=0).public
     # What counts is the tensors that were given, also where the call puts new ones into the dict that held them.
     batch = {"x": X.clone().add_(1)}
-    assert count(one(function, "x['x'].zero_()\nx['x'] = torch.ones(2)\nreturn x"), batch).versions == 1
+    assert count_costs(one(function, "x['x'].zero_()\nx['x'] = torch.ones(2)\nreturn x"), batch).versions == 1
     # Writing through NumPy raises no version; the numbers that come back tell it.
     x = X.clone()
-    with pytest.raises(CheckFailed, match="was changed"), unchanged(x):
-        uses_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), versions=0)
+    with pytest.raises(CheckFailed, match="was changed"), assert_unchanged(x):
+        assert_costs_at_most(one(function, "x.numpy()[0] = 7.0\nreturn x.sum()"), (x,), versions=0)
 
 
 # -- ways out, garbage, warnings ----------------------------------------------------------------------------------
@@ -256,36 +256,42 @@ def test_writes_in_place(function: Function) -> None:
 )
 def test_ways_out_are_named(function: Function, body: str, name: str) -> None:
     """A way out of PyTorch is found by name."""
-    public = failure(stays_in_torch, one(function, body), X).public
+    public = failure(assert_stays_in_torch, one(function, body), X).public
     assert re.match(f".*takes numbers out of PyTorch .*`{name}`", public)
 
 
 def test_staying_in_torch(function: Function) -> None:
     """Masks, conditions and shapes are no way out; numbers that leave by no name known here lose the gradient."""
-    stays_in_torch(one(function, "if x.shape[0] > 3:\n    x = x[x > 0]\nreturn x.square().sum()"), X)
-    assert "has no gradient" in failure(stays_in_torch, one(function, "return torch.tensor(len(x) * 1.0)"), X).public
+    assert_stays_in_torch(one(function, "if x.shape[0] > 3:\n    x = x[x > 0]\nreturn x.square().sum()"), X)
+    assert (
+        "has no gradient"
+        in failure(assert_stays_in_torch, one(function, "return torch.tensor(len(x) * 1.0)"), X).public
+    )
 
 
 def test_uninitialised_memory_holds_nan(function: Function) -> None:
     """A sum into `empty` that passes by luck fails on poisoned memory; a right one does not."""
     lucky = "y = torch.empty_like(x)\nfor k in range(len(x)):\n    y[k] += x[k]\nreturn y"
-    assert poisoned(one(function, lucky), X).isnan().all()
-    same_values(poisoned(one(function, lucky.replace("empty", "zeros")), X), X)
-    assert poisoned(one(function, "return torch.empty(3, dtype=torch.int32)"), X).tolist() == [2**31 - 1] * 3
+    assert call_with_poisoned_memory(one(function, lucky), X).isnan().all()
+    assert_values(call_with_poisoned_memory(one(function, lucky.replace("empty", "zeros")), X), X)
+    assert (
+        call_with_poisoned_memory(one(function, "return torch.empty(3, dtype=torch.int32)"), X).tolist()
+        == [2**31 - 1] * 3
+    )
 
 
 def test_warnings_are_found(function: Function) -> None:
     """PyTorch's own warnings and others fail, and silencing them, for good or for a moment, fixes nothing."""
-    assert float(no_warning(one(function, "return x.sum()"), X)) == float(X.sum())
+    assert float(assert_no_warnings(one(function, "return x.sum()"), X)) == float(X.sum())
     for body in ("return x.view(2, 5, 10).T", "import warnings\nwarnings.warn('old')\nreturn x"):
-        assert "causes a warning" in failure(no_warning, one(function, body), X).public
+        assert "causes a warning" in failure(assert_no_warnings, one(function, body), X).public
     warn = "warnings.warn('old')\nreturn x"
     for body in (f"warnings.simplefilter('ignore')\n{warn}", f"with warnings.catch_warnings(action='ignore'): {warn}"):
         silent = one(function, body.replace(": warnings", ":\n    warnings"), "import warnings")
-        assert "silences warnings" in failure(no_warning, silent, X).public
+        assert "silences warnings" in failure(assert_no_warnings, silent, X).public
     # Words of a comment or a text silence nothing.
     says = '"""Never simplefilter here."""\nreturn x + len("catch_warnings")  # nor filterwarnings'
-    assert no_warning(one(function, says), X).shape == X.shape
+    assert assert_no_warnings(one(function, says), X).shape == X.shape
 
 
 def test_the_reference_can_be_counted(function: Function) -> None:
@@ -293,13 +299,13 @@ def test_the_reference_can_be_counted(function: Function) -> None:
     mine, theirs = one(function, "return x.zero_()"), one(function, "return (x + 1).sum()")
     connection_of(theirs).student = connection_of(mine)
     x = X.clone()
-    count(mine, x)
-    counts = count(theirs, x)
+    count_costs(mine, x)
+    counts = count_costs(theirs, x)
     assert counts.ops == {"add": 1, "sum": 1}
     assert float(counts.result) == float((X + 1).sum())
     # A check that asks for a count that does not exist is at fault.
     with pytest.raises(ValueError, match="unknown count operations"):
-        uses_at_most(mine, (), operations=3)
+        assert_costs_at_most(mine, (), operations=3)
 
 
 # -- several ranks ----------------------------------------------------------------------------------------------------
@@ -315,14 +321,14 @@ def ranked(function: Function, body: str) -> Proxy:
 def test_ranks_talk(function: Function) -> None:
     """Each rank has its number and its own shard, and all of them the sum; collectives are counted with their bytes."""
     body = "t = x.sum()\ndist.all_reduce(t)\nreturn [t, dist.get_rank(), int(os.environ['WORLD_SIZE'])]"
-    found = on_ranks(ranked(function, body), SHARDS)
+    found = run_on_ranks(ranked(function, body), SHARDS)
     assert [rank.result for rank in found] == [[7.0, 0, 3], [7.0, 1, 3], [7.0, 2, 3]]
     assert [(dict(rank.collectives), rank.sent, rank.changed) for rank in found] == [({"allreduce": 1}, 4, False)] * 3
     # A collective that reduces the argument itself changes it.
-    found = on_ranks(ranked(function, "dist.all_reduce(x)\nreturn x.sum()"), [[torch.ones(2)], [torch.ones(2)]])
+    found = run_on_ranks(ranked(function, "dist.all_reduce(x)\nreturn x.sum()"), [[torch.ones(2)], [torch.ones(2)]])
     assert [rank.changed for rank in found] == [True, True]
-    assert [rank.result for rank in on_ranks(ranked(function, "return None"), SHARDS)] == [None] * 3
-    assert [rank.result for rank in on_ranks(ranked(function, "return x.numpy()"), SHARDS[:1])] == ["<ndarray>"]
+    assert [rank.result for rank in run_on_ranks(ranked(function, "return None"), SHARDS)] == [None] * 3
+    assert [rank.result for rank in run_on_ranks(ranked(function, "return x.numpy()"), SHARDS[:1])] == ["<ndarray>"]
 
 
 @pytest.mark.parametrize(
@@ -336,10 +342,10 @@ def test_ranks_talk(function: Function) -> None:
 )
 def test_what_goes_wrong_is_told_as_its_cause(function: Function, body: str, told: str) -> None:
     """One rank that raises, dies, or waits alone ends the call for all, and is named."""
-    assert told in failure(on_ranks, ranked(function, body), SHARDS).story
+    assert told in failure(run_on_ranks, ranked(function, body), SHARDS).story
 
 
 def test_limits_must_allow_ranks(function: Function) -> None:
     """Where the exercise forgot the limit, its author is told and not the student."""
     with pytest.raises(ValueError, match="3 ranks need `limits: processes: 24`"):
-        on_ranks(function("def total(x): return x"), SHARDS)
+        run_on_ranks(function("def total(x): return x"), SHARDS)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from support import Function, failure
 
-from grader.check import Rng, edge_cases, keeps_arguments, keeps_dtypes, lets_gradients_through
+from grader.check import Rng, assert_differentiable, assert_does_not_mutate, assert_preserves_dtype, edge_cases
 from grader.check.declare import KINDS
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -65,17 +65,17 @@ def test_cases_can_be_chosen() -> None:
 )
 def test_changed_arguments_fail(function: Function, body: str, text: str) -> None:
     """Numbers, layout, what lies around, `requires_grad` and `grad` of an argument stay."""
-    failed = failure(keeps_arguments, function(f"def total(x):\n    {body}\n"), X.clone(), what="x")
+    failed = failure(assert_does_not_mutate, function(f"def total(x):\n    {body}\n"), X.clone(), what="x")
     assert failed.public.startswith(text)
 
 
 def test_kept_arguments_give_the_result(function: Function) -> None:
     """A function that changes nothing passes, also with a function as argument, or without gradients where excluded."""
-    assert keeps_arguments(function("def total(x, n):\n    return x * n\n"), X.clone(), 2).equal(2 * X)
+    assert assert_does_not_mutate(function("def total(x, n):\n    return x * n\n"), X.clone(), 2).equal(2 * X)
     twice = function("def total(x, f=None):\n    return 2 * x if f is None else f(x)\n")
-    assert keeps_arguments(twice, X.clone(), twice).equal(2 * X)
+    assert assert_does_not_mutate(twice, X.clone(), twice).equal(2 * X)
     numpy = function("def total(x):\n    return torch.tensor(x.numpy())\n")
-    assert keeps_arguments(numpy, X.clone(), requiring=False).equal(X)
+    assert assert_does_not_mutate(numpy, X.clone(), requiring=False).equal(X)
 
 
 # -- dtypes and gradients -------------------------------------------------------------------------------------------
@@ -83,16 +83,16 @@ def test_kept_arguments_give_the_result(function: Function) -> None:
 
 def test_dtypes_are_kept(function: Function) -> None:
     """A result of another dtype fails, and names the dtype of the arguments."""
-    keeps_dtypes(function("def total(x):\n    return x.sum()\n"), X)
+    assert_preserves_dtype(function("def total(x):\n    return x.sum()\n"), X)
     halves = function("def total(x):\n    return x.sum() if x.itemsize > 2 else x.sum().float()\n")
-    assert "the result for float16" in failure(keeps_dtypes, halves, X).public
-    keeps_dtypes(halves, X, dtypes=(torch.float32, torch.float64))
+    assert "the result for float16" in failure(assert_preserves_dtype, halves, X).public
+    assert_preserves_dtype(halves, X, dtypes=(torch.float32, torch.float64))
 
 
 def test_gradients_reach_the_arguments(function: Function) -> None:
     """A gradient that is missing fails, by the argument's name, and so does a wrong one."""
-    lets_gradients_through(function("def total(x, y):\n    return (x * y).sum()\n"), X, X)
+    assert_differentiable(function("def total(x, y):\n    return (x * y).sum()\n"), X, X)
     cut = function("def total(x, y):\n    return (x * y.detach()).sum()\n")
-    assert failure(lets_gradients_through, cut, X, X, names=("x", "y")).public == "no gradient reaches y"
+    assert failure(assert_differentiable, cut, X, X, names=("x", "y")).public == "no gradient reaches y"
     borrowed = function("def total(x):\n    return (x * x.detach()).sum()\n")
-    assert "gradient" in failure(lets_gradients_through, borrowed, X).public
+    assert "gradient" in failure(assert_differentiable, borrowed, X).public

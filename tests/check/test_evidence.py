@@ -15,9 +15,9 @@ import pytest
 import torch
 from support import Function, failure
 
-from grader.check.costs import no_loop, uses_at_most
-from grader.check.ratios import as_lean_as
-from grader.check.text import _MODULES, Text, _is_inside, reads_openly
+from grader.check.costs import assert_costs_at_most, assert_no_loop
+from grader.check.ratios import assert_peak_memory_ratio
+from grader.check.text import _MODULES, Text, _is_inside, assert_no_hidden_code
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
@@ -176,7 +176,7 @@ HIDING = {
     "a frame": "import sys\ndef f(x): return sys._getframe()",
     "a frame of an exception": "def f(x):\n    try: 1 / 0\n    except Exception as e: return e.__traceback__.tb_frame",
     "the garbage collector": "import gc\ndef f(x): return gc.get_objects()",
-    "the engine": "from grader.worker import counting\ncounting.count = None",
+    "the engine": "from grader.worker import counting\ncounting.count_costs = None",
     "a thread": "import threading\nclass T(threading.Thread): pass",
     "a process": "import os\ndef f(x): return os.fork()",
     "a file": "def f(x): return open('other.py')",
@@ -288,14 +288,14 @@ def test_what_another_file_of_the_student_defines_is_the_students_own() -> None:
 def test_what_hides_is_named_with_its_line(function: Function) -> None:
     """The student reads what to remove, and where; a word may be allowed."""
     total = function("def total(x):\n    with torch._C.DisableTorchFunction(): return x\n")
-    for judge in (lambda: reads_openly(total), lambda: uses_at_most(total, SMALL, ops=5)):
+    for judge in (lambda: assert_no_hidden_code(total), lambda: assert_costs_at_most(total, SMALL, ops=5)):
         failed = failure(judge)
         assert failed.public == (
             "`.DisableTorchFunction` could hide what your code does, so this check cannot judge it; "
             "do not use it\n    work.py, line 3\n        with torch._C.DisableTorchFunction(): return x"
         )
         assert failed.from_text
-    reads_openly(total, allow=("_C", "DisableTorchFunction"))
+    assert_no_hidden_code(total, allow=("_C", "DisableTorchFunction"))
 
 
 _INSIDES = (
@@ -346,23 +346,25 @@ def total(x):
 
 def test_a_loop_that_no_count_shows_takes_time(function: Function) -> None:
     """Functions of C over Python's numbers run no operator and no line. Without a reference nothing is compared."""
-    failed = failure(no_loop, judged(function, HIDDEN), SMALL, LARGE)
+    failed = failure(assert_no_loop, judged(function, HIDDEN), SMALL, LARGE)
     assert "takes far more CPU time for a large input than the reference" in failed.public
     assert "ms of CPU time, and the reference takes" in failed.story
-    no_loop(function(HIDDEN, **SLOW), SMALL, LARGE)
+    assert_no_loop(function(HIDDEN, **SLOW), SMALL, LARGE)
 
 
 def test_useless_operations_hide_no_loop(function: Function) -> None:
     """Who runs as many operations where the input is small has far more than the reference."""
     padded = "def total(x):\n    for _ in range(3_100 - len(x)): x.sum()\n    return sum(v * v for v in x.unbind())\n"
-    failed = failure(no_loop, judged(function, padded), (torch.arange(300.0),), (torch.arange(3000.0),), slack=4_000)
+    failed = failure(
+        assert_no_loop, judged(function, padded), (torch.arange(300.0),), (torch.arange(3000.0),), slack=4_000
+    )
     assert "runs far more operations" in failed.public
 
 
 def test_a_large_input_must_be_done_as_well(function: Function) -> None:
     """Who skips the work where it is counted gives a wrong result there."""
     lazy = "def total(x):\n    return x.square().sum() if len(x) < 9999 else x[0]\n"
-    failed = failure(no_loop, judged(function, lazy), SMALL, LARGE)
+    failed = failure(assert_no_loop, judged(function, lazy), SMALL, LARGE)
     assert "the result of `total` for a large input is wrong" in failed.public
 
 
@@ -376,7 +378,7 @@ def test_a_large_input_must_be_done_as_well(function: Function) -> None:
 )
 def test_other_right_answers_pass(function: Function, text: str) -> None:
     """Speed is for other checks; only a loop takes as long as a loop."""
-    no_loop(judged(function, text), SMALL, LARGE)
+    assert_no_loop(judged(function, text), SMALL, LARGE)
 
 
 def test_a_doubt_changes_no_input(function: Function) -> None:
@@ -386,7 +388,7 @@ def test_a_doubt_changes_no_input(function: Function) -> None:
         total = judged(function, text)
         connection_of(total).begin_check(Record(renew=partial(renewed.append, text)))
         with suppress(CheckFailed):
-            no_loop(total, SMALL, LARGE)
+            assert_no_loop(total, SMALL, LARGE)
     assert renewed.count(REFERENCE) == renewed.count(HIDDEN) > 0
 
 
@@ -408,13 +410,15 @@ def inputs(size: int) -> tuple[torch.Tensor]:
 def test_lean_enough(function: Function) -> None:
     """What needs about as much as the reference passes, and the peak is in the report."""
     mine = function("def total(x):\n    return (x + 1).sum() - len(x)\n")
-    as_lean_as(mine, function("def total(x):\n    return (x * 1).sum()\n", owner="the reference's"), inputs, **HOW)
+    assert_peak_memory_ratio(
+        mine, function("def total(x):\n    return (x * 1).sum()\n", owner="the reference's"), inputs, **HOW
+    )
     assert connection_of(mine).record.counters == {"peak": 4 * 400_000 + 4}
 
 
 def test_too_much_by_count(function: Function) -> None:
     """Four copies where none is needed are counted."""
-    failed = failure(as_lean_as, function(FAT), function(LEAN, owner="the reference's"), inputs, **HOW)
+    failed = failure(assert_peak_memory_ratio, function(FAT), function(LEAN, owner="the reference's"), inputs, **HOW)
     assert "needs more than 1.5 times the memory of the reference" in failed.public
     assert "your call needs 6,400,00" in failed.story
 
@@ -429,7 +433,7 @@ def test_too_much_by_count(function: Function) -> None:
 )
 def test_too_much_seen_from_outside(function: Function, text: str) -> None:
     """Memory that the count does not show is seen on the process."""
-    failed = failure(as_lean_as, function(text), function(LEAN, owner="the reference's"), inputs, **HOW)
+    failed = failure(assert_peak_memory_ratio, function(text), function(LEAN, owner="the reference's"), inputs, **HOW)
     assert "needs much more memory than the reference" in failed.public
     assert "expected its process to grow by at most" in failed.story
 
@@ -437,5 +441,8 @@ def test_too_much_seen_from_outside(function: Function, text: str) -> None:
 def test_a_lean_answer_that_is_wrong_where_it_is_large(function: Function) -> None:
     """Who skips the work where it is measured gains nothing; who is wrong everywhere loses by checks of values."""
     skips = "def total(x):\n    return x.sum() if len(x) < 10_000 else x[0]\n"
-    assert "for a large input is wrong" in failure(as_lean_as, function(skips), function(LEAN), inputs, **HOW).public
-    as_lean_as(function("def total(x):\n    return x[0]\n"), function(LEAN), inputs, **HOW)
+    assert (
+        "for a large input is wrong"
+        in failure(assert_peak_memory_ratio, function(skips), function(LEAN), inputs, **HOW).public
+    )
+    assert_peak_memory_ratio(function("def total(x):\n    return x[0]\n"), function(LEAN), inputs, **HOW)

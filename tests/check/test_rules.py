@@ -9,7 +9,7 @@ import pytest
 import torch
 from support import Function, failure
 
-from grader.check import does_not_call, uses_only
+from grader.check import assert_does_not_use, assert_uses_only
 from grader.check.rules import Rule
 
 A, B = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([3.0, 5.0])
@@ -135,19 +135,21 @@ def test_what_is_not_meant_is_not_refused(function: Function, way: str) -> None:
     """A right answer passes that has the name for something else."""
     outer = function(dedent(RIGHT[way]), "outer")
     torch.testing.assert_close(outer(A, B), A[:, None] * B)
-    does_not_call(outer, torch.outer, "reshape", "matmul")
+    assert_does_not_use(outer, torch.outer, "reshape", "matmul")
 
 
 @pytest.mark.parametrize("way", WRONG)
 def test_what_is_left_out_is_found(function: Function, way: str) -> None:
     """By whatever name or way a function is reached, and also where it does not run."""
-    failed = failure(does_not_call, function(WRONG[way], "outer"), torch.outer, "reshape", "matmul")
+    failed = failure(assert_does_not_use, function(WRONG[way], "outer"), torch.outer, "reshape", "matmul")
     assert re.match("`outer` uses|`.*` (.* )?could hide what your code does", failed.public)
 
 
 def test_the_line_is_failure(function: Function) -> None:
     """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
-    failed = failure(does_not_call, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer)
+    failed = failure(
+        assert_does_not_use, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer
+    )
     assert failed.public == "`outer` uses `outer`, which the rule forbids"
     assert failed.story == (
         "`outer` uses outer, which the rule forbids (torch.ger is another name or form of it)\n"
@@ -155,7 +157,7 @@ def test_the_line_is_failure(function: Function) -> None:
         "        return torch.ger(a, b)"
     )
     text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
-    failed = failure(uses_only, function(text, "outer"), "arange")
+    failed = failure(assert_uses_only, function(text, "outer"), "arange")
     assert failed.public == "`outer` uses more than the rule allows; allowed: arange"
     assert failed.story.startswith("`outer` uses numpy.outer, which the rule does not allow; allowed: arange\n")
 
@@ -186,9 +188,9 @@ def test_all_that_is_named_may_be_used(function: Function) -> None:
     """With Python's own things and operators, helpers, and what describes a tensor; each function must be named."""
     outer = function(dedent(PUZZLE), "outer")
     rules: tuple[Rule, ...] = (torch.arange, "where")
-    uses_only(outer, *rules)
+    assert_uses_only(outer, *rules)
     for left_out in rules:
-        failed = failure(uses_only, outer, *(rule for rule in rules if rule is not left_out))
+        failed = failure(assert_uses_only, outer, *(rule for rule in rules if rule is not left_out))
         assert "work.py, line " in failed.story
 
 
@@ -211,7 +213,7 @@ def test_all_that_is_named_may_be_used(function: Function) -> None:
 )
 def test_all_else_is_refused(function: Function, body: str) -> None:
     """Functions, methods, properties, modules, numbers that leave PyTorch, and ways that hide a name."""
-    failure(uses_only, function(f"def outer(a, b): return {body}", "outer"), "where")
+    failure(assert_uses_only, function(f"def outer(a, b): return {body}", "outer"), "where")
 
 
 def test_other_files_of_the_student_are_followed(function: Function) -> None:
@@ -223,7 +225,7 @@ def test_other_files_of_the_student_are_followed(function: Function) -> None:
         "tools/deep.py": "import torch as t\n\ndef last(a, b):\n    return t.outer(a, b)\n",
         "tools/odd.py": "def never(:\n",
     }
-    failed = failure(does_not_call, function("", "outer", files=files), "outer")
+    failed = failure(assert_does_not_use, function("", "outer", files=files), "outer")
     assert failed.story.endswith("\n    tools/deep.py, line 4\n        return t.outer(a, b)")
 
 
@@ -231,31 +233,33 @@ def test_of_an_object_all_of_its_file_is_read(function: Function) -> None:
     """An object has no name in the text, so no function of its file may use what is left out."""
     text = "class Outer(torch.nn.Module):\n    def forward(self, a, b): return torch.einsum('i,j->ij', a, b)"
     layer = function(text, "Outer")()
-    assert "line 3" in failure(does_not_call, layer, "einsum").story
-    does_not_call(layer, "outer")
+    assert "line 3" in failure(assert_does_not_use, layer, "einsum").story
+    assert_does_not_use(layer, "outer")
     with pytest.raises(ValueError, match="no `rehsape`; did you mean reshape"):  # the author's fault
-        does_not_call(layer, "rehsape")
+        assert_does_not_use(layer, "rehsape")
 
 
 def test_modules_and_types_are_no_uses(function: Function) -> None:
     """Of Python's library all may be used; a class in an annotation is no use of it, a function there is one."""
     text = "import math\nimport numpy as np\ndef outer(a, b: np.ndarray | None): return a[:, None] * math.prod(a.shape)"
-    uses_only(function(text, "outer"), "where")
+    assert_uses_only(function(text, "outer"), "where")
     text = "def outer(a, b: (keep := torch.outer)): return keep(a, b)"
-    assert failure(does_not_call, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")
+    assert failure(assert_does_not_use, function(text, "outer"), "outer").public.startswith("`outer` uses `outer`")
 
 
 def test_a_package_under_another_name(function: Function) -> None:
     """Who hands a package on may call its functions as methods; one that is only used names its functions."""
     text = "import numpy as np\n{}\ndef outer(a, b): return torch.from_numpy({}.outer(a.numpy(), b.numpy()))"
     for top, used in (("n = np", "n"), ("", "[np][0]"), ("", "np")):
-        failed = failure(does_not_call, function(text.format(top, used), "outer"), "numpy.outer")
+        failed = failure(assert_does_not_use, function(text.format(top, used), "outer"), "numpy.outer")
         assert failed.public == "`outer` uses `numpy.outer`, which the rule forbids"
-    does_not_call(function("import numpy as np\ndef outer(a, b): return a[:, None] * b * np.e", "outer"), "numpy.outer")
+    assert_does_not_use(
+        function("import numpy as np\ndef outer(a, b): return a[:, None] * b * np.e", "outer"), "numpy.outer"
+    )
 
 
 def test_an_operator_below_a_function_is_a_form_of_it(function: Function) -> None:
     """PyTorch's functions call some by a name with an underscore."""
     for text in ("torch._conj(a)", "a._conj()"):
-        failure(does_not_call, function(f"def outer(a, b): return {text} * b", "outer"), "conj")
-        does_not_call(function(f"def outer(a, b): return {text} * b", "outer"), "outer")
+        failure(assert_does_not_use, function(f"def outer(a, b): return {text} * b", "outer"), "conj")
+        assert_does_not_use(function(f"def outer(a, b): return {text} * b", "outer"), "outer")

@@ -13,7 +13,7 @@ import torch
 from support import Function, failure
 
 from grader.check.declare import Accelerator
-from grader.check.ratios import as_fast_as
+from grader.check.ratios import assert_cpu_time_ratio
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.measurement import Calls, Measurement, NewInputs, PairedRun
 from grader.connection.process import WorkerProcess
@@ -56,7 +56,7 @@ def random_vector(size: int) -> tuple[torch.Tensor]:
 
 def judge(mine: Proxy, function: Function, at_most: float = 3.0, name: str = "total", **how: Any) -> Ratio:
     reference = function(REFERENCE, name, "the reference's")
-    return as_fast_as(mine, reference, random_vector, size=100, at_most=at_most, rtol=1e-4, atol=1e-4, **how)
+    return assert_cpu_time_ratio(mine, reference, random_vector, size=100, at_most=at_most, rtol=1e-4, atol=1e-4, **how)
 
 
 def writing(count: int) -> str:
@@ -108,9 +108,9 @@ def test_a_slow_one_to_beat(function: Function) -> None:
     """With a limit below 1: so many times as fast as a slow one."""
     slow = function(REFERENCE, "given", "the reference's")
     how: dict[str, Any] = {"size": 100, "rtol": 1e-4, "atol": 1e-4, "named": "the loop", "at_most": 0.01}
-    found = as_fast_as(function(writing(100)), slow, random_vector, **how)
+    found = assert_cpu_time_ratio(function(writing(100)), slow, random_vector, **how)
     assert 1 / found.value == pytest.approx(1000)
-    failed = failure(as_fast_as, function(writing(5000)), slow, random_vector, **how)
+    failed = failure(assert_cpu_time_ratio, function(writing(5000)), slow, random_vector, **how)
     assert "is 20 times as fast as the loop; expected at least 100 times" in failed.story
 
 
@@ -282,7 +282,7 @@ def test_what_ends_is_no_matter_of_speed(function: Function) -> None:
         judge(function("def total(x): return 1 / 0\n"), function)
     broken = function("def total(x): os._exit(3)\n", "total", "the reference's")
     with pytest.raises(RuntimeError, match="the other side of a comparison was lost"):
-        as_fast_as(function(writing(10)), broken, random_vector, size=100, at_most=3.0)
+        assert_cpu_time_ratio(function(writing(10)), broken, random_vector, size=100, at_most=3.0)
 
 
 def test_advice_without_a_clock(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +302,7 @@ def test_inputs_are_enlarged_until_the_clock_sees_them(function: Function) -> No
         return (torch.ones(size),)
 
     text = "def total(x):\n    os.write(1, b'.' * x.numel())\n    return x.sum()\n"
-    as_fast_as(function(text), function(text, "total", "the reference's"), inputs, size=90, at_most=3.0)
+    assert_cpu_time_ratio(function(text), function(text, "total", "the reference's"), inputs, size=90, at_most=3.0)
     assert sizes[:5] == [9, 90, 180, 360, 720]
     assert set(sizes[5:]) == {720, 9 * 8}
 
@@ -319,7 +319,7 @@ def test_arguments_on_an_accelerator(function: Function) -> None:
         numbers.append(Accelerator().put(torch.randn(size), 1))
         return (numbers[-1],)
 
-    assert as_fast_as(mine, reference, inputs, size=1000, at_most=3.0).below
+    assert assert_cpu_time_ratio(mine, reference, inputs, size=1000, at_most=3.0).below
     with closing(TimedWorker(mine)) as timed:
         (result,) = timed.call(Inputs((numbers[-1],))).results
     torch.testing.assert_close(result, 2 * numbers[-1].sum())

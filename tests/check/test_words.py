@@ -12,22 +12,22 @@ from support import failure
 from grader.check import (
     CheckFailed,
     Rng,
+    assert_close,
+    assert_device,
+    assert_dtype,
+    assert_in_place,
+    assert_isinstance,
+    assert_memory_layout,
+    assert_shape,
+    assert_shares_memory,
+    assert_shares_no_memory,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    assert_view,
+    assert_writes_show,
     check,
-    in_place,
-    is_instance,
-    is_view_of,
-    on_device,
-    require,
-    same,
-    same_dtype,
-    same_layout,
-    same_shape,
-    same_values,
-    shares,
     shares_memory,
-    shares_nothing,
-    unchanged,
-    writes_show,
 )
 from grader.check.declare import Accelerator
 from grader.check.show import as_source, item_of, show
@@ -56,43 +56,43 @@ from grader.model import Device
 )
 def test_same_names_the_first_property_that_differs(yours: Any, asked: Any, public: str) -> None:
     """Kind, shape, dtype and values are looked at in this order; the short text tells no number of the input."""
-    assert failure(same, yours, asked).public.startswith(public.split(": 1 of")[0])
+    assert failure(assert_close, yours, asked).public.startswith(public.split(": 1 of")[0])
 
 
 def test_equal_things_pass() -> None:
     """Equal values pass, within the tolerance of the less exact dtype; NaN is equal to NaN."""
-    same(torch.ones(2, 3), torch.ones(2, 3))
-    same(np.arange(3), np.arange(3))
-    same((1, (2, 3)), (1, (2, 3)))
-    same_values(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]))
-    same_values(torch.tensor([0.1], dtype=torch.float32), torch.tensor([0.1], dtype=torch.float64))
-    same_values(torch.tensor([2**53 + 1]), torch.tensor([2**53 + 1]))
-    same_values(3, 3.0)
-    same_values(torch.ones(2, dtype=torch.complex64), torch.ones(2))
-    same_values(2**70, 2**70)
-    same_values([torch.ones(1), {"a": 2}], [torch.ones(1), {"a": 2}])
+    assert_close(torch.ones(2, 3), torch.ones(2, 3))
+    assert_close(np.arange(3), np.arange(3))
+    assert_close((1, (2, 3)), (1, (2, 3)))
+    assert_values(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]))
+    assert_values(torch.tensor([0.1], dtype=torch.float32), torch.tensor([0.1], dtype=torch.float64))
+    assert_values(torch.tensor([2**53 + 1]), torch.tensor([2**53 + 1]))
+    assert_values(3, 3.0)
+    assert_values(torch.ones(2, dtype=torch.complex64), torch.ones(2))
+    assert_values(2**70, 2**70)
+    assert_values([torch.ones(1), {"a": 2}], [torch.ones(1), {"a": 2}])
 
 
 def test_values_are_compared_after_a_cast() -> None:
     """A wrong dtype does not cost the values' points; large integers are compared exactly all the same."""
-    same_values(torch.ones(3).int(), torch.ones(3))
-    failure(same_values, torch.tensor([2**53 + 1]), torch.tensor([2**53]))
-    failure(same_values, torch.tensor([1.0 + 1e-3]), torch.tensor([1.0]))
-    failure(same_values, torch.tensor([float("inf")]), torch.tensor([1e30]))
+    assert_values(torch.ones(3).int(), torch.ones(3))
+    failure(assert_values, torch.tensor([2**53 + 1]), torch.tensor([2**53]))
+    failure(assert_values, torch.tensor([1.0 + 1e-3]), torch.tensor([1.0]))
+    failure(assert_values, torch.tensor([float("inf")]), torch.tensor([1e30]))
     # Where NaN is expected, a number is wrong, however loose the tolerance.
     nan = torch.tensor([float("nan")])
-    assert failure(same_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
+    assert failure(assert_values, torch.zeros(1), nan, rtol=1e9, atol=1e9).public.startswith("the result has the wrong")
 
 
 def test_a_wrong_shape_is_not_broadcast() -> None:
     """An answer is never broadcast to the expected shape."""
-    wrong = failure(same_values, torch.ones(3, 1), torch.ones(3))
+    wrong = failure(assert_values, torch.ones(3, 1), torch.ones(3))
     assert wrong.story == "the result has the wrong shape\nexpected  (3,)\ngot       (3, 1)"
 
 
 def test_the_story_shows_what_differs() -> None:
     """Of small tensors both sides in full; of large ones the first wrong element, the worst, and how many there are."""
-    assert failure(same_values, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])).story == (
+    assert failure(assert_values, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])).story == (
         "the result has the wrong values: 1 of 2 elements is wrong\n"
         "expected  tensor([1., 2.])\n"
         "got       tensor([1., 3.])"
@@ -100,7 +100,7 @@ def test_the_story_shows_what_differs() -> None:
     asked = torch.zeros(30, 40)
     yours = asked.clone()
     yours[3, 7], yours[20, 1] = 0.5, -2.0
-    assert failure(same_values, yours, asked).story == (
+    assert failure(assert_values, yours, asked).story == (
         "the result has the wrong values: 2 of 1200 elements are wrong\n"
         "first at [3, 7]: expected 0, got 0.5\n"
         "the largest difference is 2, at [20, 1]"
@@ -109,24 +109,24 @@ def test_the_story_shows_what_differs() -> None:
 
 def test_nested_values_tell_which_one() -> None:
     """A wrong tensor in a tuple is named by its place; plain numbers are shown together."""
-    wrong = failure(same_values, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)))
+    wrong = failure(assert_values, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)))
     assert wrong.public.startswith("item 1 of the result has the wrong values")
     items = [item_of(what, 0) for what in ("f(x)", 'found["a"]', "item 1 of the result")]
     assert items == ["f(x)[0]", 'found["a"][0]', "item 0 of item 1 of the result"]
     told = "the result is not the expected value\nexpected  (1, 3)\ngot       (1, 2)"
-    assert failure(same_values, (1, 2), (1, 3)).story == told
-    assert failure(same_values, (1, 2), (1, 2, 3)).public == "the result has the wrong number of items"
-    assert failure(same_values, [1], (1,)).public == "expected the result to be a tuple, got a list"
+    assert failure(assert_values, (1, 2), (1, 3)).story == told
+    assert failure(assert_values, (1, 2), (1, 2, 3)).public == "the result has the wrong number of items"
+    assert failure(assert_values, [1], (1,)).public == "expected the result to be a tuple, got a list"
 
 
 def test_layout() -> None:
     """Strides and offset are compared exactly."""
     base = torch.arange(6.0).view(2, 3)
-    same_layout(base.t(), torch.zeros(2, 3).t())
-    assert failure(same_layout, base.t().contiguous(), base.t()).story == (
+    assert_memory_layout(base.t(), torch.zeros(2, 3).t())
+    assert failure(assert_memory_layout, base.t().contiguous(), base.t()).story == (
         "the result has the wrong strides\nexpected  (1, 3)\ngot       (2, 1)"
     )
-    assert failure(same_layout, base[1], base[0]).public == "the result has the wrong storage offset"
+    assert failure(assert_memory_layout, base[1], base[0]).public == "the result has the wrong storage offset"
 
 
 def test_sharing_is_of_storage() -> None:
@@ -136,28 +136,31 @@ def test_sharing_is_of_storage() -> None:
     assert not shares_memory(base, base.clone())
     array = np.arange(6)
     assert shares_memory(torch.from_numpy(array[2:]), array[::-1])
-    shares(base[::2], base)
-    assert failure(shares, base.clone(), base).public == "the result is a copy; it must share memory with the argument"
-    shares_nothing(base.clone(), base)
-    assert "it must have its own" in failure(shares_nothing, base[1:], base).public
-    is_view_of(base[2:5], base[1:6])
-    assert "reaches beyond" in failure(is_view_of, base[0:5], base[1:6]).public
+    assert_shares_memory(base[::2], base)
+    assert (
+        failure(assert_shares_memory, base.clone(), base).public
+        == "the result is a copy; it must share memory with the argument"
+    )
+    assert_shares_no_memory(base.clone(), base)
+    assert "it must have its own" in failure(assert_shares_no_memory, base[1:], base).public
+    assert_view(base[2:5], base[1:6])
+    assert "reaches beyond" in failure(assert_view, base[0:5], base[1:6]).public
 
 
 def test_unchanged_sees_numbers_layout_and_kind() -> None:
     """Numbers and layout must stay, NaN included; in a list, at every depth, 1 is neither 1.0 nor True."""
     x = torch.tensor([1.0, float("nan")])
-    with unchanged(x, [1, 2], {"a": 1}):
+    with assert_unchanged(x, [1, 2], {"a": 1}):
         pass
-    with pytest.raises(CheckFailed) as failed, unchanged(x):
+    with pytest.raises(CheckFailed) as failed, assert_unchanged(x):
         x[0] = 2
     told = "the argument was changed\nbefore  tensor([1., nan])\nafter   tensor([2., nan])"
     assert failed.value.story.startswith(told)
-    with pytest.raises(CheckFailed, match="its shape, strides or dtype differs now"), unchanged(x):
+    with pytest.raises(CheckFailed, match="its shape, strides or dtype differs now"), assert_unchanged(x):
         x.unsqueeze_(0)
 
     def put(values: list[object], new: object) -> None:
-        with unchanged([values]):
+        with assert_unchanged([values]):
             values[0] = new
 
     put([float("nan")], float("nan"))
@@ -167,20 +170,20 @@ def test_unchanged_sees_numbers_layout_and_kind() -> None:
 
 def test_other_helpers() -> None:
     """Types, devices, conditions and identity have words of their own."""
-    is_instance(3, int)
-    assert failure(is_instance, True, int).public == "expected the result to be an int, got a bool"
-    on_device(torch.ones(1), "cpu")
+    assert_isinstance(3, int)
+    assert failure(assert_isinstance, True, int).public == "expected the result to be an int, got a bool"
+    assert_device(torch.ones(1), "cpu")
     told = "expected the result to be on sim, got cpu (sim is the simulated GPU)"
-    assert failure(on_device, torch.ones(1), "sim").public == told
-    assert failure(require, 0, "short", "long").story == "long"
-    assert "is not the argument itself" in failure(in_place, torch.ones(1), torch.ones(1)).public
-    same_shape(torch.ones(2, 3), (2, 3))
-    same_dtype(np.float32(1), torch.float32)
+    assert failure(assert_device, torch.ones(1), "sim").public == told
+    assert failure(assert_true, 0, "short", "long").story == "long"
+    assert "is not the argument itself" in failure(assert_in_place, torch.ones(1), torch.ones(1)).public
+    assert_shape(torch.ones(2, 3), (2, 3))
+    assert_dtype(np.float32(1), torch.float32)
     # The type of a device fits any index; a name with an index fits itself alone.
     second = Accelerator(Device.CUDA, count=2).put(torch.ones(1), 1)
-    on_device(second, "cuda")
-    on_device(second, "cuda:1")
-    assert failure(on_device, second, "cuda:0").public == "expected the result to be on cuda:0, got cuda:1"
+    assert_device(second, "cuda")
+    assert_device(second, "cuda:1")
+    assert failure(assert_device, second, "cuda:0").public == "expected the result to be on cuda:0, got cuda:1"
 
 
 def test_students_names_are_their_own() -> None:
@@ -211,11 +214,11 @@ def test_source_of_a_value_makes_an_equal_one(value: Any) -> None:
     """The text that reproduces an argument is Python that gives an equal value."""
     again = eval(as_source(value), {"torch": torch, "np": np})
     if isinstance(value, torch.Tensor):
-        same(again, value)
+        assert_close(again, value)
     elif isinstance(value, float):
         assert str(again) == str(value)
     else:
-        same_values(again, value) if not isinstance(value, torch.dtype) else None
+        assert_values(again, value) if not isinstance(value, torch.dtype) else None
         assert type(again) is type(value)
 
 
@@ -253,18 +256,18 @@ def test_a_narrow_dtype_widens_no_tolerance(dtype: torch.dtype) -> None:
     """How close is close enough is the asked dtype's to say: else zeros in float8 would be anything."""
     asked = torch.tensor([0.011, 0.3, 1.7])
     for yours, wanted in ((asked, asked), (torch.zeros(3), asked), (torch.tensor(0.3), 0.3)):
-        assert "wrong value" in failure(same_values, yours.to(dtype), wanted).public
+        assert "wrong value" in failure(assert_values, yours.to(dtype), wanted).public
 
 
 def test_the_asked_dtype_says_how_close() -> None:
     """A tensor of a narrow dtype is compared in its own steps; float32 for float64 costs the dtype alone."""
     exact = torch.tensor([0.1, 0.3, 1.7], dtype=torch.float64)
-    same_values(exact.float(), exact)
+    assert_values(exact.float(), exact)
     for dtype in (torch.float16, torch.bfloat16, torch.float8_e4m3fn):
         asked = exact.to(dtype)
-        same_values(asked.clone(), asked)
-        same_values(asked.float() * (1 + torch.finfo(dtype).eps / 4), asked)
-        failure(same_values, asked.float() * 1.5, asked)
+        assert_values(asked.clone(), asked)
+        assert_values(asked.float() * (1 + torch.finfo(dtype).eps / 4), asked)
+        failure(assert_values, asked.float() * 1.5, asked)
 
 
 # -- inputs are what their names say, and come from the stream alone --------------------------------------------------
@@ -340,8 +343,8 @@ READ_ONLY.flags.writeable = False
 )
 def test_writes_show_in_views(yours: Any, base: Any) -> None:
     """Each view of the same elements passes, whatever its dtype and strides, and whichever side it is on."""
-    writes_show(yours, base)
-    writes_show(base, yours)
+    assert_writes_show(yours, base)
+    assert_writes_show(base, yours)
 
 
 @pytest.mark.parametrize(
@@ -360,10 +363,10 @@ def test_writes_show_in_views(yours: Any, base: Any) -> None:
 )
 def test_what_else_there_is_fails(yours: Any, base: Any, public: str) -> None:
     """A copy, other elements, another order and a read-only array are told apart."""
-    assert failure(writes_show, yours, base, "the array", "t").public == public
+    assert failure(assert_writes_show, yours, base, "the array", "t").public == public
 
 
 def test_stale_numbers_are_no_writes() -> None:
     """A copy that holds by chance what is written first is found by what is written next."""
     base = torch.zeros(4)
-    assert "the result is a copy" in failure(writes_show, np.arange(1.0, 5.0), base).public
+    assert "the result is a copy" in failure(assert_writes_show, np.arange(1.0, 5.0), base).public

@@ -61,9 +61,9 @@ def test_counters_stand_beside_those_of_the_reference(type_grade: WarmGrade, hom
     starter.write_text("def total(x):\n    return (x * 1).sum()\n")
     checks = starter.with_name("check_total.py")
     checks.write_text(
-        "import torch\nfrom grader.check import check, uses_at_most\n\n\n"
+        "import torch\nfrom grader.check import assert_costs_at_most, check\n\n\n"
         '@check("C1")\ndef check_few(student):\n    """Few operations"""\n'
-        "    uses_at_most(student.total, (torch.ones(3),), ops=9)\n"
+        "    assert_costs_at_most(student.total, (torch.ones(3),), ops=9)\n"
     )
     assert type_grade("total", cwd=home).returncode in (0, 1)
     progress = home / ".grade/progress.json"

@@ -14,7 +14,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.check import has_parameters, learns, same_values, same_weights
+from grader.check import assert_parameters, assert_parameters_get_gradients, assert_values, load_weights
 from grader.connection.connection import Proxy, connection_of, is_proxy
 from grader.connection.raised import raised_by_student
 from grader.connection.student import Student
@@ -188,11 +188,11 @@ def test_a_layer_and_its_parameters(student: Student) -> None:
 def test_a_module_is_used_through_its_proxy(student: Student, reference: Student) -> None:
     """It learns beside student code, and takes the reference's weights."""
     net, other = student.Net(), reference.Net()
-    has_parameters(net, {"first.weight": (2, 3), "first.bias": (2,)}, buffers={"calls": ()}, dtype=torch.float32)
-    learns(net, torch.randn(5, 3))
-    same_weights(net, other)
+    assert_parameters(net, {"first.weight": (2, 3), "first.bias": (2,)}, buffers={"calls": ()}, dtype=torch.float32)
+    assert_parameters_get_gradients(net, torch.randn(5, 3))
+    load_weights(net, other)
     x = torch.randn(4, 3)
-    same_values(net(x), other(x))
+    assert_values(net(x), other(x))
     assert dict(iter(net.named_parameters()))["first.weight"].shape == (2, 3)
     assert net.eval() is net
     assert net.training is False

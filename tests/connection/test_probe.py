@@ -9,7 +9,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.check import gradients, seeded
+from grader.check import call_seeded, gradients
 from grader.connection.connection import connection_of
 from grader.connection.student import Probe, Student
 from grader.model.endings import CheckFailed
@@ -77,7 +77,7 @@ def test_helpers_ask_the_owner(sides: tuple[Student, Student, Probe]) -> None:
     student, reference, _ = sides
     x = torch.ones(2)
     for function, factor in ((student.scale, 3), (student.Scale(), 3), (reference.Scale(), 2)):
-        assert seeded(1, function, x).tolist() == [factor, factor]
+        assert call_seeded(1, function, x).tolist() == [factor, factor]
     assert [found.tolist() for found in gradients(reference.Scale(), x) if found is not None] == [[2.0, 2.0]]
     with pytest.raises(Unsupported, match="belongs to another process"):
         student.scale(reference.Scale())

@@ -9,7 +9,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.check.ratios import as_fast_as
+from grader.check.ratios import assert_cpu_time_ratio
 from grader.connection.connection import Proxy, connection_of
 from grader.connection.process import WorkerProcess
 from grader.connection.starting import Starter
@@ -154,7 +154,7 @@ def test_timed_calls_are_alone(function: Function) -> None:
     burning = live(function(_BUSY))
     before = burning.cpu_s() or 0.0
     started = time.monotonic()
-    as_fast_as(busy, slow, lambda n: (torch.ones(n),), size=3000, at_most=0.5)
+    assert_cpu_time_ratio(busy, slow, lambda n: (torch.ones(n),), size=3000, at_most=0.5)
     took = time.monotonic() - started
     # It runs between samples, while arguments are made and processes start.
     assert (burning.cpu_s() or 0.0) - before < took * 0.7

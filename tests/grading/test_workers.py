@@ -22,26 +22,26 @@ from grader.runner.lane import Lane, Run
 CHECKS = '''
 import torch
 
-from grader.check import check, same
+from grader.check import check, assert_close
 
 
 @check("C1")
 def check_drawn(student, rng):
     """Draws its input"""
     x = rng.whole(2, 9, 3)
-    same(student.double(x), 2 * x)
+    assert_close(student.double(x), 2 * x)
 
 
 @check("C1")
 def check_again(student):
     """Calls it once more"""
-    same(student.double(torch.zeros(1)), torch.zeros(1))
+    assert_close(student.double(torch.zeros(1)), torch.zeros(1))
 
 
 @check("C1", share=4)
 def check_plain(student):
     """Has one input for all"""
-    same(student.double(torch.ones(2)), torch.full((2,), 2.0))
+    assert_close(student.double(torch.ones(2)), torch.full((2,), 2.0))
 '''
 WRONG = RIGHT.replace("2 * x", "5 * x")
 WRONG_WHERE_PLAIN = RIGHT.replace("return 2 * x", "return 5 * x if len(x) == 2 else 2 * x")

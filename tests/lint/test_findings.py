@@ -21,15 +21,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grader.check import check, gradients, raises, require, same_values
+from grader.check import check, gradients, raises, assert_true, assert_values
 
 """
 
 CERTAIN = {
     # Seeds and settings, wherever they stand.
-    "torch.manual_seed(0)": "seeded",
-    "np.random.seed(0)": "seeded",
-    "random.seed(0)": "seeded",
+    "torch.manual_seed(0)": "call_seeded",
+    "np.random.seed(0)": "call_seeded",
+    "random.seed(0)": "call_seeded",
     "torch.set_default_dtype(torch.float64)": "probe",
     "torch.use_deterministic_algorithms(True)": "probe",
     "np.seterr(all='raise')": "probe",
@@ -40,7 +40,7 @@ CERTAIN = {
     "torch.matmul = None": "probe",
     "setattr(torch, 'matmul', None)": "probe",
     "torch.backends.cudnn.deterministic = True": "probe",
-    "sys.stdout = open('x')": "heard",
+    "sys.stdout = open('x')": "capture",
     # Around a call.
     "with torch.no_grad():\n    y = student.f(x)": "probe",
     "with torch.enable_grad(), torch.autocast('cpu'):\n    y = student.f(x)": "probe",
@@ -48,9 +48,9 @@ CERTAIN = {
     "net = student.Net(3)\nwith torch.no_grad():\n    net.forward(x)": "probe",
     "with torch.device('meta'):\n    probe.f(x)": "probe",
     "with torch.no_grad():\n    helper(student, x)": "probe",
-    "with pytest.warns(UserWarning):\n    student.f(x)": "heard",
-    "with warnings.catch_warnings(record=True) as caught:\n    student.f(x)": "heard",
-    "with redirect_stdout(None):\n    student.f(x)": "heard",
+    "with pytest.warns(UserWarning):\n    student.f(x)": "capture",
+    "with warnings.catch_warnings(record=True) as caught:\n    student.f(x)": "capture",
+    "with redirect_stdout(None):\n    student.f(x)": "capture",
     "with mock.patch('torch.matmul'):\n    student.f(x)": "probe",
     "with np.errstate(all='raise'):\n    reference.f(x)": "probe",
     # Handed over.
@@ -60,8 +60,8 @@ CERTAIN = {
     "student.f(F.relu, x)": "probe",
     "student.f(nn.Linear, x)": "probe",
     "student.f(math.cos)": "probe",
-    "student.f(x, generator=torch.Generator())": "seeded",
-    "student.f(x, generator=rng)": "seeded",
+    "student.f(x, generator=torch.Generator())": "call_seeded",
+    "student.f(x, generator=rng)": "call_seeded",
     "model = nn.Linear(3, 1)\nstudent.f(model, x)": "training_step",
     "student.f(torch.utils.data.DataLoader([x]))": "evaluation",
     "student.f(Toy())": "probe",
@@ -92,7 +92,7 @@ CERTAIN = {
 """Code of a check, and what the finding must name; the finding is on the line with the first word of it."""
 
 FINE = [
-    "same_values(student.f(x), x)",
+    "assert_values(student.f(x), x)",
     "y = student.f(x)\nwith torch.no_grad():\n    y += 1",
     "with torch.no_grad():\n    w = torch.randn(3).exp_()",
     "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    helper(x, 1)",
@@ -101,11 +101,11 @@ FINE = [
     "student.f(nn.Parameter(x), F.relu(x), torch.nn.functional.one_hot(x))",
     "raises(student.f, x, error=ValueError, case='small')",
     "gradients(student.f, x)",
-    "require(isinstance(student.f(x), tuple), 'no tuple')",
+    "assert_true(isinstance(student.f(x), tuple), 'no tuple')",
     "y = student.f(x)\nassert y == 1 and y + 1 == 2 and 3 in y",
     "net = student.Net(3)\nassert net is not None and len(net) == 3 and net[0] == 1 and net.size == 2",
-    "net = student.Net(3)\nnet.size = 4\nsame_values(net(x), net.weight @ x)",
-    "w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()\nsame_values(student.slope(w), w.grad)",
+    "net = student.Net(3)\nnet.size = 4\nassert_values(net(x), net.weight @ x)",
+    "w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()\nassert_values(student.slope(w), w.grad)",
     "student.f(x)\nx.grad = x + 1\ntorch.optim.SGD([x], lr=0.1).step()\ng = x.grad",
     "a = student.Value(2.0)\nb = a.mul(a)\nb.backward()\nassert a.grad == 4.0",
     "state = student.Net(3).state_dict()\nstate['weight'].zero_()",

@@ -15,7 +15,7 @@ from grader.release.proof import LeakError, Secret, prove, prove_sentences, secr
 
 FOLDER = "exercises/01_basics/double"
 SOLUTION = "    return x.mul(2).to(x.dtype)\n"
-CHECK = "    same_values(student.double(torch.tensor([[4.0, 7.5], [-3.25, 9]])), torch.tensor(8.0), 'of two')\n"
+CHECK = "    assert_values(student.double(torch.tensor([[4.0, 7.5], [-3.25, 9]])), torch.tensor(8.0), 'of two')\n"
 
 
 @pytest.fixture(scope="module")

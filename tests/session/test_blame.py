@@ -11,7 +11,7 @@ from support import Grade, message, verdicts
 CHECKS = '''
 import torch
 
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1", try_this="double(torch.ones(2))")
@@ -29,7 +29,7 @@ def check_items(student):
 @check("C1", try_this="double(torch.ones(2))")
 def check_to_reference(student, reference):
     """What the student gives goes into the reference"""
-    same_values(reference.double(student.double(torch.ones(2))), torch.full((2,), 4.0))
+    assert_values(reference.double(student.double(torch.ones(2))), torch.full((2,), 4.0))
 
 
 @check("C1", try_this="double(torch.ones(2))")

@@ -8,7 +8,14 @@ import pytest
 import torch
 from support import Function
 
-from grader.check import as_fast_as, count_ops, gradients, no_loop, stays_in_torch, uses_at_most
+from grader.check import (
+    assert_costs_at_most,
+    assert_cpu_time_ratio,
+    assert_no_loop,
+    assert_stays_in_torch,
+    count_ops,
+    gradients,
+)
 
 PLAIN = "def plain(x):\n    return (x * x).sum()\n"
 
@@ -30,16 +37,16 @@ def test_a_callable_is_called_counted_and_differentiated(function: Function, way
     x = torch.arange(4.0)
     assert float(total(x)) == 14.0
     assert count_ops(total, torch.arange(5.0)).total() in (2, 3)  # a new argument: a cached function knows the other
-    no_loop(total, (torch.ones(8),), (torch.ones(80),))
-    uses_at_most(total, (x,), escapes=0)
-    stays_in_torch(total, x)
+    assert_no_loop(total, (torch.ones(8),), (torch.ones(80),))
+    assert_costs_at_most(total, (x,), escapes=0)
+    assert_stays_in_torch(total, x)
     (grad,) = gradients(total, x)
     assert grad is not None
     assert torch.equal(grad, 2 * x)
     if way in ("cached", "module"):
         theirs = function("def total(x):\n    return (x * x).sum()\n", owner="the reference's")
         how: dict[str, Any] = {"size": 100_000, "at_most": 50, "rtol": 1e-3, "atol": 1e-3}
-        assert as_fast_as(total, theirs, lambda n: (torch.randn(n),), **how).below
+        assert assert_cpu_time_ratio(total, theirs, lambda n: (torch.randn(n),), **how).below
 
 
 def test_a_value_is_still_a_value(function: Function) -> None:

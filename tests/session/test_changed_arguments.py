@@ -25,14 +25,14 @@ _REFERENCE = "import torch\ndef double(x): return 2 * x\n" + _OTHERS
 _CHECKS = '''
 import torch
 
-from grader.check import changed, check, copies, in_place, is_view_of, same_values
+from grader.check import after_call, check, copies, assert_in_place, assert_view, assert_values
 
 
 @check("C1", try_this="double(torch.ones(2))")
 def check_tensor(student, rng):
     """Doubles a tensor"""
     x = rng.normal(3)
-    same_values(student.double(x), 2 * x)
+    assert_values(student.double(x), 2 * x)
 
 
 @check("C1", try_this="double(torch.ones(2))")
@@ -40,21 +40,21 @@ def check_twice(student, rng):
     """Doubles a tensor again and again"""
     x = rng.normal(3)
     for _ in range(2):
-        same_values(student.double(x), 2 * x)
+        assert_values(student.double(x), 2 * x)
 
 
 @check("C1", try_this="double(np.ones(2))")
 def check_array(student, rng):
     """Doubles an array"""
     x = rng.normal(3).numpy()
-    same_values(student.double(x), 2 * x)
+    assert_values(student.double(x), 2 * x)
 
 
 @check("C1", try_this="double(double(torch.ones(2)))")
 def check_result(student):
     """Doubles what it gave"""
     y = student.made()
-    same_values(student.double(y), 2 * y)
+    assert_values(student.double(y), 2 * y)
 
 
 @check("C2", try_this="double_(torch.ones(2))")
@@ -62,8 +62,8 @@ def check_in_place(student, rng):
     """Doubles in place"""
     x = rng.normal(3)
     (before,) = copies(x)
-    in_place(student.double_(x), x)
-    same_values(x, 2 * before)
+    assert_in_place(student.double_(x), x)
+    assert_values(x, 2 * before)
 
 
 @check("C2", try_this="double_(torch.ones(2))")
@@ -72,7 +72,7 @@ def check_changed(student, rng):
     x = rng.normal(3)
     (before,) = copies(x)
     student.double_(x)
-    same_values(changed(x), 2 * before)
+    assert_values(after_call(x), 2 * before)
 
 
 @check("C2", try_this="double_(torch.ones(2))")
@@ -99,14 +99,14 @@ def check_kept_by_value(student, rng):
     x = rng.normal(3)
     before = x.clone()
     student.double(x)
-    same_values(x, before, "x")
+    assert_values(x, before, "x")
 
 
 @check("C3", try_this="head(torch.ones(2))")
 def check_view(student, rng):
     """Gives a view"""
     x = rng.normal(3)
-    is_view_of(student.head(x), x)
+    assert_view(student.head(x), x)
 '''
 _RULES = ("tensor", "twice", "array", "result", "in_place", "changed", "by_plain_asserts", "view")
 _KEPT = ("kept_by_assert", "kept_by_value")

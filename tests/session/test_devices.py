@@ -17,7 +17,7 @@ from grader.session.reproduce import reproduce
 
 CHECKS = """
 import torch
-from grader.check import check, on_device, same_values, uses_at_most
+from grader.check import check, assert_device, assert_values, assert_costs_at_most
 
 
 @check("C1")
@@ -38,14 +38,14 @@ def check_placed(student, reference, accelerator):
     x = accelerator.put(torch.ones(3), 1)
     for side in (student, reference):
         y = side.double(x)
-        on_device(y, accelerator.device(1))
-        same_values(y, 2 * torch.ones(3))
+        assert_device(y, accelerator.device(1))
+        assert_values(y, 2 * torch.ones(3))
 
 
 @check("C1", device="sim")
 def check_waits(student, accelerator):
     '''Waits once'''
-    uses_at_most(student.waits, (accelerator.put(torch.ones(30)),), syncs=1)
+    assert_costs_at_most(student.waits, (accelerator.put(torch.ones(30)),), syncs=1)
 
 
 @check("C1", device="sim")

@@ -12,14 +12,14 @@ from support import FORK, grader_of, open_lane, verdicts
 CHECKS = '''
 import torch
 
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1")
 def check_seeded(student):
     """Seeds nothing"""
     torch.manual_seed(0)
-    same_values(student.double(torch.ones(2)), torch.full((2,), 2.0))
+    assert_values(student.double(torch.ones(2)), torch.full((2,), 2.0))
 
 
 def test_never_run(student):
@@ -41,7 +41,7 @@ def test_who_grades_is_warned_once(tmp_path: Path, caplog: pytest.LogCaptureFixt
         f"{path}:10: `torch.manual_seed` seeds the check process, not student code",
         f"{path}:14: `test_never_run` is never run",
     ]
-    assert "call `seeded(0, student.f, ...)`" in caplog.messages[0]
+    assert "call `call_seeded(0, student.f, ...)`" in caplog.messages[0]
 
 
 def test_students_are_not_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

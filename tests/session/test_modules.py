@@ -11,19 +11,20 @@ from support import Grade, message
 CHECKS = """
 import torch
 
-from grader.check import check, has_parameters, same_weights
+from grader.check import check, assert_parameters, load_weights
 
 
 @check("C1")
 def check_parameters(student):
     '''Has these parameters'''
-    has_parameters(student.Net(), {"layer1.weight": (3, 2), "layer3.weight": (4, 3)}, buffers={}, dtype=torch.float32)
+    shapes = {"layer1.weight": (3, 2), "layer3.weight": (4, 3)}
+    assert_parameters(student.Net(), shapes, buffers={}, dtype=torch.float32)
 
 
 @check("C1")
 def check_weights(student, reference):
     '''Takes the reference's weights'''
-    same_weights(student.Net(), reference.Net())
+    load_weights(student.Net(), reference.Net())
 """
 NET = """
 class Net(torch.nn.Module):

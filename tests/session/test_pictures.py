@@ -37,7 +37,7 @@ def turned(x): return x.t()
 _CHECKS = '''
 import torch
 
-from grader.check import check, same_layout, same_shape, same_values, shares
+from grader.check import assert_memory_layout, assert_shape, assert_shares_memory, assert_values, check
 
 SQUARE = [[1.0, 2.0], [3.0, 4.0]]
 
@@ -45,27 +45,27 @@ SQUARE = [[1.0, 2.0], [3.0, 4.0]]
 @check("C1")
 def check_table{0}(student):
     """Zeros on the diagonal"""
-    same_values(student.table(torch.tensor(SQUARE)), torch.tensor([[0.0, 2.0], [3.0, 0.0]]))
+    assert_values(student.table(torch.tensor(SQUARE)), torch.tensor([[0.0, 2.0], [3.0, 0.0]]))
 
 
 @check("C2")
 def check_window{0}(student):
     """The first row, a view"""
     x = torch.tensor(SQUARE)
-    shares(student.window(x), x, "window(x)", "x")
+    assert_shares_memory(student.window(x), x, "window(x)", "x")
 
 
 @check("C3")
 def check_minus{0}(student):
     """A column minus a vector"""
-    same_shape(student.minus(torch.ones(2, 1), torch.ones(2)), (2, 1))
-    same_shape(student.minus(torch.ones(2, 3), torch.ones(3, 2)), (2, 3))
+    assert_shape(student.minus(torch.ones(2, 1), torch.ones(2)), (2, 1))
+    assert_shape(student.minus(torch.ones(2, 3), torch.ones(3, 2)), (2, 3))
 
 
 @check("C4")
 def check_turned{0}(student):
     """The layout of a transpose"""
-    same_layout(student.turned(torch.tensor(SQUARE)), torch.tensor(SQUARE).t())
+    assert_memory_layout(student.turned(torch.tensor(SQUARE)), torch.tensor(SQUARE).t())
 '''
 WRONG = """
 import torch

@@ -12,14 +12,14 @@ from support import Grade, message
 SHOWN = '''
 import torch
 
-from grader.check import check, raises, same_values, unchanged
+from grader.check import check, raises, assert_values, assert_unchanged
 
 
 @check("C1", category="memory")
 def check_kept(student):
     """Leaves x as it was"""
     x = torch.ones(2)
-    with unchanged(x, what="x"):
+    with assert_unchanged(x, what="x"):
         student.double(x)
 
 
@@ -27,7 +27,7 @@ def check_kept(student):
 def check_often(student):
     """Is right each time"""
     for _ in range(5):
-        same_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
+        assert_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
 
 
 @check("C1")
@@ -35,14 +35,14 @@ def check_changed(student):
     """Writes into x"""
     x = torch.ones(2)
     student.double_(x)
-    same_values(x, torch.tensor([2.0, 2.0]))
+    assert_values(x, torch.tensor([2.0, 2.0]))
 
 
 @check("C1")
 def check_window(student):
     """Doubles what lies in a larger memory"""
     base = torch.zeros(1000)
-    same_values(student.double(base[10:13]), torch.zeros(3))
+    assert_values(student.double(base[10:13]), torch.zeros(3))
 
 
 @check("C1", category="error")
@@ -54,31 +54,31 @@ def check_refuses(student):
 @check("C1")
 def check_value(student):
     """Doubles"""
-    same_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
+    assert_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
 '''
 
 PROBING = '''
 import torch
 
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1")
 def check_probed(student, probe):
     """Doubles beside a probe"""
-    same_values(probe.at(student.double, torch.ones(2), 5), torch.full((2,), 10.0))
+    assert_values(probe.at(student.double, torch.ones(2), 5), torch.full((2,), 10.0))
 
 
 @check("C1")
 def check_plain(student):
     """Doubles"""
-    same_values(student.double(torch.ones(2)), torch.full((2,), 2.0))
+    assert_values(student.double(torch.ones(2)), torch.full((2,), 2.0))
 '''
 
 HIDDEN = """
 import torch
 
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 VALUES = {"words": "what comes of a list", "same": "double(torch.ones(0))", "number": "double(torch.ones(2))"}
 VALUES |= {"raises": "double(None), and double(1)", "prints": "x = torch.ones(1); y = double(x); print(x)"}
@@ -86,7 +86,7 @@ VALUES |= {"raises": "double(None), and double(1)", "prints": "x = torch.ones(1)
 
 def hidden(name):
     def run(student, rng):
-        same_values(student.double(torch.ones(3)), torch.full((3,), 2.0))
+        assert_values(student.double(torch.ones(3)), torch.full((3,), 2.0))
 
     run.__doc__ = name
     return check("C1", try_this=VALUES[name])(run)
@@ -120,14 +120,14 @@ def test_arguments_of_a_probe_are_not_told_where_no_reference_is(tmp_path: Path)
 CONJUGATED = '''
 import torch
 
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1")
 def check_conjugated(student):
     """Doubles a conjugate view"""
     x = torch.full((2,), 1 + 1j).conj()
-    same_values(student.double(x), torch.full((2,), 2 - 2j))
+    assert_values(student.double(x), torch.full((2,), 2 - 2j))
 '''
 
 

@@ -10,19 +10,19 @@ from session.courses import course_with, graded
 from support import RIGHT, Grade, message, verdicts
 
 CHECKS = """
-from grader.check import check, does_not_call, imports_no
+from grader.check import check, assert_does_not_use, assert_does_not_import
 
 
 @check("C1")
 def check_rule(student):
     '''Calls no `outer`'''
-    does_not_call(student.double, "outer")
+    assert_does_not_use(student.double, "outer")
 
 
 @check("C1")
 def check_plain(student):
     '''Uses no NumPy'''
-    imports_no(student, "numpy")
+    assert_does_not_import(student, "numpy")
 
 
 @check("C1")

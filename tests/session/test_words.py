@@ -23,8 +23,9 @@ CHECKS = '''
 import torch
 
 from grader.check import (
-    CannotJudge, CheckFailed, calling, check, count, facts, is_tensor, kind, on_device, require, same, same_dtype,
-    same_shape, same_values, stays_in_torch, type_name, uses_at_most,
+    CannotJudge, CheckFailed, assert_close, assert_costs_at_most, assert_device, assert_dtype, assert_shape,
+    assert_stays_in_torch, assert_tensor, assert_true, assert_values, calling, check, count_costs, facts, kind,
+    type_name,
 )
 
 TRY = "double(torch.ones(2))"
@@ -40,22 +41,22 @@ def hidden(name, body):
     return check("C1", try_this=TRY)(run)
 
 
-check_values = hidden("values", lambda student, x: same_values(student.double(x), 2 * x))
-check_same = hidden("same", lambda student, x: same(student.double(x), 2 * x))
-check_items = hidden("items", lambda student, x: same_values(student.double(x), [1.0, 2.0, [3.0]]))
-check_shape = hidden("shape", lambda student, x: same_shape(student.double(x), (2,)))
-check_dtype = hidden("dtype", lambda student, x: same_dtype(student.double(x), torch.int8, f"x for {x.dtype}"))
-check_device = hidden("device", lambda student, x: on_device(student.double(x), "cuda"))
-check_escapes = hidden("escapes", lambda student, x: stays_in_torch(student.double, x))
-check_uses = hidden("uses", lambda student, x: uses_at_most(student.double, (x,), bytes=1000 + x.numel()))
-check_few = hidden("few", lambda student, x: uses_at_most(student.double, (x,), ops=3, versions=0))
+check_values = hidden("values", lambda student, x: assert_values(student.double(x), 2 * x))
+check_same = hidden("same", lambda student, x: assert_close(student.double(x), 2 * x))
+check_items = hidden("items", lambda student, x: assert_values(student.double(x), [1.0, 2.0, [3.0]]))
+check_shape = hidden("shape", lambda student, x: assert_shape(student.double(x), (2,)))
+check_dtype = hidden("dtype", lambda student, x: assert_dtype(student.double(x), torch.int8, f"x for {x.dtype}"))
+check_device = hidden("device", lambda student, x: assert_device(student.double(x), "cuda"))
+check_escapes = hidden("escapes", lambda student, x: assert_stays_in_torch(student.double, x))
+check_uses = hidden("uses", lambda student, x: assert_costs_at_most(student.double, (x,), bytes=1000 + x.numel()))
+check_few = hidden("few", lambda student, x: assert_costs_at_most(student.double, (x,), ops=3, versions=0))
 
 
 @check("C1", try_this=TRY)
 def check_tells_value(student, rng):
     """Puts what comes back into its text"""
     yours = student.double(rng.normal(rng.integer(3, 9)))
-    require(isinstance(yours, torch.Tensor), f"you return {yours}")
+    assert_true(isinstance(yours, torch.Tensor), f"you return {yours}")
 
 
 @check("C1", try_this=TRY)
@@ -78,7 +79,7 @@ def check_tells_kind(student, rng):
     """Says it well"""
     yours = student.double(rng.normal(rng.integer(3, 9)))
     place = facts(yours).device if isinstance(yours, torch.Tensor) else "cpu"
-    require(False, f"`double` returns {kind(yours)} on {place}")
+    assert_true(False, f"`double` returns {kind(yours)} on {place}")
 
 
 @check("C1", try_this=TRY)
@@ -86,7 +87,7 @@ def check_names(student, rng):
     """Calls whatever there is"""
     student.double(rng.normal(rng.integer(3, 9)))
     for name in dir(student):
-        same_values(getattr(student, name)(3.0), 1.0, f"`{name}` of 3.0")
+        assert_values(getattr(student, name)(3.0), 1.0, f"`{name}` of 3.0")
 
 
 @check("C1", try_this=TRY)
@@ -99,7 +100,7 @@ def check_assert(student, rng):
 def check_attribute(student, rng):
     """Calls what came back"""
     with calling(student.double, rng.normal(rng.integer(3, 9))) as yours:
-        require(yours.run(1) == 2, "`run` is wrong")
+        assert_true(yours.run(1) == 2, "`run` is wrong")
 '''
 
 ANSWERS = {
@@ -215,10 +216,10 @@ UNITS = {"pixels": 1}
 
 def check_one(student, x, key, thing):
     """Looks at something"""
-    require(False, f"one call runs more than {LIMIT} operations; a handful will do")
-    same_dtype(student.solve(x), what=f"the tensor under {key} for {x.dtype}")
-    require(False, f"{thing} is on {key}", f"{x}")
-    uses_at_most(student.solve, ops=1200)
+    assert_true(False, f"one call runs more than {LIMIT} operations; a handful will do")
+    assert_dtype(student.solve(x), what=f"the tensor under {key} for {x.dtype}")
+    assert_true(False, f"{thing} is on {key}", f"{x}")
+    assert_costs_at_most(student.solve, ops=1200)
 '''
 
 

@@ -25,13 +25,13 @@ MINE = "import torch\n\n\ndef double(x):  # mine\n    return x * 2\n\n\ndef doub
 TRIPLE = MINE.replace("x * 2", "x * 3")
 OWN = '''
 import torch
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1")
 def check_mine(student):
     """Twice"""
-    same_values(student.double(torch.tensor([1.0, 2.0])), torch.tensor([2.0, 4.0]))
+    assert_values(student.double(torch.tensor([1.0, 2.0])), torch.tensor([2.0, 4.0]))
 '''
 
 

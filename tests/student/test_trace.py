@@ -15,23 +15,23 @@ from grader.student.games.tracing import Traced, spans_of
 
 SHOWN = """
 import torch
-from grader.check import check, uses_at_most
+from grader.check import check, assert_costs_at_most
 
 
 @check("C1", device="sim")
 def check_waits(student, accelerator):
     '''Waits for none'''
-    uses_at_most(student.double, (accelerator.put(torch.ones(2, 3)),), syncs=0)
+    assert_costs_at_most(student.double, (accelerator.put(torch.ones(2, 3)),), syncs=0)
 """
 HIDDEN = """
 import torch
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1", device="sim", try_this='double(torch.ones(5, device="sim"))')
 def check_many(student, accelerator):
     '''A hidden number of elements'''
-    same_values(student.double(accelerator.put(torch.ones(77))), 2 * torch.ones(77))
+    assert_values(student.double(accelerator.put(torch.ones(77))), 2 * torch.ones(77))
 """
 MINE = (
     "import torch\n\n\ndef double(x):\n    return torch.tensor([2 * v for v in x.flatten().tolist()]).view(x.shape)\n"

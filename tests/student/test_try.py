@@ -40,13 +40,13 @@ def test_lines_are_run_in_a_worker(type_grade: WarmGrade, home: Path) -> None:
 
 DEVICE_CHECK = """
 import torch
-from grader.check import check, same_values
+from grader.check import check, assert_values
 
 
 @check("C1", device="sim")
 def check_there(student, accelerator):
     '''On a device'''
-    same_values(student.double(accelerator.put(torch.ones(2))), 2 * torch.ones(2))
+    assert_values(student.double(accelerator.put(torch.ones(2))), 2 * torch.ones(2))
 """
 
 

@@ -13,7 +13,7 @@ from wire.ends import little_memory_and_time
 from wire.hostile import Ours, survive
 from wire.pair import Pair
 
-from grader.check.values import same_values
+from grader.check.values import assert_values
 from grader.model.endings import CheckFailed
 from grader.wire.decode import Decoder
 from grader.wire.frames import Caps, ProtocolError
@@ -249,6 +249,6 @@ def test_shapes_are_compared_before_anything_is_copied() -> None:
     with little_memory_and_time():
         for value in (lazy, wide):
             with pytest.raises(CheckFailed, match="shape"):
-                same_values(value, torch.zeros(3))
+                assert_values(value, torch.zeros(3))
             with pytest.raises(CheckFailed, match="shape"):
-                same_values(value, 1.0)
+                assert_values(value, 1.0)

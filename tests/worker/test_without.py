@@ -43,7 +43,7 @@ def lane(course: Course) -> Iterator[Lane]:
 def with_check(course: Course, folder: Path, text: str) -> Course:
     """A copy of the course with another shown check."""
     copy = Path(shutil.copytree(course.root, folder / "course"))
-    head = "import torch\nfrom grader.check import as_fast_as, check, count\n\n\n"
+    head = "import torch\nfrom grader.check import assert_cpu_time_ratio, check, count_costs\n\n\n"
     (copy / "exercises" / "01_without" / "steps" / "check_steps.py").write_text(head + text)
     return load_course(copy)
 
@@ -138,7 +138,10 @@ def test_a_name_that_was_left_out(course: Course, lane: Lane, tmp_path: Path) ->
     ("call", "found"),
     [
         ("student.steps(torch.ones(2))", "cannot send an object of type Tensor to workers without torch and numpy"),
-        ("count(student.steps, (2, 5))", "`count` needs PyTorch, and the workers of this exercise are without it"),
+        (
+            "count_costs(student.steps, (2, 5))",
+            "`count_costs` needs PyTorch, and the workers of this exercise are without it",
+        ),
     ],
 )
 def test_checks_that_need_it(course: Course, tmp_path: Path, call: str, found: str) -> None:
@@ -173,7 +176,7 @@ def test_speed_of_plain_python(course: Course, tmp_path: Path) -> None:
     text = (
         "@check('C1', share=1, category='performance')\n"
         "def check_it(student, reference, rng):\n"
-        "    as_fast_as(student.steps, reference.steps, lambda n: ((2, 3, n),), size=100, at_most=3)\n"
+        "    assert_cpu_time_ratio(student.steps, reference.steps, lambda n: ((2, 3, n),), size=100, at_most=3)\n"
     )
     changed = with_check(course, tmp_path, text)
     slow = PLAIN.replace("    result,", "    sum(n % 7 for n in range(100_000))\n    result,", 1)

@@ -1,23 +1,23 @@
 import torch
 
-from grader.check import check, is_instance, is_tensor, raises, same_dtype, same_shape, same_values
+from grader.check import assert_dtype, assert_isinstance, assert_shape, assert_tensor, assert_values, check, raises
 
 
 @check("C1", share=1)
 def check_number(student):
     """One number becomes a tensor of 0 dims"""
     t = student.to_tensor(7)
-    is_tensor(t)
-    same_shape(t, ())
-    same_values(t, 7)
+    assert_tensor(t)
+    assert_shape(t, ())
+    assert_values(t, 7)
 
 
 @check("C2", share=1)
 def check_large_number(student):
     """Keeps 16_777_217 as it is"""
     t = student.to_tensor([5, 16_777_217])
-    same_dtype(t, torch.int64)
-    same_values(t, torch.tensor([5, 16_777_217]))
+    assert_dtype(t, torch.int64)
+    assert_values(t, torch.tensor([5, 16_777_217]))
 
 
 @check("C3", category="error", share=1)
@@ -31,6 +31,6 @@ def check_ragged(student):
 def check_back(student):
     """A number and a list come back as plain Python"""
     number = student.to_python(torch.tensor(7))
-    is_instance(number, int, "the result for a tensor of 0 dims")
-    same_values(number, 7, "the result for a tensor of 0 dims")
-    same_values(student.to_python(torch.tensor([0.5, 2.0, -1.0])), [0.5, 2.0, -1.0])
+    assert_isinstance(number, int, "the result for a tensor of 0 dims")
+    assert_values(number, 7, "the result for a tensor of 0 dims")
+    assert_values(student.to_python(torch.tensor([0.5, 2.0, -1.0])), [0.5, 2.0, -1.0])

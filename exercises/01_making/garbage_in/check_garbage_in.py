@@ -1,6 +1,14 @@
 import torch
 
-from grader.check import agrees, check, is_tensor, poisoned, require, same_shape, same_values
+from grader.check import (
+    allclose,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
+    call_with_poisoned_memory,
+    check,
+)
 
 
 @check("C2", share=4)
@@ -9,12 +17,12 @@ def check_unset_memory(student):
     rain = torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]])
     # Each gets rain of its own: what is changed in it is for the rule on that.
     once = student.running_totals(rain.clone())
-    is_tensor(once)
-    again = poisoned(student.running_totals, rain.clone())
+    assert_tensor(once)
+    again = call_with_poisoned_memory(student.running_totals, rain.clone())
     text = "the result depends on uninitialized memory"
     # What is right only with NaN in memory is for the hidden checks: here luck would decide.
-    steady = agrees(again, once) or agrees(again, rain.cumsum(0))
-    require(steady, text, f"{text}\nthis time            {once}\nwith NaN in memory   {again}")
+    steady = allclose(again, once) or allclose(again, rain.cumsum(0))
+    assert_true(steady, text, f"{text}\nthis time            {once}\nwith NaN in memory   {again}")
 
 
 @check("C1", share=1)
@@ -22,6 +30,6 @@ def check_small(student, probe):
     """Adds up three hours of two gauges"""
     # Memory that nobody has set is 0 here: what an answer takes from it is for the rule on that, not for luck.
     totals = probe.with_luck(student.running_totals, torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
-    is_tensor(totals)
-    same_shape(totals, (3, 2))
-    same_values(totals, torch.tensor([[1.0, 0.0], [3.0, 0.5], [3.0, 3.5]]))
+    assert_tensor(totals)
+    assert_shape(totals, (3, 2))
+    assert_values(totals, torch.tensor([[1.0, 0.0], [3.0, 0.5], [3.0, 3.5]]))

@@ -1,12 +1,12 @@
 import torch
 
-from grader.check import check, is_tensor, same_shape, same_values
+from grader.check import assert_shape, assert_tensor, assert_values, check
 
 
 def has_values(yours, expected):
-    is_tensor(yours)
-    same_shape(yours, expected)
-    same_values(yours, expected)
+    assert_tensor(yours)
+    assert_shape(yours, expected)
+    assert_values(yours, expected)
 
 
 @check("C1", share=2)

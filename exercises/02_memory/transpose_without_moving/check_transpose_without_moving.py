@@ -1,6 +1,13 @@
 import torch
 
-from grader.check import check, reads_openly, require, same_layout, same_values, shares
+from grader.check import (
+    assert_memory_layout,
+    assert_no_hidden_code,
+    assert_shares_memory,
+    assert_true,
+    assert_values,
+    check,
+)
 
 
 @check("C1", share=2)
@@ -9,9 +16,9 @@ def check_swap_example(student):
     t = torch.arange(24.0).reshape(2, 3, 4)
     asked = t.transpose(0, 2)  # before the call: who turns t itself breaks another rule
     yours = student.swap(t, 0, 2)
-    same_layout(yours, asked, "swap(t, 0, 2)")
-    same_values(yours, asked, "swap(t, 0, 2)")
-    reads_openly(student.swap)  # hidden checks cannot judge code that hides what it does
+    assert_memory_layout(yours, asked, "swap(t, 0, 2)")
+    assert_values(yours, asked, "swap(t, 0, 2)")
+    assert_no_hidden_code(student.swap)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)
@@ -20,8 +27,8 @@ def check_flip_example(student):
     t = torch.arange(24.0).reshape(2, 3, 4)
     asked = t.transpose(1, 2)
     yours = student.flip_last(t)
-    same_values(yours, asked, "flip_last(t)")
-    shares(yours, t, "flip_last(t)", "t")
+    assert_values(yours, asked, "flip_last(t)")
+    assert_shares_memory(yours, t, "flip_last(t)", "t")
 
 
 @check("C3", share=1)
@@ -29,5 +36,5 @@ def check_packed_example(student):
     """Packs a transposed matrix"""
     t = torch.arange(6.0).reshape(2, 3).t()
     yours = student.packed(t)
-    same_values(yours, t, "packed(t)")
-    require(yours.is_contiguous(), f"packed(t) has strides {yours.stride()}; in reading order they are (2, 1)")
+    assert_values(yours, t, "packed(t)")
+    assert_true(yours.is_contiguous(), f"packed(t) has strides {yours.stride()}; in reading order they are (2, 1)")

@@ -1,16 +1,16 @@
-from grader.check import answers, check, runs_without, same_values
+from grader.check import assert_returns_bool, assert_runs_without, assert_values, check
 
 
 def promotes(student, *cases):
     """Each pair of dtypes gives the third one."""
     for one, other, asked in cases:
-        same_values(student.promoted(one, other), asked, f"promoted({one!r}, {other!r})")
+        assert_values(student.promoted(one, other), asked, f"promoted({one!r}, {other!r})")
 
 
 def same_dtypes(student, *cases):
     """The dtype of each operation is PyTorch's."""
     for a, b, op, asked in cases:
-        same_values(student.result_dtype(a, b, op), asked, f"result_dtype({a!r}, {b!r}, {op!r})")
+        assert_values(student.result_dtype(a, b, op), asked, f"result_dtype({a!r}, {b!r}, {op!r})")
 
 
 @check("C1", share=1)
@@ -50,14 +50,18 @@ def check_division(student):
 def check_in_place(student):
     """What an operation in place can store"""
     fits = student.fits_in_place
-    answers(fits, ("uint8", 3), ("float16", 1), "+", expected=False, case="for a uint8 tensor += a float16 one")
-    answers(fits, ("float16", 1), ("float64", 1), "+", expected=True, case="for a float16 tensor += a float64 one")
-    answers(fits, ("bool", 2), ("int64", 1), "+", expected=False, case="for a bool tensor += an int64 one")
+    assert_returns_bool(
+        fits, ("uint8", 3), ("float16", 1), "+", expected=False, case="for a uint8 tensor += a float16 one"
+    )
+    assert_returns_bool(
+        fits, ("float16", 1), ("float64", 1), "+", expected=True, case="for a float16 tensor += a float64 one"
+    )
+    assert_returns_bool(fits, ("bool", 2), ("int64", 1), "+", expected=False, case="for a bool tensor += an int64 one")
 
 
 @check("C7", share=2)
 def check_plain_python(student):
     """Plain Python, without torch and NumPy"""
-    runs_without(student.promoted, "int16", "int64")
-    runs_without(student.result_dtype, ("int8", 1), 300, "+")
-    runs_without(student.fits_in_place, ("int8", 1), 300, "+")
+    assert_runs_without(student.promoted, "int16", "int64")
+    assert_runs_without(student.result_dtype, ("int8", 1), 300, "+")
+    assert_runs_without(student.fits_in_place, ("int8", 1), 300, "+")

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import agrees, changed, check, is_tensor, require, same
+from grader.check import after_call, allclose, assert_close, assert_tensor, assert_true, check
 
 WEEK = [[11.0, 12.0, 13.0, 14.0], [21.0, 22.0, 23.0, 24.0], [31.0, 32.0, 33.0, 34.0]]
 
@@ -8,20 +8,20 @@ WEEK = [[11.0, 12.0, 13.0, 14.0], [21.0, 22.0, 23.0, 24.0], [31.0, 32.0, 33.0, 3
 @check("C1", share=1)
 def check_two_rows(student):
     """The first 2 rows of 3"""
-    same(student.first_rows(torch.tensor(WEEK), 2), torch.tensor(WEEK[:2]))
+    assert_close(student.first_rows(torch.tensor(WEEK), 2), torch.tensor(WEEK[:2]))
 
 
 @check("C2", share=1)
 def check_two_columns(student):
     """The first 2 columns of 4"""
-    same(student.first_cols(torch.tensor(WEEK), 2), torch.tensor([[11.0, 12.0], [21.0, 22.0], [31.0, 32.0]]))
+    assert_close(student.first_cols(torch.tensor(WEEK), 2), torch.tensor([[11.0, 12.0], [21.0, 22.0], [31.0, 32.0]]))
 
 
 @check("C3", category="shape", share=1)
 def check_last_day(student):
     """The last row, as a table of one row and as a vector"""
-    same(student.last(torch.tensor(WEEK), True), torch.tensor(WEEK[2:]), "the result for keep=True")
-    same(student.last(torch.tensor(WEEK), False), torch.tensor(WEEK[2]), "the result for keep=False")
+    assert_close(student.last(torch.tensor(WEEK), True), torch.tensor(WEEK[2:]), "the result for keep=True")
+    assert_close(student.last(torch.tensor(WEEK), False), torch.tensor(WEEK[2]), "the result for keep=False")
 
 
 @check("C4", category="memory", share=1)
@@ -29,9 +29,11 @@ def check_write_shows(student):
     """A write to the first rows shows in t"""
     t = torch.tensor(WEEK)
     rows = student.first_rows(t, 2)
-    is_tensor(rows)
+    assert_tensor(rows)
     rows.fill_(0.0)
-    require((t == 0.0).any(), "after rows = first_rows(t, 2) and rows.fill_(0.0), there is no 0 in t: rows is a copy")
+    assert_true(
+        (t == 0.0).any(), "after rows = first_rows(t, 2) and rows.fill_(0.0), there is no 0 in t: rows is a copy"
+    )
 
 
 @check("C5", share=1)
@@ -39,8 +41,8 @@ def check_set_two_columns(student):
     """Puts 7 in the first 2 columns of 4"""
     t, expected = torch.tensor(WEEK), torch.tensor([[7.0, 7.0, *row[2:]] for row in WEEK])
     result = student.set_first_cols_(t, 2, 7.0)
-    if not agrees(result, expected):  # a changed copy costs points below, and none here
-        same(changed(t), expected, "t, afterwards,")
+    if not allclose(result, expected):  # a changed copy costs points below, and none here
+        assert_close(after_call(t), expected, "t, afterwards,")
 
 
 @check("C6", category="memory", share=1)
@@ -48,5 +50,5 @@ def check_same_object(student):
     """Changes t itself, and returns it"""
     t = torch.tensor(WEEK)
     result = student.set_first_cols_(t, 2, 7.0)
-    is_tensor(result)
-    require(result is changed(t), "the result is another tensor than t; change t, and return t")
+    assert_tensor(result)
+    assert_true(result is after_call(t), "the result is another tensor than t; change t, and return t")

@@ -1,15 +1,15 @@
 import torch
 
 from grader.check import (
+    assert_keeps_graph,
+    assert_no_hidden_code,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
     check,
     gradients,
-    is_tensor,
-    keeps_graph,
     raises,
-    reads_openly,
-    require,
-    same_shape,
-    same_values,
 )
 
 
@@ -18,10 +18,10 @@ def check_same_shapes(student):
     """A 0-dim tensor with the mean, for shapes that are equal"""
     for shape in ((2,), (2, 1)):
         loss = student.mse(torch.tensor([3.0, 1.0]).reshape(shape), torch.tensor([5.0, 1.0]).reshape(shape))
-        is_tensor(loss)
-        same_shape(loss, ())
-        same_values(loss, torch.tensor(2.0), f"the mean for two tensors of shape {shape}")
-    reads_openly(student.mse)  # hidden checks cannot judge code that hides what it does
+        assert_tensor(loss)
+        assert_shape(loss, ())
+        assert_values(loss, torch.tensor(2.0), f"the mean for two tensors of shape {shape}")
+    assert_no_hidden_code(student.mse)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2", share=1)
@@ -31,7 +31,7 @@ def check_column_and_vector(student):
         pred, target = (torch.tensor([1.0, 2.0, 4.0]).reshape(shape) for shape in (one, other))
         loss = float(student.mse(pred, target))
         wrong = f"shapes {one} and {other}: each prediction equals its target, and still the mean is {loss:.4g}, not 0"
-        require(loss == 0, f"{wrong}; print (pred - target).shape")
+        assert_true(loss == 0, f"{wrong}; print (pred - target).shape")
 
 
 @check("C3", category="error", share=1)
@@ -46,5 +46,5 @@ def check_one_for_all(student):
 def check_gradient(student):
     """The gradient pulls a prediction to its target"""
     pred, target = torch.tensor([3.0, 1.0]), torch.tensor([5.0, 1.0])
-    keeps_graph(student.mse, pred, target)
-    same_values(gradients(student.mse, pred, target)[0], torch.tensor([-2.0, 0.0]), "the gradient of pred")
+    assert_keeps_graph(student.mse, pred, target)
+    assert_values(gradients(student.mse, pred, target)[0], torch.tensor([-2.0, 0.0]), "the gradient of pred")

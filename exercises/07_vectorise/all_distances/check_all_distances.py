@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from grader.check import agrees, check, no_loop, require, same_values, uses_at_most
+from grader.check import allclose, assert_costs_at_most, assert_no_loop, assert_true, assert_values, check
 
 BOTH = pytest.mark.parametrize("name", ["pairwise", "pairwise_lean"])
 
@@ -13,7 +13,7 @@ def check_stations(student, name):
     stations = torch.tensor([[0.0, 0.0], [3.0, 0.0]])
     houses = torch.tensor([[3.0, 4.0], [-5.0, 12.0], [3.0, 1.0]])
     asked = torch.tensor([[5.0, 13.0, 3.1622777], [4.0, 14.4222051, 1.0]])
-    same_values(getattr(student, name)(stations, houses), asked, rtol=1e-3, atol=1e-3)
+    assert_values(getattr(student, name)(stations, houses), asked, rtol=1e-3, atol=1e-3)
 
 
 @check("C2", share=1)
@@ -23,7 +23,7 @@ def check_at_home(student):
     for name in ("pairwise", "pairwise_lean"):
         own = getattr(student, name)(places, places.clone()).diagonal().tolist()
         text = f"`{name}`: equal points are not 0 apart"
-        require(all(0 <= far <= 1e-6 for far in own), text, f"{text}: their distances are {own}")
+        assert_true(all(0 <= far <= 1e-6 for far in own), text, f"{text}: their distances are {own}")
 
 
 @check("C3", share=1)
@@ -33,7 +33,9 @@ def check_on_a_map(student, name):
     function = getattr(student, name)
     places = torch.arange(60.0).reshape(30, 2) % 7
     here, there = function(places, places + 0), function(places + 10_000, places + 10_000)
-    require(agrees(there, here, rtol=1e-3, atol=1e-3), f"`{name}`: the distances change if all points move by 10,000")
+    assert_true(
+        allclose(there, here, rtol=1e-3, atol=1e-3), f"`{name}`: the distances change if all points move by 10,000"
+    )
 
 
 @check("C4", category="performance", share=1)
@@ -41,12 +43,12 @@ def check_no_loop(student):
     """As many operations for 20 stations and 25 houses as for 2 and 3"""
     few = torch.arange(4.0).reshape(2, 2), torch.arange(6.0).reshape(3, 2) + 0.5
     many = torch.arange(40.0).reshape(20, 2), torch.arange(50.0).reshape(25, 2) + 0.5
-    no_loop(student.pairwise, few, many)
-    no_loop(student.pairwise_lean, few, many)
+    assert_no_loop(student.pairwise, few, many)
+    assert_no_loop(student.pairwise_lean, few, many)
 
 
 @check("C5", category="memory", share=1)
 def check_no_table(student):
     """Little memory for 20 stations, 30 houses and 16 coordinates"""
     a, b = torch.arange(320.0).reshape(20, 16) % 7, torch.arange(480.0).reshape(30, 16) % 5
-    uses_at_most(student.pairwise_lean, (a, b), peak=8 * 20 * 30 * 4)
+    assert_costs_at_most(student.pairwise_lean, (a, b), peak=8 * 20 * 30 * 4)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import CannotJudge, check, is_instance, kind, require, runs_without
+from grader.check import CannotJudge, assert_isinstance, assert_runs_without, assert_true, check, kind
 
 CHANGES = ("a += 1", "a = a + 1", "a.add_(1)", "a.add(1)", "a = a.mul_(2)", "a = torch.sin(a)", "torch.sin(a, out=a)")
 CHANGES += ("a[0][1] = 7", "a[[0]][0, 1] = 7")
@@ -21,27 +21,27 @@ def numbers_in_b(line):
 def predicted(student, *lines):
     """The answers for some lines are what happens when they run. Spaces in a key are a matter of C1."""
     answers = student.ANSWERS
-    is_instance(answers, dict, "ANSWERS")
+    assert_isinstance(answers, dict, "ANSWERS")
     close = {str(key).replace(" ", ""): value for key, value in answers.items()}
     for line in lines:
         yours = close.get(line.replace(" ", ""))
-        require(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
+        assert_true(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
         before, after = numbers_in_b(line)
         story = f"{bool(yours)} is wrong for the line  {line}\nb before  {before.tolist()}\nb after   {after.tolist()}"
-        require(yours == (not torch.equal(before, after)), f"the answer for  {line}  is wrong", story)
+        assert_true(yours == (not torch.equal(before, after)), f"the answer for  {line}  is wrong", story)
 
 
 @check("C1", share=1)
 def check_each_line(student):
     """Each line has True or False"""
     answers = student.ANSWERS
-    is_instance(answers, dict, "ANSWERS")
+    assert_isinstance(answers, dict, "ANSWERS")
     for line in LINES:
-        require(line in answers, f"there is no key  {line}  in ANSWERS: is it as in the task, with all its spaces?")
+        assert_true(line in answers, f"there is no key  {line}  in ANSWERS: is it as in the task, with all its spaces?")
         answer = answers[line]
-        require(answer is not None, f"there is no answer for the line  {line}  yet")
-        require(isinstance(answer, bool), f"expected True or False for the line `{line}`, got {kind(answer)}")
-    require(len(answers) == len(LINES), f"expected {len(LINES)} lines in ANSWERS, got {len(answers)}")
+        assert_true(answer is not None, f"there is no answer for the line  {line}  yet")
+        assert_true(isinstance(answer, bool), f"expected True or False for the line `{line}`, got {kind(answer)}")
+    assert_true(len(answers) == len(LINES), f"expected {len(LINES)} lines in ANSWERS, got {len(answers)}")
 
 
 @check("C2", share=2)
@@ -60,7 +60,7 @@ def check_two_names(student):
 def check_predicted(student):
     """Predicted without torch and NumPy"""
     answers = student.ANSWERS
-    is_instance(answers, dict, "ANSWERS")
+    assert_isinstance(answers, dict, "ANSWERS")
     if all(answer is None for answer in answers.values()):
         raise CannotJudge("there are no answers yet; how you got them is judged later")
-    runs_without(student)
+    assert_runs_without(student)

@@ -1,15 +1,15 @@
 import torch
 
-from grader.check import check, is_tensor, no_loop, same_shape, same_values
+from grader.check import assert_no_loop, assert_shape, assert_tensor, assert_values, check
 
 TWO = torch.tensor([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [0.0, 1.0]]])  # the matrices of two cameras
 
 
 def has_numbers(yours, asked, what):
     """The result is a tensor of this shape with these numbers; its dtype is another rule."""
-    is_tensor(yours, what)
-    same_shape(yours, asked, what)
-    same_values(yours, asked, what)
+    assert_tensor(yours, what)
+    assert_shape(yours, asked, what)
+    assert_values(yours, asked, what)
 
 
 @check("C1", share=1)
@@ -31,4 +31,4 @@ def check_common_example(student):
 def check_few_and_many(student):
     """As many operations for 60 cameras as for 4"""
     few, many = torch.eye(3).repeat(4, 1, 1), torch.eye(3).repeat(60, 1, 1)
-    no_loop(student.solve_each, (few, torch.ones(4, 3)), (many, torch.ones(60, 3)))
+    assert_no_loop(student.solve_each, (few, torch.ones(4, 3)), (many, torch.ones(60, 3)))

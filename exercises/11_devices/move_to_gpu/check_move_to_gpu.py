@@ -1,15 +1,15 @@
 import torch
 
-from grader.check import check, is_instance, kind, reads_openly, require, same_values
+from grader.check import assert_isinstance, assert_no_hidden_code, assert_true, assert_values, check, kind
 
 
 @check("C1", category="device")
 def check_kind(student):
     """best_device gives a torch.device, here the CPU's"""
     device = student.best_device()
-    is_instance(device, torch.device, "the result of `best_device`")
-    require(device.type == "cpu", f"expected the CPU's device, as this check has no accelerator; got {device}")
-    reads_openly(student.best_device)  # hidden checks cannot judge code that hides what it does
+    assert_isinstance(device, torch.device, "the result of `best_device`")
+    assert_true(device.type == "cpu", f"expected the CPU's device, as this check has no accelerator; got {device}")
+    assert_no_hidden_code(student.best_device)  # hidden checks cannot judge code that hides what it does
 
 
 @check("C2")
@@ -17,8 +17,8 @@ def check_small_batch(student):
     """Keeps the keys and the numbers of a batch"""
     batch = {"pixels": torch.ones(2, 3), "labels": torch.tensor([4, 7])}
     result = student.to_device(batch, "cpu")
-    same_values(result, batch)
-    require(list(result) == list(batch), "the result must have the keys of the batch, in the same order")
+    assert_values(result, batch)
+    assert_true(list(result) == list(batch), "the result must have the keys of the batch, in the same order")
 
 
 @check("C3", category="device")
@@ -26,7 +26,7 @@ def check_goes_there(student):
     """Puts a tensor on the given device"""
     pixels = student.to_device({"pixels": torch.ones(2, 3)}, "meta")["pixels"]
     place = str(getattr(pixels, "device", kind(pixels)))
-    require(place == "meta", f"the tensor is not on the given device\nexpected  meta\ngot       {place}")
+    assert_true(place == "meta", f"the tensor is not on the given device\nexpected  meta\ngot       {place}")
 
 
 @check("C4")
@@ -34,5 +34,5 @@ def check_other_values(student):
     """Passes on what is not a tensor"""
     batch = {"files": ["a.png", "b.png"], "epoch": 3}
     result = student.to_device(batch, "cpu")
-    same_values(result, batch)
-    require(all(result[key] is batch[key] for key in batch), "a value is not passed on as the very same object")
+    assert_values(result, batch)
+    assert_true(all(result[key] is batch[key] for key in batch), "a value is not passed on as the very same object")

@@ -2,22 +2,22 @@ from contextlib import suppress
 
 import torch
 
-from grader.check import check, is_instance, plain, require, same, same_values
+from grader.check import as_tuples, assert_close, assert_isinstance, assert_true, assert_values, check
 
 
 @check("C1", share=2)
 def check_example(student, probe):
     """The gradient of x² y² at (3, 2)"""
-    found = plain(student.grad_of(probe.function("x**2 * y**2"), torch.tensor(3.0), torch.tensor(2.0)))
-    is_instance(found, tuple)
+    found = as_tuples(student.grad_of(probe.function("x**2 * y**2"), torch.tensor(3.0), torch.tensor(2.0)))
+    assert_isinstance(found, tuple)
     for gradient, expected in zip(found, (24.0, 36.0), strict=True):
-        same(gradient, torch.tensor(expected), "a gradient")
+        assert_close(gradient, torch.tensor(expected), "a gradient")
 
 
 @check("C1", category="error", share=1)
 def check_tuple(student, probe):
     """Returns a tuple"""
-    is_instance(student.grad_of(probe.function("x**2 * y**2"), torch.tensor(3.0), torch.tensor(2.0)), tuple)
+    assert_isinstance(student.grad_of(probe.function("x**2 * y**2"), torch.tensor(3.0), torch.tensor(2.0)), tuple)
 
 
 @check("C4", category="performance", share=1)
@@ -27,7 +27,7 @@ def check_one_call(student, probe):
         f, function = probe.function(term), student.grad_of if len(numbers) == 2 else student.steeper
         with suppress(RuntimeError):  # whether it works without y is for C3
             function(f, *map(torch.tensor, numbers))
-        require(f.calls == 1, f"expected f, the sum of {term}, to be called once; got {f.calls} calls")
+        assert_true(f.calls == 1, f"expected f, the sum of {term}, to be called once; got {f.calls} calls")
 
 
 @check("C7", share=1)
@@ -35,4 +35,4 @@ def check_words(student, probe):
     """Says up, down or flat for 2 x² - x⁴ at 0.5, 2, 0, 1 and -0.5"""
     f = probe.function("2 * x**2 - x**4")  # its gradient is 4 x - 4 x³
     words = student.steeper(f, torch.tensor([0.5, 2.0, 0.0, 1.0, -0.5]))
-    same_values(words, ["up", "down", "flat", "flat", "down"], "the list")
+    assert_values(words, ["up", "down", "flat", "flat", "down"], "the list")

@@ -297,7 +297,7 @@ def has_generator(node: ast.AST) -> bool:
 
 # -- asserts -----------------------------------------------------------------------------------------------------------
 
-WORDS = ("check", "is_instance", "is_tensor", "same_dtype", "same_shape", "same_values")
+WORDS = ("assert_dtype", "assert_isinstance", "assert_shape", "assert_tensor", "assert_values", "check")
 """What the new text may use of `grader.check`."""
 
 _CLOSE = re.compile(r"torch\.testing\.assert_close|numpy\.testing\.assert_allclose|(torch|numpy)\.allclose")
@@ -329,8 +329,8 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
             # Of an object that stays in the worker, `isinstance` knows nothing.
             path = scope.source.path(kind) if _is_students(scope, value) or scope.kind(value) is Kind.OBJECT else ""
             if path == "torch.Tensor":
-                return f"is_tensor({edits.text(value)})"
-            return f"is_instance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
+                return f"assert_tensor({edits.text(value)})"
+            return f"assert_isinstance({edits.text(value)}, {edits.text(kind)})" if path.startswith("torch.") else ""
         case ast.Call():
             return _values(scope, edits, test)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
@@ -338,12 +338,12 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
                 args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) in ("tuple", "list") else []
                 got = args[0] if args else one
                 if isinstance(got, ast.Attribute) and got.attr in ("shape", "dtype") and _is_students(scope, got.value):
-                    return f"same_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
+                    return f"assert_{got.attr}({edits.text(got.value)}, {edits.text(expected)})"
     return ""
 
 
 def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
-    """A comparison of values as `same_values`; "" for another call, or for one that compares more."""
+    """A comparison of values as `assert_values`; "" for another call, or for one that compares more."""
     path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
@@ -357,11 +357,11 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
         got, expected = expected, got
     tolerances = {"rtol": "0", "atol": "0"} if exact else words
     values = [_plain(edits, got), _plain(edits, expected), *map("=".join, tolerances.items())]
-    return f"same_values({', '.join(values)})"
+    return f"assert_values({', '.join(values)})"
 
 
 def _plain(edits: Edits, node: ast.expr) -> str:
-    """An expression without conversions: `same_values` compares tensors with arrays."""
+    """An expression without conversions: `assert_values` compares tensors with arrays."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:
             return _plain(edits, value)

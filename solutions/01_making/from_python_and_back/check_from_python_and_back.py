@@ -1,6 +1,15 @@
 import torch
 
-from grader.check import changed, check, is_tensor, require, same_dtype, same_shape, same_values, unchanged
+from grader.check import (
+    after_call,
+    assert_dtype,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    check,
+)
 
 
 def table(rng, *sizes):
@@ -36,9 +45,9 @@ def check_places(student, rng):
         readings = 0 if case == "the number 0" else table(rng, *sizes)
         asked = torch.tensor(leaves(readings)).reshape(sizes)
         t = student.to_tensor(readings)
-        is_tensor(t, f"the result for {case}")
-        same_shape(t, sizes, f"the result for {case}")
-        same_values(t, asked, f"the result for {case}")
+        assert_tensor(t, f"the result for {case}")
+        assert_shape(t, sizes, f"the result for {case}")
+        assert_values(t, asked, f"the result for {case}")
 
 
 @check("C2", category="dtype", share=2, try_this="to_tensor([True, False]).dtype, to_tensor([1, 2.5]).dtype")
@@ -57,10 +66,10 @@ def check_dtypes(student, rng):
     for case, (readings, dtype) in cases.items():
         asked = torch.tensor(leaves(readings), dtype=dtype)
         t = student.to_tensor(readings)
-        is_tensor(t, f"the result for {case}")
-        same_dtype(t, dtype, f"the result for {case}")
+        assert_tensor(t, f"the result for {case}")
+        assert_dtype(t, dtype, f"the result for {case}")
         if t.numel() == asked.numel():  # the places are for C1
-            same_values(t.flatten().sort().values, asked.sort().values, f"the result for {case}")
+            assert_values(t.flatten().sort().values, asked.sort().values, f"the result for {case}")
 
 
 @check("C4", share=1, try_this="to_python(torch.zeros(2, 3, dtype=torch.bool))")
@@ -83,8 +92,8 @@ def check_back_nested(student, rng):
             asked = t.tolist()
             back = student.to_python(t)
             plain = {type(leaf) for leaf in leaves(back)} <= {type(leaf) for leaf in leaves(asked)}
-            require(plain, f"{what} is not {named}", f"{back!r}")
-            same_values(back, asked, what)
+            assert_true(plain, f"{what} is not {named}", f"{back!r}")
+            assert_values(back, asked, what)
 
 
 @check("C5", category="memory", share=1, try_this="days = [[1, 2], [3, 4]]; to_tensor(days); print(days)")
@@ -92,10 +101,10 @@ def check_kept(student, rng):
     """Leaves the readings and the tensor as they were"""
     mixed = [[rng.integer(1, 9), 0.5], [2.5, rng.integer(1, 9)]]
     for readings in (table(rng, 3, 4), table(rng, 5), mixed):
-        with unchanged(readings, what="the list"):
+        with assert_unchanged(readings, what="the list"):
             student.to_tensor(readings)
-    kept = [type(leaf) for leaf in leaves(changed(mixed))] == [int, float, float, int]  # 1 and 1.0 are equal
-    require(kept, "the ints among the floats were replaced in the list itself")
+    kept = [type(leaf) for leaf in leaves(after_call(mixed))] == [int, float, float, int]  # 1 and 1.0 are equal
+    assert_true(kept, "the ints among the floats were replaced in the list itself")
     t = rng.normal(1, 1, 1)
-    with unchanged(t, what="t"):
+    with assert_unchanged(t, what="t"):
         student.to_python(t)

@@ -3,15 +3,15 @@ from itertools import accumulate
 import torch
 
 from grader.check import (
-    agrees,
+    allclose,
+    assert_does_not_mutate,
+    assert_preserves_dtype,
+    assert_shares_no_memory,
+    assert_tensor,
+    assert_true,
+    assert_values,
+    call_with_poisoned_memory,
     check,
-    is_tensor,
-    keeps_arguments,
-    keeps_dtypes,
-    poisoned,
-    require,
-    same_values,
-    shares_nothing,
 )
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # float32 sums of a few dozen numbers, in whatever order
@@ -43,8 +43,8 @@ def check_random(student, probe, rng):
     for case, rain in cases.items():
         asked = exact(rain)
         totals = probe.with_luck(student.running_totals, rain)
-        is_tensor(totals)
-        same_values(totals, asked, f"the result for {case}", **CLOSE)
+        assert_tensor(totals)
+        assert_values(totals, asked, f"the result for {case}", **CLOSE)
 
 
 @check("C2", share=2, try_this="torch.use_deterministic_algorithms(True); running_totals(torch.ones(4, 3).int())")
@@ -53,15 +53,15 @@ def check_unset_memory_at_random(student, probe, rng):
     for dtype in DTYPES:
         rain = some_rain(rng, dtype)
         with_luck = probe.with_luck(student.running_totals, rain.clone())
-        is_tensor(with_luck)
-        without = poisoned(student.running_totals, rain.clone())
-        require(agrees(without, with_luck), f"the result for {dtype} depends on uninitialized memory")
+        assert_tensor(with_luck)
+        without = call_with_poisoned_memory(student.running_totals, rain.clone())
+        assert_true(allclose(without, with_luck), f"the result for {dtype} depends on uninitialized memory")
 
 
 @check("C3", category="dtype", share=2, try_this="running_totals(torch.ones(4, 3, dtype=torch.int32)).dtype")
 def check_dtype(student, rng):
     """Keeps the dtype of rain"""
-    keeps_dtypes(student.running_totals, some_rain(rng, torch.float64), dtypes=DTYPES)
+    assert_preserves_dtype(student.running_totals, some_rain(rng, torch.float64), dtypes=DTYPES)
 
 
 @check("C3", category="dtype", share=2, try_this="running_totals(torch.tensor([[0.1], [0.2]]).double())")
@@ -72,10 +72,10 @@ def check_precise(student, probe, rng):
         rain[1] += large
         asked = exact(rain)
         totals = probe.with_luck(student.running_totals, rain)
-        is_tensor(totals)
-        if agrees(totals.double(), asked.double(), rtol=1e-3, atol=1e-3):  # a wrong value is for other checks
+        assert_tensor(totals)
+        if allclose(totals.double(), asked.double(), rtol=1e-3, atol=1e-3):  # a wrong value is for other checks
             text = f"the result for {dtype} was rounded by another dtype on the way"
-            require(agrees(totals, asked, rtol=1e-12, atol=1e-12), text)
+            assert_true(allclose(totals, asked, rtol=1e-12, atol=1e-12), text)
 
 
 @check("C4", category="memory", share=2, try_this="rain = torch.ones(2, 3); running_totals(rain); print(rain)")
@@ -83,5 +83,5 @@ def check_kept(student, rng):
     """Leaves rain as it was, and shares nothing with it"""
     # A conversion to the dtype that rain has already gives rain itself.
     for rain in (*(some_rain(rng, dtype) for dtype in DTYPES), rng.normal(1, 4)):
-        totals = keeps_arguments(student.running_totals, rain, what="rain", requiring=False)
-        shares_nothing(totals, rain, base_name="rain")
+        totals = assert_does_not_mutate(student.running_totals, rain, what="rain", requiring=False)
+        assert_shares_no_memory(totals, rain, base_name="rain")

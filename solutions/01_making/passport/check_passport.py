@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, require, same_values, unchanged, uses_at_most
+from grader.check import assert_costs_at_most, assert_isinstance, assert_true, assert_unchanged, assert_values, check
 
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.uint8, torch.int8, torch.int16]
 DTYPES += [torch.int32, torch.int64, torch.bool]
@@ -15,8 +15,8 @@ def tensors(rng):
 
 
 def is_int(value, expected, what):
-    is_instance(value, int, what)
-    same_values(value, expected, what)
+    assert_isinstance(value, int, what)
+    assert_values(value, expected, what)
 
 
 @check("C1", share=6, try_this="passport(torch.tensor(5.0)), passport(torch.zeros(0, 3))")
@@ -24,8 +24,8 @@ def check_shapes(student, rng):
     """Shapes of 0 to 5 dims"""
     for t in tensors(rng):
         result = student.passport(t)
-        is_instance(result["shape"], tuple, "the shape")
-        same_values(result["shape"], tuple(t.shape), "the shape")
+        assert_isinstance(result["shape"], tuple, "the shape")
+        assert_values(result["shape"], tuple(t.shape), "the shape")
         is_int(result["dims"], t.dim(), 'the item "dims"')
         is_int(result["numbers"], t.numel(), 'the item "numbers"')
 
@@ -35,7 +35,7 @@ def check_dtypes(student):
     """Every dtype"""
     for dtype in DTYPES:
         result = student.passport(torch.zeros(2, dtype=dtype))["dtype"]
-        require(result is dtype, "the value of dtype is not the dtype of the numbers, such as torch.int64")
+        assert_true(result is dtype, "the value of dtype is not the dtype of the numbers, such as torch.int64")
 
 
 @check("C3", category="memory", share=6, try_this="passport(torch.zeros(100, 100, dtype=torch.int16)[0])['bytes']")
@@ -61,8 +61,8 @@ def check_shown(student):
     for dtype in DTYPES:
         for t in (torch.zeros((), dtype=dtype), torch.zeros(2, dtype=dtype), torch.zeros(1, 2, dtype=dtype)):
             result = student.shown(t)
-            is_instance(result, set, "the result of `shown`")
-            same_values(result, {"dtype"} if "dtype=" in repr(t) else set(), "the result of `shown`")
+            assert_isinstance(result, set, "the result of `shown`")
+            assert_values(result, {"dtype"} if "dtype=" in repr(t) else set(), "the result of `shown`")
 
 
 @check("C2", category="device", share=2, device="sim", try_this='passport(torch.zeros(2, device="meta"))["device"]')
@@ -70,15 +70,15 @@ def check_device(student, accelerator, rng):
     """Names devices with their index"""
     for index in (0, 1):
         result = student.passport(accelerator.put(rng.normal(2, 3), index))["device"]
-        is_instance(result, str, "the device")
-        require(result == accelerator.device(index), "the device is not named with its index")
+        assert_isinstance(result, str, "the device")
+        assert_true(result == accelerator.device(index), "the device is not named with its index")
 
 
 @check("C5", category="device", share=3, device="sim", try_this='with a GPU: shown(torch.zeros(2, device="cuda"))')
 def check_device_shown(student, accelerator, rng):
     """A device other than the CPU is shown"""
     for t, expected in ((rng.normal(2), {"device"}), (torch.ones(2).double(), {"device", "dtype"})):
-        same_values(student.shown(accelerator.put(t, 1)), expected, "the result of `shown`")
+        assert_values(student.shown(accelerator.put(t, 1)), expected, "the result of `shown`")
 
 
 @check("C6", category="performance", share=4, device="sim", try_this="look for print, repr, tolist, item and flatten")
@@ -87,7 +87,7 @@ def check_metadata(student, accelerator, rng):
     for numbers in (rng.normal(30, 4), rng.normal(30, 4).T):  # who flattens the second copies it
         there = accelerator.put(numbers)
         for function in (student.passport, student.brackets, student.shown):
-            cost = uses_at_most(function, (there,), transfers=0, syncs=0)
-            require(cost.bytes < there.nbytes, "the numbers of t are copied on the GPU; metadata are enough")
-            with unchanged(there, what="t"):
+            cost = assert_costs_at_most(function, (there,), transfers=0, syncs=0)
+            assert_true(cost.bytes < there.nbytes, "the numbers of t are copied on the GPU; metadata are enough")
+            with assert_unchanged(there, what="t"):
                 function(there)

@@ -1,13 +1,13 @@
 import torch
 
-from grader.check import check, is_tensor, same_dtype, same_shape, same_values
+from grader.check import assert_dtype, assert_shape, assert_tensor, assert_values, check
 
 
 def has_values(yours, expected, name, **tolerance):
     what = f"the result of `{name}`"
-    is_tensor(yours, what)
-    same_shape(yours, expected, what)
-    same_values(yours, expected, what, **tolerance)
+    assert_tensor(yours, what)
+    assert_shape(yours, expected, what)
+    assert_values(yours, expected, what, **tolerance)
 
 
 @check("C1", share=4, try_this="evens(3, 2), evens(1, 4), evens(0, 3).shape")
@@ -59,29 +59,29 @@ def check_scaled_identity(student, rng):
 def check_evens_dtype(student):
     """evens gives int64"""
     for n in (3, 0):
-        same_dtype(student.evens(n, 2), torch.int64)
+        assert_dtype(student.evens(n, 2), torch.int64)
 
 
 @check("C2", category="dtype", share=1, try_this="grid(0, 3, 4).dtype")
 def check_grid_dtype(student):
     """grid gives float32"""
-    same_dtype(student.grid(0, 3, 4), torch.float32)
+    assert_dtype(student.grid(0, 3, 4), torch.float32)
 
 
 @check("C3", category="dtype", share=1, try_this="ladder(0, 2).dtype")
 def check_ladder_dtype(student):
     """ladder gives float32"""
-    same_dtype(student.ladder(0, 2), torch.float32)
+    assert_dtype(student.ladder(0, 2), torch.float32)
 
 
 @check("C4", category="dtype", share=2, try_this="filled(1, 2, 7).dtype, filled(1, 2, 7.5).dtype")
 def check_filled_dtype(student):
     """Chooses the dtype by the value"""
-    same_dtype(student.filled(2, 3, 3), torch.int64)
-    same_dtype(student.filled(2, 3, 3.0), torch.float32)
+    assert_dtype(student.filled(2, 3, 3), torch.int64)
+    assert_dtype(student.filled(2, 3, 3.0), torch.float32)
 
 
 @check("C5", category="dtype", share=1, try_this="scaled_identity(2, 3).dtype")
 def check_scaled_identity_dtype(student):
     """scaled_identity gives float32"""
-    same_dtype(student.scaled_identity(2, 3), torch.float32)
+    assert_dtype(student.scaled_identity(2, 3), torch.float32)

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, plain, raises, require, same_values
+from grader.check import as_tuples, assert_isinstance, assert_true, assert_values, check, raises
 
 
 def real(shape, strides, offset, key):
@@ -13,16 +13,18 @@ def real(shape, strides, offset, key):
 def same_window(student, case):
     """Shape, strides and offset are PyTorch's, but for the strides of dims that None makes."""
     shape, strides, offset = real(*case)
-    window = plain(student.sliced(*case))
-    require(isinstance(window, tuple) and len(window) == 3, "the result is not the tuple of shape, strides and offset")
-    same_values(window[0], shape, "the shape")
+    window = as_tuples(student.sliced(*case))
+    assert_true(
+        isinstance(window, tuple) and len(window) == 3, "the result is not the tuple of shape, strides and offset"
+    )
+    assert_values(window[0], shape, "the shape")
     for stride in window[1]:
-        is_instance(stride, int, "a stride")
-    require(len(window[1]) == len(strides), "there is not one stride for each dim")
+        assert_isinstance(stride, int, "a stride")
+    assert_true(len(window[1]) == len(strides), "there is not one stride for each dim")
     new = new_dims(case[3], len(case[0]))
     kept = [[stride for dim, stride in enumerate(each) if dim not in new] for each in (window[1], strides)]
-    same_values(tuple(kept[0]), tuple(kept[1]), "the tuple of strides")
-    same_values(window[2], offset, "the offset")
+    assert_values(tuple(kept[0]), tuple(kept[1]), "the tuple of strides")
+    assert_values(window[2], offset, "the offset")
 
 
 def new_dims(key, rank):

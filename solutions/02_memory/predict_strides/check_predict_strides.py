@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import as_elsewhere, check, plain, raises, require, same_values
+from grader.check import as_tuples, assert_true, assert_values, assert_values_unless_wrong_elsewhere, check, raises
 
 
 def real(shape, strides, a, b):
@@ -11,15 +11,15 @@ def real(shape, strides, a, b):
 
 def asks(function, *args):
     """Asks the student, when called. Which of tuple and list an answer is has a check of its own."""
-    return lambda: plain(function(*args))
+    return lambda: as_tuples(function(*args))
 
 
 def same_transposes(student, cases):
     for case in cases:
         pair = asks(student.transposed, *case)()
-        require(isinstance(pair, tuple) and len(pair) == 2, "`transposed` returns something else than a pair")
-        same_values(pair[0], real(*case)[0], "the shape after the transpose")
-        same_values(pair[1], real(*case)[1], "the tuple of strides after the transpose")
+        assert_true(isinstance(pair, tuple) and len(pair) == 2, "`transposed` returns something else than a pair")
+        assert_values(pair[0], real(*case)[0], "the shape after the transpose")
+        assert_values(pair[1], real(*case)[1], "the tuple of strides after the transpose")
 
 
 def shapes(rng, *ranks):
@@ -43,7 +43,7 @@ def contiguous_cases(rng, *ranks):
 def check_random_shapes(student, rng):
     """Strides of random shapes of 0 to 5 dims"""
     for shape in shapes(rng, 0, 1, 2, 3, 4, 5):
-        same_values(plain(student.contiguous_strides(shape)), torch.empty(shape).stride(), "the tuple of strides")
+        assert_values(as_tuples(student.contiguous_strides(shape)), torch.empty(shape).stride(), "the tuple of strides")
 
 
 @check("C2", share=2, try_this="contiguous_strides((2, 0, 3)), contiguous_strides((2, 1, 3))")
@@ -52,9 +52,11 @@ def check_zero_sizes(student, rng):
     for shape in shapes(rng, 1, 2, 3, 4, 5):
         chosen = rng.choice(shape)
         empty, one = (tuple(small if size in (1, chosen) else size for size in shape) for small in (0, 1))
-        yours = plain(student.contiguous_strides(empty))
+        yours = as_tuples(student.contiguous_strides(empty))
         same, other = (asks(student.contiguous_strides, shape) for shape in (one, (9,) * len(one)))
-        as_elsewhere(yours, torch.empty(empty).stride(), same, other, "the tuple of strides for a size of 0")
+        assert_values_unless_wrong_elsewhere(
+            yours, torch.empty(empty).stride(), same, other, "the tuple of strides for a size of 0"
+        )
 
 
 @check("C3", share=2, try_this="transposed((2, 3, 4), (12, 4, 1), 2, 0)")
@@ -81,11 +83,13 @@ def check_negative(student, rng):
         c, d = a - len(shape), b - len(shape)
         swap, none = (asks(student.transposed, shape, strides, a, other) for other in (b, a))
         for dims in ((c, b), (a, d), (c, d)):
-            yours = plain(student.transposed(shape, strides, *dims))
-            as_elsewhere(yours, real(shape, strides, a, b), swap, none, "the result for a negative dim")
+            yours = as_tuples(student.transposed(shape, strides, *dims))
+            assert_values_unless_wrong_elsewhere(
+                yours, real(shape, strides, a, b), swap, none, "the result for a negative dim"
+            )
         for dims in ((a, c), (c, a)):
-            yours = plain(student.transposed(shape, strides, *dims))
-            as_elsewhere(yours, (shape, strides), none, swap, "the result for one dim, twice,")
+            yours = as_tuples(student.transposed(shape, strides, *dims))
+            assert_values_unless_wrong_elsewhere(yours, (shape, strides), none, swap, "the result for one dim, twice,")
 
 
 @check("C5", category="error", share=1, try_this="transposed((2, 3), (3, 1), 0, 2), transposed((2, 3), (3, 1), 2, 2)")

@@ -2,7 +2,7 @@ from contextlib import suppress
 
 import torch
 
-from grader.check import changed, check, no_warning, raises, require, same_values, unchanged
+from grader.check import after_call, assert_no_warnings, assert_true, assert_unchanged, assert_values, check, raises
 
 VIEW = "storage_numbers(torch.arange(12.0).reshape(3, 4)[1:, ::2])"
 DTYPES = (torch.float32, torch.float64, torch.int16, torch.uint8, torch.int64, torch.float16, torch.bfloat16)
@@ -19,7 +19,7 @@ def check_views(student, rng):
     """All numbers behind windows of every kind"""
     base, views = windows(rng)
     for t in views:
-        same_values(student.storage_numbers(t), base.flatten().tolist(), "the list")
+        assert_values(student.storage_numbers(t), base.flatten().tolist(), "the list")
 
 
 @check("C1", category="dtype", share=3, try_this="storage_numbers(torch.tensor([1, 300], dtype=torch.int16))")
@@ -30,9 +30,11 @@ def check_dtypes(student, rng):
         if dtype == torch.int64:
             base += 2**53 + 1  # a float rounds such numbers
         numbers = student.storage_numbers(base)
-        same_values(numbers, base.flatten().tolist(), f"the list for {str(dtype).removeprefix('torch.')}")
+        assert_values(numbers, base.flatten().tolist(), f"the list for {str(dtype).removeprefix('torch.')}")
         of = float if dtype.is_floating_point else int
-        require(all(type(number) is of for number in numbers), f"expected {of.__name__}s in the list, got another type")
+        assert_true(
+            all(type(number) is of for number in numbers), f"expected {of.__name__}s in the list, got another type"
+        )
 
 
 @check("C2", category="memory", share=3, try_this="t = torch.zeros(2, 3)[1]; poke_(t, 0, 1.0); print(t._base)")
@@ -46,8 +48,8 @@ def check_poke(student, rng):
             asked = base.clone()
             asked.view(-1)[place] = number
             yours = student.poke_(t, place, number)
-            same_values(changed(base).flatten(), asked.flatten(), "the storage", rtol=0.0, atol=0.0)
-            require(yours is t, "`poke_` does not return t")
+            assert_values(after_call(base).flatten(), asked.flatten(), "the storage", rtol=0.0, atol=0.0)
+            assert_true(yours is t, "`poke_` does not return t")
 
 
 @check("C3", category="error", share=2, try_this="poke_(torch.zeros(3), -1, 1.0)")
@@ -64,8 +66,8 @@ def check_no_warnings(student, rng):
     """Causes no warning, for any dtype"""
     for dtype in DTYPES:
         base, _ = windows(rng, dtype)
-        no_warning(student.storage_numbers, base)
-        no_warning(student.poke_, changed(base), 3, 1)
+        assert_no_warnings(student.storage_numbers, base)
+        assert_no_warnings(student.poke_, after_call(base), 3, 1)
 
 
 @check("C5", category="memory", share=2, try_this="t = torch.zeros(3); storage_numbers(t); print(t)")
@@ -73,11 +75,11 @@ def check_kept(student, rng):
     """Reading changes nothing, and writing leaves the shape and the strides of t"""
     base, views = windows(rng)
     for t in views:
-        with unchanged(base, t, what="t"):
+        with assert_unchanged(base, t, what="t"):
             student.storage_numbers(t)
         layout = t.shape, t.stride(), t.storage_offset()
         for place, when in ((0, "`poke_`"), (base.numel(), "`poke_` got a place behind")):
             with suppress(IndexError, RuntimeError, ValueError):  # what a place behind raises is for C3
                 student.poke_(t, place, 1.0)
-            same = (changed(t).shape, changed(t).stride(), changed(t).storage_offset()) == layout
-            require(same, f"t has another shape, other strides or another offset after {when}")
+            same = (after_call(t).shape, after_call(t).stride(), after_call(t).storage_offset()) == layout
+            assert_true(same, f"t has another shape, other strides or another offset after {when}")

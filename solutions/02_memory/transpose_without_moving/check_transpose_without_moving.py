@@ -1,21 +1,21 @@
 import torch
 
 from grader.check import (
-    agrees,
-    changed,
+    after_call,
+    allclose,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_memory_layout,
+    assert_no_new_storage,
+    assert_no_warnings,
+    assert_shares_no_memory,
+    assert_tensor,
+    assert_true,
+    assert_uses_only,
+    assert_values,
+    assert_view,
     check,
     edge_cases,
-    is_tensor,
-    is_view_of,
-    keeps_arguments,
-    no_new_storage,
-    no_warning,
-    require,
-    same_dtype,
-    same_layout,
-    same_values,
-    shares_nothing,
-    uses_only,
 )
 
 
@@ -33,15 +33,15 @@ def check_swap(student, rng):
         for a, b in ((rng.integer(0, t.ndim - 1), rng.integer(-t.ndim, -1)), (0, -1), (-1, -1)):
             asked = t.transpose(a, b)
             yours = student.swap(t, a, b)
-            same_layout(yours, asked, "the view")
-            same_values(yours, asked, "the view")
+            assert_memory_layout(yours, asked, "the view")
+            assert_values(yours, asked, "the view")
 
 
 @check("C1", category="performance", share=1, try_this="swap(torch.zeros(2, 3), 0, 1), without `transpose`")
 def check_as_strided(student, rng):
     """Uses as_strided and no transpose"""
-    uses_only(student.swap, "as_strided")
-    is_tensor(student.swap(rng.normal(3, 5, 2), 0, 2), "the view")
+    assert_uses_only(student.swap, "as_strided")
+    assert_tensor(student.swap(rng.normal(3, 5, 2), 0, 2), "the view")
 
 
 @check("C2", share=4, try_this="flip_last(torch.zeros(2, 3, 4, 5)).shape, flip_last(torch.zeros(3))")
@@ -51,9 +51,9 @@ def check_flip(student, rng):
     for t in (window, x, turned, rng.normal(rng.integer(3, 6)), rng.normal()):  # first one of two dims
         asked = t.mT if t.ndim > 1 else t[...]
         what = "the view" if t.ndim > 1 else "the result for a tensor with fewer than two dims"
-        yours = no_warning(student.flip_last, t)
-        same_layout(yours, asked, what)
-        same_values(yours, asked, what)
+        yours = assert_no_warnings(student.flip_last, t)
+        assert_memory_layout(yours, asked, what)
+        assert_values(yours, asked, what)
 
 
 @check("C3", category="memory", share=3, try_this="packed(torch.zeros(2, 3).t()).stride()")
@@ -62,10 +62,10 @@ def check_packed(student, rng):
     edges = edge_cases(rng, 3, 4, without=("a required gradient",)).values()
     for t in (*tensors(rng), torch.arange(12).reshape(3, 4).t(), *edges):
         yours = student.packed(t)
-        same_values(yours, t, "the copy")
-        same_dtype(yours, t.dtype, "the copy")
-        require(yours.stride() == t.contiguous().stride(), "the copy is not in reading order; look at its strides")
-        shares_nothing(yours, t, "the copy", "t")
+        assert_values(yours, t, "the copy")
+        assert_dtype(yours, t.dtype, "the copy")
+        assert_true(yours.stride() == t.contiguous().stride(), "the copy is not in reading order; look at its strides")
+        assert_shares_no_memory(yours, t, "the copy", "t")
 
 
 @check("C4", category="memory", share=2, try_this="t = torch.zeros(2, 3); s = swap(t, 0, 1); s[0, 1] = 7; print(t)")
@@ -76,13 +76,13 @@ def check_no_memory(student, rng):
         t = rng.normal(*sizes)
         asked, twin = t.mT.clone() if sizes == (4, 6) else t.clone(), t.clone()
         yours = function(t, *dims)
-        if agrees(yours, asked):  # wrong numbers are for other checks
-            is_view_of(yours, changed(t), "the result of `swap` or `flip_last`", "t")
-            no_new_storage(function, twin, *dims)
+        if allclose(yours, asked):  # wrong numbers are for other checks
+            assert_view(yours, after_call(t), "the result of `swap` or `flip_last`", "t")
+            assert_no_new_storage(function, twin, *dims)
 
 
 @check("C5", category="memory", share=1, try_this="t = torch.zeros(2, 3); packed(t); print(t.shape)")
 def check_kept(student, rng):
     """Leaves t as it was"""
     for function, more in ((student.swap, (0, 1)), (student.flip_last, ()), (student.packed, ())):
-        keeps_arguments(function, rng.normal(3, 4), *more, what="t", requiring=False)
+        assert_does_not_mutate(function, rng.normal(3, 4), *more, what="t", requiring=False)

@@ -2,7 +2,16 @@ import math
 
 import torch
 
-from grader.check import check, does_not_call, keeps_arguments, no_loop, raises, same, same_dtype, same_values
+from grader.check import (
+    assert_close,
+    assert_does_not_mutate,
+    assert_does_not_use,
+    assert_dtype,
+    assert_no_loop,
+    assert_values,
+    check,
+    raises,
+)
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 MODES = {"trunc": math.trunc, "round": round, "floor": math.floor, "ceil": math.ceil}
@@ -18,14 +27,16 @@ def check_to_int(student, rng):
         for x in (halves, halves.T, halves[:, ::2], large, -large, others, halves[:0], halves[0, 0].clone()):
             for mode, whole in MODES.items():
                 expected = torch.tensor([whole(number) for number in x.flatten().tolist()], dtype=torch.int64)
-                same_values(student.to_int(x, mode), expected.reshape(x.shape), f'the result of `to_int` for "{mode}"')
+                assert_values(
+                    student.to_int(x, mode), expected.reshape(x.shape), f'the result of `to_int` for "{mode}"'
+                )
 
 
 @check("C1", category="dtype", share=1, try_this="to_int(torch.tensor([1.5]), 'floor').dtype")
 def check_int64(student):
     """Gives int64"""
     for mode in MODES:
-        same_dtype(student.to_int(torch.tensor([1.5, -1.5]), mode), torch.int64, "the result of `to_int`")
+        assert_dtype(student.to_int(torch.tensor([1.5, -1.5]), mode), torch.int64, "the result of `to_int`")
 
 
 @check(
@@ -39,7 +50,7 @@ def check_safe_cast(student, rng):
             low, high = max(each.min for each in pair), min(each.max for each in pair)
             x = torch.tensor([[low, high], [rng.integer(0, 100), 0]], dtype=source)
             for case in (x, x.T, x[:0]):
-                same(student.safe_cast(case, target), case.to(target), "the result of `safe_cast`")
+                assert_close(student.safe_cast(case, target), case.to(target), "the result of `safe_cast`")
 
 
 @check("C4", category="error", share=3, try_this="safe_cast(torch.tensor([-1], dtype=torch.int8), torch.uint8)")
@@ -65,13 +76,13 @@ def check_to_half(student, rng):
     x = torch.cat([100 * rng.normal(5), beyond, -beyond])
     for case in (x, x.reshape(1, -1).T, x[:0]):
         expected = case.clamp(-65504.0, 65504.0)
-        same_values(student.to_half(case), expected, "the result of `to_half`", rtol=1e-3, atol=1e-3)
+        assert_values(student.to_half(case), expected, "the result of `to_half`", rtol=1e-3, atol=1e-3)
 
 
 @check("C6", category="dtype", share=1, try_this="to_half(torch.ones(2)).dtype")
 def check_float16(student):
     """Gives float16"""
-    same_dtype(student.to_half(torch.tensor([1.0, 1e9])), torch.float16, "the result of `to_half`")
+    assert_dtype(student.to_half(torch.tensor([1.0, 1e9])), torch.float16, "the result of `to_half`")
 
 
 @check("C7", category="memory", share=1, try_this="x = torch.tensor([1e9]); to_half(x); print(x)")
@@ -79,9 +90,9 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     x, whole = rng.normal(4, 3, dtype=torch.float64) * 1e6, rng.whole(1, 99, 4, 3)
     for given in (x, x.float()):
-        keeps_arguments(student.to_int, given, "floor", what="x", requiring=False)
-    keeps_arguments(student.safe_cast, whole, torch.uint8, what="x", requiring=False)
-    keeps_arguments(student.to_half, x.float(), what="x", requiring=False)
+        assert_does_not_mutate(student.to_int, given, "floor", what="x", requiring=False)
+    assert_does_not_mutate(student.safe_cast, whole, torch.uint8, what="x", requiring=False)
+    assert_does_not_mutate(student.to_half, x.float(), what="x", requiring=False)
 
 
 @check("C7", category="performance", share=1, try_this="look for a `for` over elements")
@@ -89,7 +100,7 @@ def check_no_loop(student, rng):
     """No loop over elements"""
     few, many = rng.whole(0, 98, 4) + 0.75, rng.whole(0, 98, 40_000) + 0.75
     for function in (student.to_int, student.safe_cast, student.to_half):
-        does_not_call(function, "tolist", "unbind")
-    no_loop(student.to_int, (few, "round"), (many, "round"))
-    no_loop(student.safe_cast, (few.int(), torch.int8), (many.int(), torch.int8))
-    no_loop(student.to_half, (few,), (many,))
+        assert_does_not_use(function, "tolist", "unbind")
+    assert_no_loop(student.to_int, (few, "round"), (many, "round"))
+    assert_no_loop(student.safe_cast, (few.int(), torch.int8), (many.int(), torch.int8))
+    assert_no_loop(student.to_half, (few,), (many,))

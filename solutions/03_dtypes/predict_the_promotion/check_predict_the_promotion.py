@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import CannotJudge, check, same_values
+from grader.check import CannotJudge, assert_values, check
 
 INTS = ("uint8", "int8", "int16", "int32", "int64")
 LEVEL = {"bool": 0, **dict.fromkeys(INTS, 1), **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), 2)}
@@ -39,7 +39,7 @@ def really_fits(a, b, op):
 def same_as_real(student, probe, cases):
     """Each dtype is the one that PyTorch gives."""
     for (a, b, op), yours in zip(cases, probe.each(student.result_dtype, cases), strict=True):
-        same_values(yours, real(a, b, op), f"the dtype for ({told(a)}) {op} ({told(b)})")
+        assert_values(yours, real(a, b, op), f"the dtype for ({told(a)}) {op} ({told(b)})")
 
 
 def known(student, probe, cases):
@@ -54,7 +54,7 @@ def known(student, probe, cases):
 def same_promotions(student, probe, pairs):
     """Each two dtypes give the one that PyTorch gives."""
     for (one, two), yours in zip(pairs, probe.each(student.promoted, pairs), strict=True):
-        same_values(yours, real((one, 1), (two, 1), "+"), f"the dtype for {one} and {two}")
+        assert_values(yours, real((one, 1), (two, 1), "+"), f"the dtype for {one} and {two}")
 
 
 def either_way(rng, a, b):
@@ -127,4 +127,4 @@ def check_all_in_place(student, probe, rng):
     firsts, seconds = ([(dtype, rng.integer(low, low + 1)) for dtype in LEVEL] for low in (1, 0))
     cases = known(student, probe, [(a, b, op) for a in firsts for b in [*seconds, *LIKE] for op in ("+", "/")])
     for (a, b, op), yours in zip(cases, probe.each(student.fits_in_place, cases), strict=True):
-        same_values(yours, really_fits(a, b, op), f"the answer for ({told(a)}) {op}= ({told(b)})")
+        assert_values(yours, really_fits(a, b, op), f"the answer for ({told(a)}) {op}= ({told(b)})")

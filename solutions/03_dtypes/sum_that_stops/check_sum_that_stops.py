@@ -2,7 +2,16 @@ import math
 
 import torch
 
-from grader.check import check, is_tensor, keeps_arguments, keeps_dtypes, no_loop, number, same_shape, same_values
+from grader.check import (
+    as_number,
+    assert_does_not_mutate,
+    assert_no_loop,
+    assert_preserves_dtype,
+    assert_shape,
+    assert_tensor,
+    assert_values,
+    check,
+)
 
 
 def exact(x):
@@ -14,8 +23,8 @@ def adds_up(student, x):
     """The sum is right, in any shape and dtype."""
     expected = torch.tensor(exact(x), dtype=torch.float64).to(x.dtype)
     total = student.accurate_sum(x.clone())  # whether x itself stays is for a rule of its own
-    is_tensor(total)
-    same_values(number(total), expected, f"the sum of {x.dtype} scores")
+    assert_tensor(total)
+    assert_values(as_number(total), expected, f"the sum of {x.dtype} scores")
 
 
 def halves(rng, most):
@@ -49,7 +58,7 @@ def check_every_dtype(student, rng):
 @check("C2", category="dtype", share=1, try_this="accurate_sum(torch.ones(3, dtype=torch.bfloat16)).dtype")
 def check_dtype(student, rng):
     """Keeps every dtype"""
-    keeps_dtypes(student.accurate_sum, rng.uniform(6))
+    assert_preserves_dtype(student.accurate_sum, rng.uniform(6))
 
 
 @check("C2", category="shape", share=1, try_this="accurate_sum(torch.ones(1)), accurate_sum(torch.empty(0))")
@@ -57,15 +66,15 @@ def check_zero_dim(student, rng):
     """Returns 0 dims, also for one score and none"""
     for size, case in ((12, "many scores"), (1, "one score"), (0, "no scores")):
         total = student.accurate_sum(rng.uniform(size))
-        is_tensor(total, f"the result for {case}")
-        same_shape(total, (), f"the result for {case}")
-    same_values(total, 0.0, "the result for no scores")
+        assert_tensor(total, f"the result for {case}")
+        assert_shape(total, (), f"the result for {case}")
+    assert_values(total, 0.0, "the result for no scores")
 
 
 @check("C3", category="performance", share=2, try_this="look for a line that runs once for each score")
 def check_no_loop_at_scale(student, rng):
     """No loop over long inputs"""
-    no_loop(student.accurate_sum, (rng.normal(12),), (rng.normal(30_000),))
+    assert_no_loop(student.accurate_sum, (rng.normal(12),), (rng.normal(30_000),))
 
 
 @check("C4", share=4, try_this="loop_error(torch.rand(3000)), loop_error(torch.rand(3000).half())")
@@ -77,7 +86,7 @@ def check_error_at_random(student, rng):
         for score in x:
             total = total + score
         off = abs(float(total) - exact(x))
-        same_values(number(student.loop_error(x)), off, f"the error for {x.dtype}", rtol=1e-6, atol=1e-9)
+        assert_values(as_number(student.loop_error(x)), off, f"the error for {x.dtype}", rtol=1e-6, atol=1e-9)
 
 
 @check("C5", share=1, try_this="accurate_sum(torch.rand(3, 4).T), loop_error(torch.rand(3, 4).T)")
@@ -87,13 +96,15 @@ def check_any_shape(student, rng):
     for t in (x, x[0, 1:4], x.transpose(0, 2), x[::2, 1], x[:1].expand(4, 5, 6), x[0, 0, 0]):
         flat = torch.tensor(t.flatten().tolist())
         for function in (student.accurate_sum, student.loop_error):
-            found, in_a_row = number(function(t)), number(function(flat))
-            same_values(found, in_a_row, "the result, beside that of the same scores in one row,", rtol=1e-6, atol=1e-9)
+            found, in_a_row = as_number(function(t)), as_number(function(flat))
+            assert_values(
+                found, in_a_row, "the result, beside that of the same scores in one row,", rtol=1e-6, atol=1e-9
+            )
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.rand(3); accurate_sum(x); print(x)")
 def check_kept(student, rng):
     """Leaves x as it was"""
     for x in (rng.normal(20), rng.normal(20, dtype=torch.float64)):  # a float64 x is its own conversion to float64
-        keeps_arguments(student.accurate_sum, x, what="x")
-        keeps_arguments(student.loop_error, x, what="x", requiring=False)
+        assert_does_not_mutate(student.accurate_sum, x, what="x")
+        assert_does_not_mutate(student.loop_error, x, what="x", requiring=False)

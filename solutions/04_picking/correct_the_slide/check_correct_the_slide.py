@@ -1,6 +1,16 @@
 import torch
 
-from grader.check import agrees, changed, check, edge_cases, gradients, is_tensor, is_view_of, require, same
+from grader.check import (
+    after_call,
+    allclose,
+    assert_close,
+    assert_tensor,
+    assert_true,
+    assert_view,
+    check,
+    edge_cases,
+    gradients,
+)
 
 TABLE = "t = torch.arange(12.0).reshape(3, 4)"
 
@@ -22,7 +32,7 @@ def cuts(function, rng, dim):
     for t in tables(rng):
         for n, case in cases(t.shape[dim]):
             expected = t.narrow(dim, 0, n).clone()
-            same(function(t, n), expected, f"the result of `{function}` for {case}")
+            assert_close(function(t, n), expected, f"the result of `{function}` for {case}")
 
 
 @check("C1", share=3, try_this=f"{TABLE}; first_rows(t, 3), first_rows(t, 0)")
@@ -43,7 +53,7 @@ def check_last(student, rng):
     for t in tables(rng):
         row = t[-1].clone()
         for keep, expected in ((False, row), (True, row[None])):  # the shown check begins with the other one
-            same(student.last(t, keep), expected, f"the result of `last` with keep={keep}")
+            assert_close(student.last(t, keep), expected, f"the result of `last` with keep={keep}")
 
 
 @check("C4", category="memory", share=2, try_this=f"{TABLE}; first_cols(t, 2).fill_(7.0); print(t)")
@@ -53,9 +63,9 @@ def check_views(student, rng):
     for function, given in calls:
         for t in tables(rng)[:-2]:
             result = function(t, given)
-            is_tensor(result)
-            is_view_of(result, t, f"the result of `{function}`", "t")
-        require(gradients(function, rng.normal(3, 4), given)[0] is not None, "no gradient flows back to t")
+            assert_tensor(result)
+            assert_view(result, t, f"the result of `{function}`", "t")
+        assert_true(gradients(function, rng.normal(3, 4), given)[0] is not None, "no gradient flows back to t")
 
 
 @check("C5", share=2, try_this=f"{TABLE}; set_first_cols_(t, 0, 7.0), set_first_cols_(t, 4, 9.0)")
@@ -68,11 +78,11 @@ def check_set(student, rng):
             expected = t.clone()
             expected[:, :n] = v
             result = student.set_first_cols_(t, n, v)
-            if not agrees(result, expected, rtol=0.0, atol=0.0):  # a changed copy costs the points of C6, not these
-                same(changed(t), expected, f"t, afterwards, for {case},", rtol=0.0, atol=0.0)
+            if not allclose(result, expected, rtol=0.0, atol=0.0):  # a changed copy costs the points of C6, not these
+                assert_close(after_call(t), expected, f"t, afterwards, for {case},", rtol=0.0, atol=0.0)
     t = torch.full((2, 3), 2**53 + 1)  # as floats, the numbers that stay are rounded
     student.set_first_cols_(t, 1, 7.0)
-    same(t[:, 1:], torch.full((2, 2), 2**53 + 1), "what stays of a t of large ints")
+    assert_close(t[:, 1:], torch.full((2, 2), 2**53 + 1), "what stays of a t of large ints")
 
 
 @check("C6", category="memory", share=1, try_this=f"{TABLE}; set_first_cols_(t, 2, 0.0) is t")
@@ -82,6 +92,6 @@ def check_in_place(student, rng):
     for t in (base[1:, ::2], base.T):
         columns = t[:, :2]
         result = student.set_first_cols_(t, 2, 0.5)
-        require(result is changed(t), "the result is another tensor than t; change t, and return t")
+        assert_true(result is after_call(t), "the result is another tensor than t; change t, and return t")
         if (t[:, :2] == 0.5).all():  # wrong columns are for other checks
-            require((columns == 0.5).all(), "t got other memory: the table that t is a window on keeps its numbers")
+            assert_true((columns == 0.5).all(), "t got other memory: the table that t is a window on keeps its numbers")

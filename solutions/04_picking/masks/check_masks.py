@@ -4,16 +4,16 @@ import pytest
 import torch
 
 from grader.check import (
-    changed,
+    after_call,
+    assert_does_not_mutate,
+    assert_does_not_use,
+    assert_keeps_graph,
+    assert_no_loop,
+    assert_preserves_dtype,
+    assert_shares_no_memory,
+    assert_true,
+    assert_values,
     check,
-    does_not_call,
-    keeps_arguments,
-    keeps_dtypes,
-    keeps_graph,
-    no_loop,
-    require,
-    same_values,
-    shares_nothing,
 )
 
 
@@ -46,17 +46,17 @@ def check_between(student, rng):
     """Picks from tensors of 0 to 3 dims, with the edges"""
     what = "the result of `between`"
     close = torch.tensor([5.0 + 1e-9, 2.0, 2.0 - 1e-9, 5.0, 3.0], dtype=torch.float64)
-    same_values(student.between(close, 2.0, 5.0), close[[1, 3, 4]], f"{what} for float64 numbers close to the edges")
+    assert_values(student.between(close, 2.0, 5.0), close[[1, 3, 4]], f"{what} for float64 numbers close to the edges")
     for x in inputs(rng):
         for lo, hi in ranges(rng):
             expected = torch.tensor(inside(x, lo, hi), dtype=x.dtype)
-            same_values(student.between(x.clone(memory_format=torch.preserve_format), lo, hi), expected, what)
+            assert_values(student.between(x.clone(memory_format=torch.preserve_format), lo, hi), expected, what)
 
 
 @check("C1", category="dtype", share=1, try_this="between(torch.tensor([1, 2, 3]), 2, 3).dtype")
 def check_dtype(student, rng):
     """Keeps the dtype of x"""
-    keeps_dtypes(student.between, rng.normal(8), 0, 1, dtypes=(torch.float64, torch.int32, torch.float16))
+    assert_preserves_dtype(student.between, rng.normal(8), 0, 1, dtypes=(torch.float64, torch.int32, torch.float16))
 
 
 @check("C2", share=2, try_this="count_between(torch.tensor(3), 2, 5), count_between(torch.zeros(0, 4), 0, 1)")
@@ -64,9 +64,9 @@ def check_count(student, rng):
     """Counts, in a Python int"""
     for x in inputs(rng):
         for lo, hi in ranges(rng):
-            same_values(student.count_between(x, lo, hi), len(inside(x, lo, hi)), "the result of `count_between`")
+            assert_values(student.count_between(x, lo, hi), len(inside(x, lo, hi)), "the result of `count_between`")
     many = torch.ones(3001, dtype=torch.float16)
-    same_values(student.count_between(many, 0, 2), 3001, "the result of `count_between` for 3001 float16 numbers")
+    assert_values(student.count_between(many, 0, 2), 3001, "the result of `count_between` for 3001 float16 numbers")
 
 
 @check("C3", category="memory", share=3, try_this="x = torch.arange(6.0); replace_between_(x[::2], 1, 3, 0); print(x)")
@@ -78,14 +78,16 @@ def check_replace(student, rng):
             numbers = [99 if lo <= number <= hi else number for number in x.flatten().tolist()]
             expected = torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
             result = student.replace_between_(mine, lo, hi, 99)
-            same_values(mine, expected, "x, afterwards,")
-            require(result is changed(mine), "the result is another tensor than x; change x itself, and return it")
+            assert_values(mine, expected, "x, afterwards,")
+            assert_true(
+                result is after_call(mine), "the result is another tensor than x; change x itself, and return it"
+            )
     # 0 times infinity is NaN; float32 rounds 0.1, and any float 2**53 + 1.
     odd = ((torch.float32, math.inf, -math.inf), (torch.float64, 1, 0.1), (torch.int64, 1, 2**53 + 1))
     for dtype, other, value in odd:
         x, expected = torch.tensor([other, 5, 3], dtype=dtype), torch.tensor([other, value, value], dtype=dtype)
         student.replace_between_(x, 2, 6, value)
-        same_values(x, expected, f"x, afterwards, for {dtype},", rtol=0.0, atol=0.0)
+        assert_values(x, expected, f"x, afterwards, for {dtype},", rtol=0.0, atol=0.0)
 
 
 @check("C4", share=1, try_this="x = torch.tensor([float('nan'), 1.0]); between(x, 0, 2), count_between(x, 0, 2)")
@@ -96,13 +98,13 @@ def check_nan(student, rng, name):
     x[rng.permutation(12)[:5]] = math.nan
     found = inside(x, 2.5, 7.5)
     if name == "between":
-        same_values(student.between(x, 2.5, 7.5), torch.tensor(found), "the result")
+        assert_values(student.between(x, 2.5, 7.5), torch.tensor(found), "the result")
     elif name == "count_between":
-        same_values(student.count_between(x, 2.5, 7.5), len(found), "the result")
+        assert_values(student.count_between(x, 2.5, 7.5), len(found), "the result")
     else:
         expected = torch.tensor([99.0 if number in found else number for number in x.tolist()])
         student.replace_between_(x, 2.5, 7.5, 99.0)
-        same_values(x, expected, "x, afterwards,")
+        assert_values(x, expected, "x, afterwards,")
 
 
 @check("C5", share=2, try_this="hide_future(torch.rand(2, 4, 4)), hide_future(torch.rand(0, 0)).shape")
@@ -116,7 +118,7 @@ def check_hide_future(student, rng):
         expected = scores.clone()
         for i in range(shape[-1]):
             expected[..., i, i + 1 :] = -math.inf
-        same_values(student.hide_future(scores), expected, "the result of `hide_future`")
+        assert_values(student.hide_future(scores), expected, "the result of `hide_future`")
 
 
 @check("C5", category="memory", share=2, try_this="s = torch.ones(2, 2).double(); hide_future(s).dtype, s")
@@ -125,9 +127,11 @@ def check_scores_stay(student, rng):
     for shape in ((4, 4), (1, 1), (3, 1, 1)):  # without a future, too
         for dtype in (torch.float32, torch.float64):
             scores = rng.normal(*shape, dtype=dtype)
-            shares_nothing(keeps_arguments(student.hide_future, scores, what="scores"), scores, base_name="scores")
-    keeps_dtypes(student.hide_future, scores)
-    keeps_graph(student.hide_future, rng.normal(3, 3))
+            assert_shares_no_memory(
+                assert_does_not_mutate(student.hide_future, scores, what="scores"), scores, base_name="scores"
+            )
+    assert_preserves_dtype(student.hide_future, scores)
+    assert_keeps_graph(student.hide_future, rng.normal(3, 3))
 
 
 @check("C6", category="performance", share=2, try_this="look for a `for` over tables, rows or elements")
@@ -135,15 +139,15 @@ def check_no_loop(student, rng):
     """No loop over tables, rows or elements"""
     few, many = rng.whole(0, 9, 4, 5, dtype=torch.float32), rng.whole(0, 9, 400, 50, dtype=torch.float32)
     for function in (student.between, student.count_between):
-        does_not_call(function, "tolist", "unbind")
-        no_loop(function, (few, 2.0, 6.0), (many, 2.0, 6.0))
-    no_loop(student.replace_between_, (few, 2.0, 6.0, 0.0), (many, 2.0, 6.0, 0.0))
+        assert_does_not_use(function, "tolist", "unbind")
+        assert_no_loop(function, (few, 2.0, 6.0), (many, 2.0, 6.0))
+    assert_no_loop(student.replace_between_, (few, 2.0, 6.0, 0.0), (many, 2.0, 6.0, 0.0))
     for shape, larger in (((4, 4), (200, 200)), ((2, 3, 3), (40, 3, 3))):  # tables and batches of them
-        no_loop(student.hide_future, (rng.normal(*shape),), (rng.normal(*larger),))
+        assert_no_loop(student.hide_future, (rng.normal(*shape),), (rng.normal(*larger),))
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.ones(3); between(x, 0, 2), x")
 def check_x_stays(student, rng):
     """Reads x and leaves it as it is, where it only reads"""
     for function in (student.between, student.count_between):
-        keeps_arguments(function, rng.whole(0, 9, 4, 5, dtype=torch.float32), 2, 6, what="x", requiring=False)
+        assert_does_not_mutate(function, rng.whole(0, 9, 4, 5, dtype=torch.float32), 2, 6, what="x", requiring=False)

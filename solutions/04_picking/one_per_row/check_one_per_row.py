@@ -4,18 +4,18 @@ import math
 import torch
 
 from grader.check import (
-    agrees,
-    as_lean_as,
+    allclose,
+    as_tuples,
+    assert_costs_at_most,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_isinstance,
+    assert_no_loop,
+    assert_peak_memory_ratio,
+    assert_true,
+    assert_values,
     check,
     gradients,
-    is_instance,
-    keeps_arguments,
-    no_loop,
-    plain,
-    require,
-    same_dtype,
-    same_values,
-    uses_at_most,
 )
 
 A_ROW = 100  # bytes of new memory. gather takes 4 or 8, arithmetic on flat indices 28, a mask of 2,000 classes 2,000
@@ -31,7 +31,7 @@ def example(rng, rows, classes):
 def picks(student, scores, labels, case):
     """The result of `pick` is right."""
     expected = torch.tensor([row[label] for row, label in zip(scores.tolist(), labels.tolist(), strict=True)])
-    same_values(student.pick(scores, labels), expected, f"the result of `pick` for {case}")
+    assert_values(student.pick(scores, labels), expected, f"the result of `pick` for {case}")
 
 
 def places_of_largest(t):
@@ -43,18 +43,20 @@ def places_of_largest(t):
 
 def pair_of(result):
     """The two items that came back. Which kind of sequence the index is costs points in one check only."""
-    require(isinstance(result, (tuple, list)) and len(result) == 2, "the result of `best` is not a pair (value, index)")
+    assert_true(
+        isinstance(result, (tuple, list)) and len(result) == 2, "the result of `best` is not a pair (value, index)"
+    )
     value, index = result
-    return value, plain(index.tolist() if isinstance(index, torch.Tensor) and index.numel() < 9 else index)
+    return value, as_tuples(index.tolist() if isinstance(index, torch.Tensor) and index.numel() < 9 else index)
 
 
 def finds(student, t, case):
     """The result of `best` is right; which of several places it must be is for C5."""
     places, largest = places_of_largest(t), float(t.max())
     value, index = pair_of(student.best(t))
-    same_values(value, largest, f"the value for {case}", rtol=0.0, atol=0.0)
+    assert_values(value, largest, f"the value for {case}", rtol=0.0, atol=0.0)
     if len(places) == 1:
-        same_values(index, places[0], f"the index for {case}")
+        assert_values(index, places[0], f"the index for {case}")
 
 
 @check("C1", share=3, try_this="pick(torch.rand(1, 3), torch.tensor([2])), pick(torch.rand(0, 3), torch.arange(0))")
@@ -82,11 +84,11 @@ def check_dtype(student, rng):
     """Keeps the dtype of the scores"""
     scores, labels = example(rng, 4, 6)
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
-        same_dtype(student.pick(scores.to(dtype), labels.clone()), dtype, "the result of `pick`")
+        assert_dtype(student.pick(scores.to(dtype), labels.clone()), dtype, "the result of `pick`")
     exact = rng.normal(4, 6, dtype=torch.float64)
     expected, result = exact[torch.arange(4), labels], student.pick(exact, labels.clone())
-    if agrees(result, expected, rtol=1e-3, atol=1e-3):  # other entries are for C1
-        same_values(result, expected, "the result of `pick` for float64", rtol=0.0, atol=0.0)
+    if allclose(result, expected, rtol=1e-3, atol=1e-3):  # other entries are for C1
+        assert_values(result, expected, "the result of `pick` for float64", rtol=0.0, atol=0.0)
 
 
 @check("C2", category="gradient", share=1, try_this="pick(torch.rand(2, 3, requires_grad=True), torch.tensor([2, 0]))")
@@ -94,11 +96,11 @@ def check_gradient(student, rng):
     """Lets gradients through"""
     scores, labels = example(rng, 5, 7)
     expected = torch.nn.functional.one_hot(labels, 7).float()
-    right = agrees(student.pick(scores.clone(), labels.clone()), (scores * expected).sum(1))
+    right = allclose(student.pick(scores.clone(), labels.clone()), (scores * expected).sum(1))
     grad = gradients(student.pick, scores, labels)[0]
-    require(grad is not None, "no gradient reaches the scores, as after `detach`, `.data`, a list or NumPy")
+    assert_true(grad is not None, "no gradient reaches the scores, as after `detach`, `.data`, a list or NumPy")
     if right:  # a gradient of wrong numbers is for other checks
-        same_values(grad, expected, "the gradient of the scores")
+        assert_values(grad, expected, "the gradient of the scores")
 
 
 @check("C3", category="memory", share=2, try_this="print the shape of every tensor on the way to the result of `pick`")
@@ -106,10 +108,10 @@ def check_no_table(student, reference, rng):
     """Needs little memory for many classes"""
     scores, labels = example(rng, 300, rng.integer(1_900, 2_100))
     for table in (scores, scores.T.contiguous().T):
-        uses_at_most(student.pick, (table, labels.clone()), bytes=300 * A_ROW)
+        assert_costs_at_most(student.pick, (table, labels.clone()), bytes=300 * A_ROW)
     # As seen from outside, where a mask of 8,000 rows takes 32 MB.
     zeros = lambda n: (torch.zeros(n, n // 2), rng.whole(0, n // 2 - 1, n))  # noqa: E731
-    as_lean_as(student.pick, reference.pick, zeros, size=8_000, at_most=30)
+    assert_peak_memory_ratio(student.pick, reference.pick, zeros, size=8_000, at_most=30)
 
 
 @check(
@@ -140,11 +142,11 @@ def check_plain_types(student, rng):
     """Gives a float and a tuple of ints"""
     for t in (rng.normal(3, 4), rng.permutation(6).reshape(2, 3), rng.normal(3)):
         pair = student.best(t)
-        is_instance(pair, tuple, "the result of `best`")
-        is_instance(pair_of(pair)[0], float, "the value")
-        is_instance(pair[1], tuple, "the index")
+        assert_isinstance(pair, tuple, "the result of `best`")
+        assert_isinstance(pair_of(pair)[0], float, "the value")
+        assert_isinstance(pair[1], tuple, "the index")
         for number in pair[1]:
-            is_instance(number, int, "a number of the index")
+            assert_isinstance(number, int, "a number of the index")
 
 
 @check("C5", share=1, try_this="best(torch.tensor([[1, 5, 0], [5, 0, 5]])), best(torch.zeros(2, 3))")
@@ -157,22 +159,22 @@ def check_first_of_several(student, rng):
     for case in (corners, t, t.transpose(0, 2), -corners.T):
         first, *later = places_of_largest(case)
         _, index = pair_of(student.best(case))
-        found_later = any(agrees(index, place) for place in later if place != first[::-1])  # the wrong way round: C4
-        require(not found_later, "the index is not the first place of the largest number, but a later one")
+        found_later = any(allclose(index, place) for place in later if place != first[::-1])  # the wrong way round: C4
+        assert_true(not found_later, "the index is not the first place of the largest number, but a later one")
 
 
 @check("C6", category="performance", share=2, try_this="look for a `for` over rows or elements")
 def check_no_loop(student, rng):
     """No loop over rows or elements"""
-    no_loop(student.pick, example(rng, 5, 7), example(rng, 30_000, 10))
+    assert_no_loop(student.pick, example(rng, 5, 7), example(rng, 30_000, 10))
     few, many = rng.uniform(4, 6), rng.uniform(3_000, 50)
     few[-1, 0] = many[-1, 0] = 2.0  # the largest, at the beginning of the last row
-    no_loop(student.best, (few,), (many,))
+    assert_no_loop(student.best, (few,), (many,))
 
 
 @check("C7", category="memory", share=1, try_this="labels = torch.tensor([0]); pick(torch.ones(1, 2), labels); labels")
 def check_arguments_kept(student, rng):
     """Leaves scores, labels and t as they were"""
-    keeps_arguments(student.pick, *example(rng, 4, 6), what="scores or labels")
+    assert_does_not_mutate(student.pick, *example(rng, 4, 6), what="scores or labels")
     for dtype in (torch.float32, torch.float64):
-        keeps_arguments(student.best, rng.normal(3, 5, dtype=dtype), what="t")
+        assert_does_not_mutate(student.best, rng.normal(3, 5, dtype=dtype), what="t")

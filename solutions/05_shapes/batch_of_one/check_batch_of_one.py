@@ -1,13 +1,13 @@
 from grader.check import (
-    changed,
+    after_call,
+    assert_close,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_tensor,
+    assert_true,
+    assert_view,
     check,
-    is_tensor,
-    is_view_of,
-    keeps_arguments,
-    lets_gradients_through,
     raises,
-    require,
-    same,
 )
 
 BATCH = "unbatch(torch.zeros(1, 1, 3)).shape, unbatch(torch.zeros(1, 0)).shape, unbatch(torch.zeros(1)).shape"
@@ -29,14 +29,14 @@ def check_as_batch(student, rng):
     """Adds a dim in front, for any shape"""
     for img in pictures(rng):
         batch = img[None]
-        same(student.as_batch(img), batch, "the result of `as_batch`")
+        assert_close(student.as_batch(img), batch, "the result of `as_batch`")
 
 
 @check("C2", category="shape", share=3, try_this=BATCH)
 def check_unbatch(student, rng):
     """Removes the first dim, and no other"""
     for img in pictures(rng):
-        same(student.unbatch(img[None]), img, "the result of `unbatch`")
+        assert_close(student.unbatch(img[None]), img, "the result of `unbatch`")
 
 
 @check("C3", category="error", share=3, try_this="unbatch(torch.zeros(3, 1)), unbatch(torch.zeros(0, 4))")
@@ -54,10 +54,10 @@ def check_views(student, rng):
     """as_batch and unbatch give views"""
     for img in (rng.normal(2, 3, 2), rng.normal(2, 3, 2).mT):
         for function, argument in ((student.as_batch, img), (student.unbatch, img[None])):
-            view = keeps_arguments(function, argument, what="the argument")
-            is_tensor(view)
-            is_view_of(view, argument, f"the result of `{function}`")
-            lets_gradients_through(function, argument.clone())
+            view = assert_does_not_mutate(function, argument, what="the argument")
+            assert_tensor(view)
+            assert_view(view, argument, f"the result of `{function}`")
+            assert_differentiable(function, argument.clone())
 
 
 @check("C5", category="memory", share=4, try_this=IN_PLACE)
@@ -66,7 +66,7 @@ def check_in_place(student, rng):
     for img in (rng.normal(3, 4, 2), rng.normal(4, 3).T, rng.normal()):
         before, expected = img.view(img.shape), img.clone()[None]
         batch = student.as_batch_(img)
-        is_tensor(batch)
-        require(batch is changed(img), "the result is another tensor than img; change img itself, and return it")
-        same(img, expected, "img, afterwards,")
-        is_view_of(img, before, "img, afterwards,", "what it was")
+        assert_tensor(batch)
+        assert_true(batch is after_call(img), "the result is another tensor than img; change img itself, and return it")
+        assert_close(img, expected, "img, afterwards,")
+        assert_view(img, before, "img, afterwards,", "what it was")

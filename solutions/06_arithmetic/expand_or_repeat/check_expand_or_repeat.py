@@ -3,19 +3,19 @@ import itertools
 import torch
 
 from grader.check import (
-    changed,
+    after_call,
+    assert_costs_at_most,
+    assert_does_not_mutate,
+    assert_no_loop,
+    assert_preserves_dtype,
+    assert_shares_memory,
+    assert_shares_no_memory,
+    assert_tensor,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    assert_view,
     check,
-    is_tensor,
-    is_view_of,
-    keeps_arguments,
-    keeps_dtypes,
-    no_loop,
-    require,
-    same_values,
-    shares,
-    shares_nothing,
-    unchanged,
-    uses_at_most,
 )
 
 
@@ -39,10 +39,10 @@ def check_rows_of(student, rng):
     """Shows vectors many times, once and never"""
     for v, n in vectors(rng):
         rows = student.rows_of(v, n)
-        is_tensor(rows)
-        same_values(rows, v.repeat(n, 1))
+        assert_tensor(rows)
+        assert_values(rows, v.repeat(n, 1))
         if rows.numel():
-            is_view_of(rows, v, base_name="v")
+            assert_view(rows, v, base_name="v")
 
 
 @check("C2", category="memory", share=4, try_this="rows = own_rows(torch.ones(2), 3); rows[0, 0] = 5.0; print(rows)")
@@ -50,11 +50,11 @@ def check_own_rows(student, rng):
     """Copies vectors into rows that can be written to"""
     for v, n in vectors(rng):
         rows = student.own_rows(v, n)
-        is_tensor(rows)
-        same_values(rows, v.repeat(n, 1))
-        shares_nothing(rows, v, base_name="v")
+        assert_tensor(rows)
+        assert_values(rows, v.repeat(n, 1))
+        assert_shares_no_memory(rows, v, base_name="v")
         if rows.numel() and n > 1:
-            require(rows.stride(0) != 0, "all rows lie in the same memory: a write to one changes the others")
+            assert_true(rows.stride(0) != 0, "all rows lie in the same memory: a write to one changes the others")
 
 
 @check("C3", share=4, try_this="add_to_columns_(torch.zeros(2, 2), torch.tensor([1.0, 2.0]))")
@@ -64,19 +64,21 @@ def check_add_to_columns(student, rng):
         values, before = rng.normal(len(batch), dtype=batch.dtype), batch[:]
         expected = batch + values[:, None]
         result = student.add_to_columns_(batch, values)
-        is_tensor(result)
-        require(result is changed(batch), "the result is another tensor than batch; change batch itself, and return it")
+        assert_tensor(result)
+        assert_true(
+            result is after_call(batch), "the result is another tensor than batch; change batch itself, and return it"
+        )
         # To more digits than float32 has.
-        same_values(batch, expected, "batch, afterwards,", rtol=1e-12, atol=1e-12)
+        assert_values(batch, expected, "batch, afterwards,", rtol=1e-12, atol=1e-12)
         if batch.numel():
-            shares(batch, before, "batch, afterwards,", "what it was")
+            assert_shares_memory(batch, before, "batch, afterwards,", "what it was")
 
 
 @check("C3", category="memory", share=1, try_this="print the shape of every tensor on the way to the result")
 def check_no_copies(student, rng):
     """Adds values without copies of them"""
     columns = rng.integer(1_000, 1_100)
-    uses_at_most(student.add_to_columns_, (rng.normal(50, columns), rng.normal(50)), bytes=2_000)
+    assert_costs_at_most(student.add_to_columns_, (rng.normal(50, columns), rng.normal(50)), bytes=2_000)
 
 
 @check("C4", category="memory", share=2, try_this="x = torch.ones(2); add_to_columns_(torch.zeros(2, 3), x); print(x)")
@@ -85,8 +87,8 @@ def check_arguments_stay(student, rng):
     for dtype in (torch.float32, torch.float64):
         v, values = rng.normal(4, dtype=dtype), rng.normal(4, dtype=dtype)
         for function in (student.rows_of, student.own_rows):
-            keeps_arguments(function, v, 4, what="v", requiring=False)
-        with unchanged(values, what="values"):
+            assert_does_not_mutate(function, v, 4, what="v", requiring=False)
+        with assert_unchanged(values, what="values"):
             student.add_to_columns_(rng.normal(4, 4, dtype=dtype), values)
 
 
@@ -94,12 +96,12 @@ def check_arguments_stay(student, rng):
 def check_dtype(student, rng):
     """Keeps dtypes"""
     for function in (student.rows_of, student.own_rows):
-        keeps_dtypes(function, rng.normal(3), 3)
+        assert_preserves_dtype(function, rng.normal(3), 3)
 
 
 @check("C4", category="performance", share=1, try_this="look for a `for` over rows")
 def check_no_loop(student, rng):
     """No loop over rows"""
     for function in (student.rows_of, student.own_rows):
-        no_loop(function, (rng.normal(4), 4), (rng.normal(4), 9_000))
-    no_loop(student.add_to_columns_, (rng.normal(4, 4), rng.normal(4)), (rng.normal(900, 900), rng.normal(900)))
+        assert_no_loop(function, (rng.normal(4), 4), (rng.normal(4), 9_000))
+    assert_no_loop(student.add_to_columns_, (rng.normal(4, 4), rng.normal(4)), (rng.normal(900, 900), rng.normal(900)))

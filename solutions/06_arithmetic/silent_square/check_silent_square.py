@@ -3,7 +3,16 @@ import itertools
 import pytest
 import torch
 
-from grader.check import as_lean_as, check, gradients, keeps_arguments, keeps_dtypes, number, raises, same_values
+from grader.check import (
+    as_number,
+    assert_does_not_mutate,
+    assert_peak_memory_ratio,
+    assert_preserves_dtype,
+    assert_values,
+    check,
+    gradients,
+    raises,
+)
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-6}
 
@@ -20,7 +29,7 @@ def layouts(pred, target):
 
 def right_mean(student, pred, target):
     asked = (pred.double().flatten() - target.double().flatten()).square().mean().item()
-    same_values(number(student.mse(pred, target)), asked, "the mean", **CLOSE)
+    assert_values(as_number(student.mse(pred, target)), asked, "the mean", **CLOSE)
 
 
 @check("C1", share=2, try_this="mse(torch.tensor([0.5, -1.0, 2.0]), torch.tensor([0.0, 1.0, 4.0]))")
@@ -78,10 +87,10 @@ def check_other_shapes(student, rng):
 @check("C5", category="dtype", share=1, try_this="mse(torch.ones(3).double(), torch.zeros(3).double()).dtype")
 def check_dtype(student, rng):
     """Keeps the dtype"""
-    keeps_dtypes(student.mse, *pairs(rng, 5))
+    assert_preserves_dtype(student.mse, *pairs(rng, 5))
     pred, target = (vector.double() / 3 for vector in pairs(rng, 5))
-    loss, asked = number(student.mse(pred, target)), (pred - target).square().mean().item()
-    same_values(loss, asked, "the mean in float64, to its last digits,", rtol=1e-12, atol=1e-12)
+    loss, asked = as_number(student.mse(pred, target)), (pred - target).square().mean().item()
+    assert_values(loss, asked, "the mean in float64, to its last digits,", rtol=1e-12, atol=1e-12)
 
 
 @check("C5", category="gradient", share=1, try_this="mse(torch.ones(3, requires_grad=True), torch.zeros(3)).grad_fn")
@@ -90,7 +99,9 @@ def check_gradients(student, rng):
     vectors = pairs(rng, rng.integer(4, 8))
     slope = 2 * (vectors[0] - vectors[1]) / len(vectors[0])
     for pred, target in layouts(*vectors):
-        same_values(gradients(student.mse, pred, target)[0], slope.reshape(pred.shape), "the gradient of pred", **CLOSE)
+        assert_values(
+            gradients(student.mse, pred, target)[0], slope.reshape(pred.shape), "the gradient of pred", **CLOSE
+        )
 
 
 @check("C6", category="performance", share=1, try_this="look for a line whose result has n * n numbers")
@@ -98,7 +109,7 @@ def check_no_table(student, reference, rng):
     """Makes no table of n by n numbers"""
     for dim in ((), (1,)):
         inputs = lambda n, dim=dim: (rng.normal(n, *dim), rng.normal(n))  # noqa: E731
-        as_lean_as(student.mse, reference.mse, inputs, size=4_000, at_most=16, **CLOSE)
+        assert_peak_memory_ratio(student.mse, reference.mse, inputs, size=4_000, at_most=16, **CLOSE)
 
 
 @check("C7", category="memory", share=1, try_this="p = torch.ones(3); mse(p, torch.zeros(3)); print(p)")
@@ -106,4 +117,4 @@ def check_inputs_kept(student, rng):
     """Leaves pred and target as they were"""
     for dtype in (torch.float32, torch.float64):
         for pred, target in layouts(*(vector.to(dtype) for vector in pairs(rng, rng.integer(4, 9)))):
-            keeps_arguments(student.mse, pred, target, what="pred or target")
+            assert_does_not_mutate(student.mse, pred, target, what="pred or target")

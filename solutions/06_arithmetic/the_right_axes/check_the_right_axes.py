@@ -1,15 +1,15 @@
 import torch
 
 from grader.check import (
-    agrees,
+    allclose,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_no_loop,
+    assert_tensor,
+    assert_true,
+    assert_values,
     check,
-    is_tensor,
-    keeps_arguments,
-    lets_gradients_through,
-    no_loop,
-    require,
-    same_dtype,
-    same_values,
 )
 
 STATS = "channel_stats(torch.arange(24.0).reshape(1, 2, 3, 4)), channel_stats(torch.ones(1, 1, 1, 1))"
@@ -21,12 +21,12 @@ TYPES = "channel_stats(torch.ones(1, 1, 2, 2).byte())[0].dtype, layer_norm(torch
 def stats(student, images):
     result = student.channel_stats(images)
     right = isinstance(result, (tuple, list)) and len(result) == 2
-    require(right, "the result of `channel_stats` is not a tuple (mean, std)")
+    assert_true(right, "the result of `channel_stats` is not a tuple (mean, std)")
     return result
 
 
 def has_values(yours, expected, what, rtol=1e-4, atol=1e-4):
-    same_values(yours, expected, what, rtol=rtol, atol=atol)
+    assert_values(yours, expected, what, rtol=rtol, atol=atol)
 
 
 def all_pictures(rng):
@@ -114,9 +114,9 @@ def check_dtype(student, rng):
     for given, expected in ((torch.uint8, torch.float32), (torch.float32,) * 2, (torch.float64,) * 2):
         images, numbers = rng.whole(0, 9, 2, 3, 4, 5, dtype=given), torch.ones(3, dtype=expected)
         for result in (*stats(student, images), student.standardize(images, numbers, numbers)):
-            is_tensor(result, "a result")
-            same_dtype(result, expected, "a result")
-        same_dtype(student.layer_norm(rng.normal(3, 4, dtype=expected)), expected, "the result of `layer_norm`")
+            assert_tensor(result, "a result")
+            assert_dtype(result, expected, "a result")
+        assert_dtype(student.layer_norm(rng.normal(3, 4, dtype=expected)), expected, "the result of `layer_norm`")
 
 
 @check("C5", category="dtype", share=1, try_this="x = torch.rand(1, 1, 2, 3).double(); channel_stats(x)[1] - x.std()")
@@ -127,30 +127,32 @@ def check_precise(student, rng):
     found = (*stats(student, images), student.standardize(images, mean, std))
     expected = (mean, std, standardized(images, mean, std))
     for yours, asked, name in zip(found, expected, ("the mean", "the std", "`standardize`"), strict=True):
-        if agrees(yours, asked, rtol=1e-3, atol=4e-4):  # other numbers are for other rules
-            exact = agrees(yours, asked, rtol=1e-10, atol=1e-10)
-            require(exact, f"{name} for float64 has fewer right digits than that, as if rounded to float32 on the way")
+        if allclose(yours, asked, rtol=1e-3, atol=4e-4):  # other numbers are for other rules
+            exact = allclose(yours, asked, rtol=1e-10, atol=1e-10)
+            assert_true(
+                exact, f"{name} for float64 has fewer right digits than that, as if rounded to float32 on the way"
+            )
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.tensor([1.0, 3.0]); layer_norm(x); print(x)")
 def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     images, mean, std = rng.normal(2, 3, 4, 5), rng.normal(3), rng.uniform(3) + 0.5
-    keeps_arguments(student.channel_stats, images, what="images", requiring=False)
-    keeps_arguments(student.standardize, images, mean, std, what="images, mean or std", requiring=False)
-    keeps_arguments(student.layer_norm, rng.normal(3, 4), what="x")
+    assert_does_not_mutate(student.channel_stats, images, what="images", requiring=False)
+    assert_does_not_mutate(student.standardize, images, mean, std, what="images, mean or std", requiring=False)
+    assert_does_not_mutate(student.layer_norm, rng.normal(3, 4), what="x")
 
 
 @check("C6", category="gradient", share=1, try_this="layer_norm(torch.rand(3, requires_grad=True)).requires_grad")
 def check_gradient(student, rng):
     """Lets gradients through layer_norm"""
-    lets_gradients_through(student.layer_norm, rng.normal(3, 4), names=("x",))
+    assert_differentiable(student.layer_norm, rng.normal(3, 4), names=("x",))
 
 
 @check("C6", category="performance", share=1, try_this="look for a `for` over pictures, channels or vectors")
 def check_no_loop(student, rng):
     """No loop over pictures, channels or vectors"""
     few, many = rng.normal(3, 3, 3, 3), rng.normal(60, 60, 6, 60)
-    no_loop(student.channel_stats, (few,), (many,))
-    no_loop(student.standardize, (few, torch.zeros(3), torch.ones(3)), (many, torch.zeros(60), torch.ones(60)))
-    no_loop(student.layer_norm, (rng.normal(4, 4),), (rng.normal(900, 900),))
+    assert_no_loop(student.channel_stats, (few,), (many,))
+    assert_no_loop(student.standardize, (few, torch.zeros(3), torch.ones(3)), (many, torch.zeros(60), torch.ones(60)))
+    assert_no_loop(student.layer_norm, (rng.normal(4, 4),), (rng.normal(900, 900),))

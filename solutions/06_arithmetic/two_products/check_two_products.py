@@ -2,15 +2,15 @@ import pytest
 import torch
 
 from grader.check import (
-    as_lean_as,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_no_loop,
+    assert_peak_memory_ratio,
+    assert_preserves_dtype,
+    assert_values,
     check,
-    keeps_arguments,
-    keeps_dtypes,
-    lets_gradients_through,
-    no_loop,
     raises,
-    same_dtype,
-    same_values,
 )
 
 GATES = "gate(torch.tensor(3.0), torch.tensor(2.0)), gate(torch.rand(2, 0), torch.rand(2, 0)).shape"
@@ -25,7 +25,7 @@ NAMES = ("the first argument", "the second argument", "the third argument")
 
 
 def has_values(yours, expected, what):
-    same_values(yours, expected, what, rtol=1e-4, atol=1e-5)
+    assert_values(yours, expected, what, rtol=1e-4, atol=1e-5)
 
 
 def squares(rng, name, size):
@@ -93,7 +93,7 @@ def check_pair_scores(student, rng):
 def check_lean(student, reference):
     """Needs memory for each row, not for each pair of rows"""
     inputs = lambda n: (torch.zeros(n, 6), torch.zeros(6, 5), torch.zeros(n, 5))  # noqa: E731
-    as_lean_as(student.pair_scores, reference.pair_scores, inputs, size=8_000, at_most=100)
+    assert_peak_memory_ratio(student.pair_scores, reference.pair_scores, inputs, size=8_000, at_most=100)
 
 
 @check("C7", share=2, try_this=POWERS)
@@ -109,31 +109,31 @@ def check_discounted(student, rng):
 @check("C7", category="memory", share=1, try_this="rewards = [1.0, 2.0]; discounted(rewards, 0.5); print(rewards)")
 def check_rewards_stay(student, rng):
     """Leaves the list of rewards as it is"""
-    keeps_arguments(student.discounted, rng.normal(4).tolist(), 0.5, what="rewards", requiring=False)
+    assert_does_not_mutate(student.discounted, rng.normal(4).tolist(), 0.5, what="rewards", requiring=False)
 
 
 @check("C7", category="dtype", share=1, try_this="discounted([1, 2], 0.5).dtype")
 def check_float32(student):
     """Gives float32"""
     for rewards in ([1.5, 2.5], [1, 2], []):
-        same_dtype(student.discounted(rewards, 0.5), torch.float32, "the result of `discounted`")
+        assert_dtype(student.discounted(rewards, 0.5), torch.float32, "the result of `discounted`")
 
 
 @check("C8", category="performance", share=3, try_this="look for a `for` over rows or elements")
 def check_no_loop(student, rng):
     """No loop over rows, batches or elements"""
     for name in ARGUMENTS:
-        no_loop(getattr(student, name), squares(rng, name, 4), squares(rng, name, 120))
+        assert_no_loop(getattr(student, name), squares(rng, name, 4), squares(rng, name, 120))
     for fronts in (((2,), (90,)), ((2, 2), (12, 12))):
-        no_loop(student.similarity, *([rng.normal(*front, 4, 4) for _ in range(2)] for front in fronts))
-    no_loop(student.discounted, ([1.0] * 4, 0.5), ([1.0] * 4_000, 0.5))
+        assert_no_loop(student.similarity, *([rng.normal(*front, 4, 4) for _ in range(2)] for front in fronts))
+    assert_no_loop(student.discounted, ([1.0] * 4, 0.5), ([1.0] * 4_000, 0.5))
 
 
 @check("C9", category="gradient", share=1, try_this="x = torch.ones(2, requires_grad=True); gate(x, x).requires_grad")
 @pytest.mark.parametrize("name", ARGUMENTS)
 def check_gradients(student, rng, name):
     """Lets gradients through to all arguments, with all digits of float64"""
-    lets_gradients_through(getattr(student, name), *squares(rng, name, 3), names=NAMES)
+    assert_differentiable(getattr(student, name), *squares(rng, name, 3), names=NAMES)
 
 
 @check("C9", category="dtype", share=1, try_this=DOUBLE)
@@ -142,5 +142,5 @@ def check_dtype(student, rng, name):
     """Keeps the dtype, and leaves the arguments as they are"""
     function, arguments = getattr(student, name), squares(rng, name, 3)
     for dtype in (torch.float32, torch.float64):
-        keeps_arguments(function, *(x.to(dtype) for x in arguments), what=f"an argument of `{name}`")
-    keeps_dtypes(function, *arguments, dtypes=(torch.float32, torch.float64))
+        assert_does_not_mutate(function, *(x.to(dtype) for x in arguments), what=f"an argument of `{name}`")
+    assert_preserves_dtype(function, *arguments, dtypes=(torch.float32, torch.float64))

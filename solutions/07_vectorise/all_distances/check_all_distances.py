@@ -4,20 +4,20 @@ import pytest
 import torch
 
 from grader.check import (
-    agrees,
-    as_elsewhere,
-    as_fast_as,
-    as_lean_as,
+    allclose,
+    assert_costs_at_most,
+    assert_cpu_time_ratio,
+    assert_does_not_mutate,
+    assert_does_not_use,
+    assert_dtype,
+    assert_no_loop,
+    assert_peak_memory_ratio,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
+    assert_values_unless_wrong_elsewhere,
     check,
-    does_not_call,
-    is_tensor,
-    keeps_arguments,
-    no_loop,
-    require,
-    same_dtype,
-    same_shape,
-    same_values,
-    uses_at_most,
 )
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-3}
@@ -45,8 +45,8 @@ def check_random(student, rng, name):
         a, b = points(rng, n, m, d)
         asked = exact(a, b)
         table = getattr(student, name)(a, b)
-        same_shape(table, (n, m))
-        same_values(table, asked, **CLOSE)
+        assert_shape(table, (n, m))
+        assert_values(table, asked, **CLOSE)
 
 
 @check("C1", category="dtype", share=1, try_this="a = torch.randn(3, 2).double(); pairwise(a, a).dtype")
@@ -57,10 +57,10 @@ def check_dtype(student, rng):
             a, b = points(rng, 4, 6, 3, dtype)
             asked = exact(a, b)
             table = function(a, b)
-            same_dtype(table, dtype)
-            if agrees(table, asked, **CLOSE):  # a wrong value is for other checks
+            assert_dtype(table, dtype)
+            if allclose(table, asked, **CLOSE):  # a wrong value is for other checks
                 text = "the result for float64 is only as precise as a narrower dtype, such as float32"
-                require(agrees(table, asked, rtol=rtol, atol=atol), text)
+                assert_true(allclose(table, asked, rtol=rtol, atol=atol), text)
 
 
 @check("C1", category="shape", share=1, try_this="pairwise(torch.empty(0, 2), torch.ones(3, 2)).shape")
@@ -68,7 +68,7 @@ def check_none(student):
     """No stations, or no houses"""
     for function in (student.pairwise, student.pairwise_lean):
         for n, m in ((0, 3), (4, 0), (0, 0)):
-            same_shape(function(torch.zeros(n, 2), torch.zeros(m, 2)), (n, m))
+            assert_shape(function(torch.zeros(n, 2), torch.zeros(m, 2)), (n, m))
 
 
 @check("C2", share=1, try_this="a = torch.rand(40, 11); pairwise(a, a).diagonal(), and for pairwise_lean too")
@@ -78,10 +78,10 @@ def check_equal(student, rng, name):
     for n, d in ((40, 11), (rng.integer(60, 80), 3)):
         a = 2 * rng.uniform(n, d) - 1
         table = getattr(student, name)(a, a.clone())
-        same_shape(table, (n, n))
-        require(not table.isnan().any(), "there is NaN: a root was taken of a number below 0")
+        assert_shape(table, (n, n))
+        assert_true(not table.isnan().any(), "there is NaN: a root was taken of a number below 0")
         own = table.diagonal()
-        require((own.abs() <= 1.01e-6).all(), "equal points are not 0 apart", f"their distances are {own.tolist()}")
+        assert_true((own.abs() <= 1.01e-6).all(), "equal points are not 0 apart", f"their distances are {own.tolist()}")
 
 
 @check("C3", share=1, try_this=TOWNS)
@@ -95,12 +95,12 @@ def check_far(student, rng, name):
     def within(far, scale=1):
         """The distances within a town on either side of the origin; centering brings neither of them near it."""
         table = getattr(student, name)(torch.cat([a + far, a - far]), torch.cat([scale * b + far, scale * b - far]))
-        same_shape(table, (2 * n, 2 * n))
+        assert_shape(table, (2 * n, 2 * n))
         return torch.stack([table[:n, :n], table[n:, n:]])
 
     # What is wrong in the same way near the origin is for other checks.
     same, other = (lambda scale=scale: within(0.0, scale) for scale in (1, 2))
-    as_elsewhere(within(FAR), asked, same, other, "the result far from the origin", **CLOSE)
+    assert_values_unless_wrong_elsewhere(within(FAR), asked, same, other, "the result far from the origin", **CLOSE)
 
 
 @check("C4", category="performance", share=1, try_this="look for what runs more often for 100 points than for 10")
@@ -109,9 +109,9 @@ def check_no_loop_at_scale(student, rng, name):
     """No loop over points, and no list"""
     function = getattr(student, name)
     # PyTorch itself may take another way for more than 25 points, with some operations more.
-    no_loop(function, points(rng, 7, 6, 3), points(rng, 130, 110, 3), slack=8)
-    no_loop(function, points(rng, 7, 4, 3), points(rng, 10_000, 4, 3), slack=8)
-    uses_at_most(function, points(rng, 5, 4, 3), escapes=0)
+    assert_no_loop(function, points(rng, 7, 6, 3), points(rng, 130, 110, 3), slack=8)
+    assert_no_loop(function, points(rng, 7, 4, 3), points(rng, 10_000, 4, 3), slack=8)
+    assert_costs_at_most(function, points(rng, 5, 4, 3), escapes=0)
 
 
 @check("C4", category="performance", share=1, try_this="torch.utils.benchmark.Timer('pairwise(a, b)', ...)")
@@ -119,27 +119,27 @@ def check_faster_than_the_loop(student, reference, rng):
     """Much faster than the loop"""
     a, b = points(rng, 4, 5, 3)
     asked = exact(a, b)
-    if agrees(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
+    if allclose(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
         loop, stations = reference.given, lambda n: points(rng, n, 20, 3)
         # A loop over rows is about 30 times as fast, a mapped function 475, one table 700 and more.
-        as_fast_as(student.pairwise, loop, stations, size=60, at_most=1 / 120, named="the loop", **CLOSE)
+        assert_cpu_time_ratio(student.pairwise, loop, stations, size=60, at_most=1 / 120, named="the loop", **CLOSE)
 
 
 @check("C5", category="memory", share=4, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")
 def check_lean(student, reference, rng):
     """Needs no more memory than eight tables of distances"""
     n, m = rng.integer(140, 160), rng.integer(110, 130)
-    is_tensor(uses_at_most(student.pairwise_lean, points(rng, n, m, 32), peak=8 * n * m * 4).result)
+    assert_tensor(assert_costs_at_most(student.pairwise_lean, points(rng, n, m, 32), peak=8 * n * m * 4).result)
     lean, square = reference.pairwise_lean, lambda n: points(rng, n, n, 48)
-    as_lean_as(student.pairwise_lean, lean, square, size=600, at_most=8, **CLOSE)
+    assert_peak_memory_ratio(student.pairwise_lean, lean, square, size=600, at_most=8, **CLOSE)
 
 
 @check("C6", share=1, try_this="look for cdist in your file")
 def check_own(student, rng):
     """Does without cdist"""
     for function in (student.pairwise, student.pairwise_lean):
-        does_not_call(function, "cdist", "pdist")
-        is_tensor(function(*points(rng, 3, 4, 3)))
+        assert_does_not_use(function, "cdist", "pdist")
+        assert_tensor(function(*points(rng, 3, 4, 3)))
 
 
 @check("C7", category="memory", share=1, try_this="a = torch.ones(2, 3); pairwise(a, torch.zeros(4, 3)); print(a)")
@@ -149,4 +149,4 @@ def check_kept(student, rng):
         a, b = points(rng, 4, 6, 3)
         turned = (x.mT.contiguous().mT for x in (a, b))  # `contiguous` of their transposes copies nothing
         for pair in ((a, b), tuple(turned), (a, a)):
-            keeps_arguments(function, *pair, what="a or b", requiring=False)
+            assert_does_not_mutate(function, *pair, what="a or b", requiring=False)

@@ -3,18 +3,18 @@ import math
 import torch
 
 from grader.check import (
-    agrees,
-    as_elsewhere,
-    as_fast_as,
+    allclose,
+    as_number,
+    assert_costs_at_most,
+    assert_cpu_time_ratio,
+    assert_does_not_mutate,
+    assert_keeps_graph,
+    assert_no_loop,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    assert_values_unless_wrong_elsewhere,
     check,
-    keeps_arguments,
-    keeps_graph,
-    no_loop,
-    number,
-    require,
-    same_values,
-    unchanged,
-    uses_at_most,
 )
 
 DTYPES = {torch.float64: 2.0**70, torch.float32: 1024.0, torch.float16: 1.0, torch.bfloat16: 1024.0}  # and large ones
@@ -30,14 +30,14 @@ def adds_up(student, *cases, **tolerance):
     """The energies are right; kind, shape and dtype are for checks of their own."""
     asked = [exact(*case) for case in cases]
     for case, right in zip(cases, asked, strict=True):
-        same_values(number(student.energy_above(*case)), right, "the energy", **(tolerance or CLOSE))
+        assert_values(as_number(student.energy_above(*case)), right, "the energy", **(tolerance or CLOSE))
 
 
 def ignores(student, x, thr, places):
     """Some entries do not count. What is wrong without them as well is for C1."""
     asked, rest, more = exact(x, thr), x[~places], x.masked_fill(places, 9.0)
-    yours, same, other = (lambda case=case: number(student.energy_above(case, thr)) for case in (x, rest, more))
-    as_elsewhere(yours(), asked, same, other, "the energy", **CLOSE)
+    yours, same, other = (lambda case=case: as_number(student.energy_above(case, thr)) for case in (x, rest, more))
+    assert_values_unless_wrong_elsewhere(yours(), asked, same, other, "the energy", **CLOSE)
 
 
 @check("C1", share=2, try_this="energy_above(torch.tensor([-3.0, -1.0, 0.5, 2.0]), -2.0)")
@@ -95,17 +95,17 @@ def check_no_loop_at_scale(student, rng):
     """No loop over large inputs"""
     shapes = ((30,), (300,)), ((30,), (200_000,)), ((6, 5), (70, 60)), ((4, 3, 3), (30, 25, 20)), ((3,) * 4, (12,) * 4)
     for small, large in shapes:
-        no_loop(student.energy_above, (rng.normal(*small), 0.0), (rng.normal(*large), 0.0))
-    counts = uses_at_most(student.energy_above, (rng.normal(200_000), 0.0), ops=20)
-    require(not counts.escapes["tolist"], "the numbers go into a list, and Python loops over them")
+        assert_no_loop(student.energy_above, (rng.normal(*small), 0.0), (rng.normal(*large), 0.0))
+    counts = assert_costs_at_most(student.energy_above, (rng.normal(200_000), 0.0), ops=20)
+    assert_true(not counts.escapes["tolist"], "the numbers go into a list, and Python loops over them")
 
 
 @check("C5", category="gradient", share=1, try_this="energy_above(torch.ones(5, requires_grad=True), 0.0).grad_fn")
 def check_gradient(student, rng):
     """Has the gradient of what was computed"""
     x = rng.normal(50)
-    right = agrees(number(student.energy_above(x.clone(), 0.0)), exact(x, 0.0), **CLOSE)  # else it is for C1
-    keeps_graph(student.energy_above, x, 0.0, degree=2 if right else None)
+    right = allclose(as_number(student.energy_above(x.clone(), 0.0)), exact(x, 0.0), **CLOSE)  # else it is for C1
+    assert_keeps_graph(student.energy_above, x, 0.0, degree=2 if right else None)
 
 
 @check("C6", category="memory", share=1, try_this="x = torch.ones(3); energy_above(x, 2.0); print(x)")
@@ -114,9 +114,9 @@ def check_input_kept(student, rng):
     x = torch.cat([rng.normal(rng.integer(10, 30)), torch.tensor([2.0])])  # an x with nothing above is for C3
     for special in (0.25, math.nan, math.inf, -math.inf):
         x[4] = special
-        keeps_arguments(student.energy_above, x, 0.25, what="x")
+        assert_does_not_mutate(student.energy_above, x, 0.25, what="x")
     one_for_all = (0.3 + rng.uniform(1)).expand(9)  # PyTorch writes to no such tensor, counted or not
-    with unchanged(one_for_all, what="x"):
+    with assert_unchanged(one_for_all, what="x"):
         student.energy_above(one_for_all, 0.25)
 
 
@@ -124,4 +124,6 @@ def check_input_kept(student, rng):
 def check_speed(student, reference, rng):
     """Nearly as fast as our own answer"""
     ours = reference.energy_above  # takes 1, a list of numbers 4.6 and more, a sort 8, the loop 200
-    as_fast_as(student.energy_above, ours, lambda n: (rng.uniform(n), 0.5), size=200_000, at_most=4, rtol=1e-3)
+    assert_cpu_time_ratio(
+        student.energy_above, ours, lambda n: (rng.uniform(n), 0.5), size=200_000, at_most=4, rtol=1e-3
+    )

@@ -3,7 +3,17 @@ import math
 import pytest
 import torch
 
-from grader.check import CannotJudge, agrees, as_lean_as, calling, changed, check, require, same_values, uses_at_most
+from grader.check import (
+    CannotJudge,
+    after_call,
+    allclose,
+    assert_costs_at_most,
+    assert_peak_memory_ratio,
+    assert_true,
+    assert_values,
+    calling,
+    check,
+)
 
 EACH = pytest.mark.parametrize("name", ["axpy_", "sine_", "reset_"])
 
@@ -32,8 +42,8 @@ def check_random(student, name, rng):
         function, args = case(student, name, t, rng)
         asked = asked_of(name, *args)
         with calling(function, *args) as result:
-            if not agrees(result, asked, rtol=1e-5, atol=1e-5):  # in the result or in the argument: that is for C2
-                same_values(changed(t), asked, f"the first argument after `{name}`", rtol=1e-5, atol=1e-5)
+            if not allclose(result, asked, rtol=1e-5, atol=1e-5):  # in the result or in the argument: that is for C2
+                assert_values(after_call(t), asked, f"the first argument after `{name}`", rtol=1e-5, atol=1e-5)
 
 
 @check("C2", category="memory", share=2, try_this="base = torch.rand(4, 3); print(reset_(base[:, 1]), base)")
@@ -47,9 +57,9 @@ def check_windows(student, name, rng):
         function, args = case(student, name, window, rng)
         result = function(*args)
         inside.zero_().as_strided(window.shape, window.stride(), window.storage_offset()).fill_(True)
-        require(not (base == before)[inside].any(), f"`{name}` does not change the numbers where they lie")
-        require((base == before)[~inside].all(), f"`{name}` changes numbers beside its argument")
-        require(result is window, f"`{name}` does not return its first argument itself")
+        assert_true(not (base == before)[inside].any(), f"`{name}` does not change the numbers where they lie")
+        assert_true((base == before)[~inside].all(), f"`{name}` changes numbers beside its argument")
+        assert_true(result is window, f"`{name}` does not return its first argument itself")
 
 
 @check("C3", category="performance", share=1, try_this="look for an operation whose name has no trailing underscore")
@@ -59,13 +69,13 @@ def check_no_memory(student, reference, name, rng):
     for t in (rng.normal(rng.integer(20, 30), 9), rng.normal(8, rng.integer(20, 30)).T[3:]):
         function, args = case(student, name, t, rng)
         before = t.clone()
-        uses_at_most(function, args, bytes=64, escapes=0)
+        assert_costs_at_most(function, args, bytes=64, escapes=0)
         if torch.equal(t, before):
             raise CannotJudge(f"`{name}` changes nothing yet; what it needs for that is judged later")
     # As seen from outside, where a second tensor takes 38 MB.
     more = lambda n: (2.5, torch.full((n,), 0.5)) if name == "axpy_" else ()  # noqa: E731
     large = lambda n: (torch.ones(n), *more(n))  # noqa: E731
-    as_lean_as(getattr(student, name), getattr(reference, name), large, size=10_000_000, at_most=1)
+    assert_peak_memory_ratio(getattr(student, name), getattr(reference, name), large, size=10_000_000, at_most=1)
 
 
 @check("C4", share=1, try_this="axpy_(torch.zeros(4, 2), 3.0, torch.tensor([1.0, 2.0]))")
@@ -76,4 +86,4 @@ def check_broadcast(student, rng):
         y, x = rng.normal(rows, columns), rng.normal(*shape)
         whole = student.axpy_(y.clone(), 1.5, x.expand(rows, columns).clone())
         with calling(student.axpy_, y, 1.5, x) as result:  # what comes out for an x of the shape of y has checks above
-            same_values(result, whole, "the result for an x that is broadcast")
+            assert_values(result, whole, "the result for an x that is broadcast")

@@ -4,16 +4,16 @@ import pytest
 import torch
 
 from grader.check import (
+    assert_differentiable,
+    assert_dtype,
+    assert_shape,
+    assert_shares_no_memory,
+    assert_tensor,
+    assert_true,
+    assert_values,
+    assert_view,
     check,
     facts,
-    is_tensor,
-    is_view_of,
-    lets_gradients_through,
-    require,
-    same_dtype,
-    same_shape,
-    same_values,
-    shares_nothing,
 )
 
 GRAPHS = "leaf", "result", "none"
@@ -40,10 +40,10 @@ def each(function, rng):
     """What a function gives for all weights, and these. It has the kind, shape, numbers and dtype of w."""
     for w in all_weights(rng):
         result = function(w)
-        is_tensor(result)
-        same_shape(result, w)
-        same_values(result.detach(), w.detach())
-        same_dtype(result, w)
+        assert_tensor(result)
+        assert_shape(result, w)
+        assert_values(result.detach(), w.detach())
+        assert_dtype(result, w)
         yield result, w
 
 
@@ -51,16 +51,16 @@ def each(function, rng):
 def check_snapshot(student, rng):
     """Takes snapshots of weights of any shape"""
     for saved, w in each(student.snapshot, rng):
-        shares_nothing(saved, w, base_name="w")
-        require(not facts(saved).requires_grad, "the snapshot requires a gradient; detach it from the graph")
+        assert_shares_no_memory(saved, w, base_name="w")
+        assert_true(not facts(saved).requires_grad, "the snapshot requires a gradient; detach it from the graph")
 
 
 @check("C2", category="gradient", share=3, try_this="(3 * branch(w)).sum().backward(); print(w.grad)")
 def check_branch(student, rng):
     """Copies weights, and lets gradients through"""
     for copy, w in each(student.branch, rng):
-        shares_nothing(copy, w, base_name="w")
-    lets_gradients_through(student.branch, rng.normal(4), names=("w",))
+        assert_shares_no_memory(copy, w, base_name="w")
+    assert_differentiable(student.branch, rng.normal(4), names=("w",))
 
 
 @check("C3", category="memory", share=3, try_this="w = torch.ones(2, requires_grad=True); peek(w).fill_(5.0); print(w)")
@@ -68,8 +68,8 @@ def check_peek(student, rng):
     """Looks at weights without a copy"""
     for view, w in each(student.peek, rng):
         if w.numel():
-            is_view_of(view, w, base_name="w")
-        require(not facts(view).requires_grad, "the view requires a gradient; detach it from the graph")
+            assert_view(view, w, base_name="w")
+        assert_true(not facts(view).requires_grad, "the view requires a gradient; detach it from the graph")
 
 
 @check("C4", category="memory", share=5, try_this="s = torch.zeros(2); restore_(w, s); print(w, w.is_leaf, s)")
@@ -80,14 +80,14 @@ def check_restore(student, probe, rng):
         expected = saved.clone()
         now, found, later = probe.after_restoring(student.restore_, numbers, saved, graph)
         none, same, place, requires, unrecorded = found
-        require(not none, "`restore_` returned None (is a `return` missing?)")
-        require(same, "the result is another tensor than w; write into w itself, and return it")
-        same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
-        require(place, "w has other memory than before the call; write into the memory that it has")
-        require(requires or graph == "none", "w requires no gradient any more")
-        require(not requires or graph != "none", "w requires a gradient after the call, and required none before")
-        require(unrecorded, "the write was recorded in the graph; write without gradients")
-        same_values(later, expected, "saved, after a change of w,")
+        assert_true(not none, "`restore_` returned None (is a `return` missing?)")
+        assert_true(same, "the result is another tensor than w; write into w itself, and return it")
+        assert_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
+        assert_true(place, "w has other memory than before the call; write into the memory that it has")
+        assert_true(requires or graph == "none", "w requires no gradient any more")
+        assert_true(not requires or graph != "none", "w requires a gradient after the call, and required none before")
+        assert_true(unrecorded, "the write was recorded in the graph; write without gradients")
+        assert_values(later, expected, "saved, after a change of w,")
 
 
 @check("C5", category="memory", share=4, try_this="table = torch.ones(2, 2); blend_(table[:, 0], w, 0.5); print(table)")
@@ -98,19 +98,19 @@ def check_blend(student, probe, rng):
         expected = decay * average.double() + (1 - decay) * w.double()
         now, found = probe.after_blending(student.blend_, average.clone(), w, decay, graph)
         none, same, place, recorded, kept = found
-        require(not none, "`blend_` returned None (is a `return` missing?)")
-        require(same, "the result is another tensor than average; write into average itself, and return it")
-        require(place, "average has other memory than before the call; write into the memory that it has")
-        same_dtype(now, average)
+        assert_true(not none, "`blend_` returned None (is a `return` missing?)")
+        assert_true(same, "the result is another tensor than average; write into average itself, and return it")
+        assert_true(place, "average has other memory than before the call; write into the memory that it has")
+        assert_dtype(now, average)
         close = {torch.float64: 1e-12, torch.bfloat16: 2e-2}.get(average.dtype, 1e-5)
-        same_values(now, expected, "average, afterwards,", rtol=close, atol=close)
-        require(not recorded, "the average became a part of the graph; write without gradients")
-        require(kept, "w has other numbers, another `requires_grad` or another `.grad` after the call")
+        assert_values(now, expected, "average, afterwards,", rtol=close, atol=close)
+        assert_true(not recorded, "the average became a part of the graph; write without gradients")
+        assert_true(kept, "w has other numbers, another `requires_grad` or another `.grad` after the call")
     table, w = rng.normal(4, 3), rng.normal(4)
     expected = table.clone()
     expected[:, 1] = (table[:, 1] + w) / 2
     student.blend_(table[:, 1], w, 0.5)
-    same_values(table, expected, "the table whose column is the average", rtol=1e-5, atol=1e-6)
+    assert_values(table, expected, "the table whose column is the average", rtol=1e-5, atol=1e-6)
 
 
 @check("C6", category="gradient", share=2, try_this="snapshot(w), branch(w), peek(w); print(w.requires_grad, w.grad)")
@@ -120,11 +120,11 @@ def check_any_w(student, probe, rng, name):
     for graph in GRAPHS:
         numbers = rng.normal(3, 2)
         found, requires, shared, (same, still, grad) = probe.of_w(getattr(student, name), numbers, graph)
-        require(same is True, "w has other numbers after the call")
-        require(still is True, "w has another `requires_grad` after the call")
-        require(grad is True, "w has another `.grad` after the call")
-        same_values(found, numbers)
+        assert_true(same is True, "w has other numbers after the call")
+        assert_true(still is True, "w has another `requires_grad` after the call")
+        assert_true(grad is True, "w has another `.grad` after the call")
+        assert_values(found, numbers)
         text = f"the result of `{name}` is in the graph and must not be, or the other way round"
-        require(requires is (name == "branch" and graph != "none"), text)
+        assert_true(requires is (name == "branch" and graph != "none"), text)
         text = f"the result of `{name}` shares memory with w and must not, or the other way round"
-        require(shared is (name == "peek"), text)
+        assert_true(shared is (name == "peek"), text)

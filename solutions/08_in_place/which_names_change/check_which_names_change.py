@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from grader.check import check, is_instance, require
+from grader.check import assert_isinstance, assert_true, check
 
 CHANGES = {  # lines that are to change a, with what there is to know about them
     "a.add_(1)": "the underscore says that `add_` writes where a lies, and b is a name of the same tensor",
@@ -39,12 +39,12 @@ def is_seen(line):
 def predicted(student, lines, reasons):
     """The answers are right. The student knows the lines, so messages may show them; a reason comes with a mistake."""
     answers = student.ANSWERS
-    is_instance(answers, dict, "ANSWERS")
+    assert_isinstance(answers, dict, "ANSWERS")
     close = {str(key).replace(" ", ""): value for key, value in answers.items()}  # the spaces are a matter of C1
     for line in lines:
         yours = close.get(line.replace(" ", ""))
-        require(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
-        require(yours == is_seen(line), f"the answer for  {line}  is wrong: {reasons[line]}")
+        assert_true(isinstance(yours, int), f"there is no answer for the line  {line}  yet")
+        assert_true(yours == is_seen(line), f"the answer for  {line}  is wrong: {reasons[line]}")
 
 
 @check("C2", share=2, try_this="a = torch.zeros(2); b = a; then the line with this a; print(b)")

@@ -2,21 +2,21 @@ import numpy as np
 import torch
 
 from grader.check import (
+    assert_array,
+    assert_close,
+    assert_costs_at_most,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_no_warnings,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    assert_writes_show,
     check,
     edge_cases,
-    is_array,
-    is_tensor,
-    keeps_arguments,
-    no_warning,
-    require,
-    same,
-    same_dtype,
-    same_shape,
-    same_values,
     shares_memory,
-    unchanged,
-    uses_at_most,
-    writes_show,
 )
 
 KINDS = "to_numpy((torch.ones(2, requires_grad=True) * 2)), to_numpy(torch.tensor([1 + 2j]).conj())"
@@ -25,10 +25,10 @@ DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.i
 DTYPES += [torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128]
 
 
-def has_numbers(value, expected, is_kind=is_array, what="the array"):
+def has_numbers(value, expected, is_kind=assert_array, what="the array"):
     is_kind(value, what)
-    same_shape(value, expected, what)
-    same_values(value, expected, what, rtol=0.0, atol=0.0)
+    assert_shape(value, expected, what)
+    assert_values(value, expected, what, rtol=0.0, atol=0.0)
 
 
 @check("C1", share=3, try_this=KINDS)
@@ -54,8 +54,8 @@ def check_dtypes(student):
     """Keeps every dtype that NumPy has"""
     for dtype in DTYPES:
         array = student.to_numpy(torch.ones(2, dtype=dtype))
-        is_array(array, "the array")
-        same_dtype(array, dtype, "the array")
+        assert_array(array, "the array")
+        assert_dtype(array, dtype, "the array")
 
 
 @check("C3", category="memory", share=3, try_this="t = torch.zeros(2, 3); to_numpy(t.T)[0] = 1; print(t)")
@@ -66,18 +66,18 @@ def check_shares(student, probe, rng):
     tensors += [torch.ones(3, dtype=dtype) for dtype in DTYPES] + [torch.ones(3, requires_grad=True)]
     for t in tensors:
         array = student.to_numpy(t)
-        is_array(array, "the array")
-        require(shares_memory(array, t), "the array is a copy where it could share memory")
+        assert_array(array, "the array")
+        assert_true(shares_memory(array, t), "the array is a copy where it could share memory")
     _, same, _ = probe.of_made(student.to_numpy, "result", rng.normal(3))
-    require(same is True, "the array is a copy where it could share memory, with a tensor that requires a gradient")
+    assert_true(same is True, "the array is a copy where it could share memory, with a tensor that requires a gradient")
 
 
 @check("C4", category="gradient", share=1, try_this="t = torch.ones(2, requires_grad=True); to_numpy(t); print(t)")
 def check_t_stays(student, probe, rng):
     """Leaves t, its grad and its graph as they are"""
-    keeps_arguments(student.to_numpy, rng.normal(2, 3), what="t")
+    assert_does_not_mutate(student.to_numpy, rng.normal(2, 3), what="t")
     *_, kept = probe.of_made(student.to_numpy, "result", rng.normal(3))
-    require(kept is True, "t is the result of a computation, and lost its graph")
+    assert_true(kept is True, "t is the result of a computation, and lost its graph")
 
 
 @check("C1", category="device", share=2, device="sim", try_this=THERE)
@@ -88,7 +88,7 @@ def check_there(student, accelerator, rng):
             t = rng.whole(-50, 50, 4, 3, dtype=dtype)
             has_numbers(student.to_numpy(accelerator.put(t, place)), t.float() if dtype == torch.bfloat16 else t)
         weights = accelerator.put(rng.normal(3), place).requires_grad_()
-        is_array(student.to_numpy(weights), "the array")
+        assert_array(student.to_numpy(weights), "the array")
 
 
 @check("C5", category="device", share=2, device="sim", try_this=THERE)
@@ -98,7 +98,7 @@ def check_from_a_device(student, accelerator, rng):
         for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.float64):
             t = rng.whole(-50, 50, 4, 3, dtype=dtype)
             size = t.numel() * t.element_size()
-            uses_at_most(student.to_numpy, (accelerator.put(t, place),), transfers=1, transferred=size)
+            assert_costs_at_most(student.to_numpy, (accelerator.put(t, place),), transfers=1, transferred=size)
 
 
 def arrays(rng):
@@ -118,8 +118,8 @@ def check_arrays(student, rng):
     for a in (*plain, *mirrored):
         expected = torch.from_numpy(a.copy())
         t = student.to_tensor(a)
-        has_numbers(t, expected, is_tensor, "the tensor")
-        same_dtype(t, expected, "the tensor")
+        has_numbers(t, expected, assert_tensor, "the tensor")
+        assert_dtype(t, expected, "the tensor")
 
 
 @check("C6", category="error", share=1, try_this="a = np.ones(2); a.flags.writeable = False; to_tensor(a)")
@@ -128,11 +128,11 @@ def check_no_warning(student, probe, rng):
     expected = rng.normal(3)
     a = expected.numpy().copy()
     a.flags.writeable = False
-    t = no_warning(student.to_tensor, a)
-    same(t, expected, "the tensor")
-    require(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
+    t = assert_no_warnings(student.to_tensor, a)
+    assert_close(t, expected, "the tensor")
+    assert_true(not shares_memory(t, a), "the tensor shares the memory of a read-only array; copy it first")
     always = probe.of_read_only(student.to_tensor, expected.numpy())
-    same(always, expected, "the tensor of an array that stays read-only")
+    assert_close(always, expected, "the tensor of an array that stays read-only")
 
 
 @check("C7", category="memory", share=2, try_this="to_tensor(a)[0] = 9; to_tensor(a[::-1])[0] = 5; print(a)")
@@ -141,13 +141,13 @@ def check_shares_arrays(student, rng):
     plain, mirrored = arrays(rng)
     for a in plain:
         t = student.to_tensor(a)
-        is_tensor(t, "the tensor")
+        assert_tensor(t, "the tensor")
         if a.size:
-            require(shares_memory(t, a), "the tensor is a copy where it could share memory")
+            assert_true(shares_memory(t, a), "the tensor is a copy where it could share memory")
     for a in mirrored:
-        with unchanged(a, what="a"):
+        with assert_unchanged(a, what="a"):
             t = student.to_tensor(a)
-        is_tensor(t, "the tensor")
-        require(not shares_memory(t, a), "the tensor shares memory with a mirrored array, in another order")
+        assert_tensor(t, "the tensor")
+        assert_true(not shares_memory(t, a), "the tensor shares memory with a mirrored array, in another order")
     a = rng.normal(3, 4).numpy()
-    writes_show(student.to_tensor(a), a, "the tensor", "a")
+    assert_writes_show(student.to_tensor(a), a, "the tensor", "a")

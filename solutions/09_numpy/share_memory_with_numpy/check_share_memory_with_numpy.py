@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 import torch
 
-from grader.check import answers, check, is_array, is_tensor, require, same_shape, same_values, unchanged, writes_show
+from grader.check import (
+    assert_array,
+    assert_returns_bool,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_unchanged,
+    assert_values,
+    assert_writes_show,
+    check,
+)
 
 EACH = pytest.mark.parametrize("name", ["tensor_view", "array_view"])
 
@@ -16,7 +26,7 @@ def tensors(rng, dtypes=(torch.float64,)):
 
 def viewed(student, name, t):
     """What a function returns for a tensor, or for an array on its memory; and that argument."""
-    is_kind, argument = (is_array, t) if name == "array_view" else (is_tensor, t.numpy())
+    is_kind, argument = (assert_array, t) if name == "array_view" else (assert_tensor, t.numpy())
     result = getattr(student, name)(argument)
     is_kind(result)
     return result, argument
@@ -28,8 +38,8 @@ def check_values(student, name, rng):
     """The shape and the numbers of many shapes"""
     for x in tensors(rng):
         result, _ = viewed(student, name, x.clone())
-        same_shape(result, x)
-        same_values(result, x)
+        assert_shape(result, x)
+        assert_values(result, x)
 
 
 @check("C3", category="memory", share=2, try_this="a = np.zeros((3, 4)); t = tensor_view(a[::2].T); t[0] = 1; print(a)")
@@ -38,13 +48,15 @@ def check_no_copy(student, name, rng):
     """Copies no shape, no dtype, no slice and no transpose"""
     t = rng.normal(3, *rng.integers(4, 7, 2))
     for window in (t[:, 1:, ::2], t.mT, t.permute(1, 2, 0), t.permute(2, 1, 0), t[1], t[1].T, t[..., 2], t[0, 1:3, 1:]):
-        writes_show(*viewed(student, name, window), "the result for a slice or transpose")
+        assert_writes_show(*viewed(student, name, window), "the result for a slice or transpose")
     for x in tensors(rng, (torch.float64, torch.float16, torch.uint8, torch.uint16, torch.bool, torch.complex64)):
-        writes_show(*viewed(student, name, x))
+        assert_writes_show(*viewed(student, name, x))
     if name == "array_view":
         wide = student.array_view(t[..., :1].expand_as(t))
-        same_shape(wide, t)
-        writes_show(wide[..., 1:2], t[..., :1], "the array of an expanded tensor", "the tensor that was expanded")
+        assert_shape(wide, t)
+        assert_writes_show(
+            wide[..., 1:2], t[..., :1], "the array of an expanded tensor", "the tensor that was expanded"
+        )
 
 
 @check("C4", category="memory", share=2, try_this="a = np.zeros(8); t = torch.from_numpy(a); shares(a[3:], t[:4])")
@@ -52,14 +64,24 @@ def check_offsets(student, probe, rng):
     """shares: windows that begin at different places"""
     t, cut = rng.normal(rng.integer(10, 16), dtype=torch.float64), rng.integer(3, 6)
     a, shares = t.numpy(), student.shares
-    answers(shares, a[1:], t[cut:], expected=True, case="although one window lies inside the other")
-    answers(shares, a[cut:], t[: cut + 1], expected=True, case="although the windows have an element in common")
-    answers(shares, a[: cut + 2], t[cut:], expected=True, case="although the windows have elements in common")
-    answers(shares, a[:cut], t[cut:], expected=False, case="although one window ends where the other begins")
-    answers(shares, a[1:], t[cut], expected=True, case="although the tensor is one of the numbers of the array")
-    answers(shares, a[1:], t[cut].clone(), expected=False, case="although the tensor is a copy of one number")
+    assert_returns_bool(shares, a[1:], t[cut:], expected=True, case="although one window lies inside the other")
+    assert_returns_bool(
+        shares, a[cut:], t[: cut + 1], expected=True, case="although the windows have an element in common"
+    )
+    assert_returns_bool(
+        shares, a[: cut + 2], t[cut:], expected=True, case="although the windows have elements in common"
+    )
+    assert_returns_bool(
+        shares, a[:cut], t[cut:], expected=False, case="although one window ends where the other begins"
+    )
+    assert_returns_bool(
+        shares, a[1:], t[cut], expected=True, case="although the tensor is one of the numbers of the array"
+    )
+    assert_returns_bool(
+        shares, a[1:], t[cut].clone(), expected=False, case="although the tensor is a copy of one number"
+    )
     for found in probe.of_empty_windows(shares, cut):
-        require(found is False, "`shares` does not return False although the array or the tensor is empty")
+        assert_true(found is False, "`shares` does not return False although the array or the tensor is empty")
 
 
 @check("C4", category="memory", try_this="z = np.zeros(4, np.complex64); shares(z.imag, torch.from_numpy(z))")
@@ -67,15 +89,25 @@ def check_bytes(student, rng):
     """shares: the same bytes in other shapes and dtypes"""
     t, shares = rng.normal(rng.integer(3, 6), 4), student.shares
     a, z = t.numpy(), t.numpy().view(np.complex64)
-    answers(shares, z, t, expected=True, case="for one array as complex and as real numbers")
-    answers(shares, z.imag, torch.from_numpy(z), expected=True, case="for complex numbers and their imaginary parts")
-    answers(shares, z.imag, torch.from_numpy(z.real), expected=False, case="for the real and the imaginary parts")
-    answers(shares, a[0].view(np.int8)[5:], t[0, :2], expected=True, case="for single bytes within numbers")
-    answers(shares, a[0].view(np.int16)[4:], t[0, :2], expected=False, case="for numbers that end where others begin")
-    answers(shares, a[:, :1], t[:, :1].expand(-1, 9), expected=True, case="for a column and the same one expanded")
-    answers(shares, a.T, t.flatten()[2:], expected=True, case="for a transpose and a flat slice")
+    assert_returns_bool(shares, z, t, expected=True, case="for one array as complex and as real numbers")
+    assert_returns_bool(
+        shares, z.imag, torch.from_numpy(z), expected=True, case="for complex numbers and their imaginary parts"
+    )
+    assert_returns_bool(
+        shares, z.imag, torch.from_numpy(z.real), expected=False, case="for the real and the imaginary parts"
+    )
+    assert_returns_bool(shares, a[0].view(np.int8)[5:], t[0, :2], expected=True, case="for single bytes within numbers")
+    assert_returns_bool(
+        shares, a[0].view(np.int16)[4:], t[0, :2], expected=False, case="for numbers that end where others begin"
+    )
+    assert_returns_bool(
+        shares, a[:, :1], t[:, :1].expand(-1, 9), expected=True, case="for a column and the same one expanded"
+    )
+    assert_returns_bool(shares, a.T, t.flatten()[2:], expected=True, case="for a transpose and a flat slice")
     wide = rng.normal(60, 90)
-    answers(shares, wide.numpy()[:, ::2], wide[:, 1::2], expected=False, case="for the columns of a large array")
+    assert_returns_bool(
+        shares, wide.numpy()[:, ::2], wide[:, 1::2], expected=False, case="for the columns of a large array"
+    )
 
 
 @check("C5", category="memory", share=3, try_this="a = np.zeros((2, 2)); shares(a, torch.zeros(2)); print(a)")
@@ -84,7 +116,7 @@ def check_only_looks(student, rng):
     for dtype in (torch.float64, torch.int32, torch.uint8, torch.bool):
         t, other = (rng.normal(2, 4, 3).mul(9).to(dtype) for _ in range(2))
         for a in (t.numpy(), t.numpy()[:, :2], t.numpy().T, other.numpy()):
-            with unchanged(a, t, what="a or t"):
+            with assert_unchanged(a, t, what="a or t"):
                 student.shares(a, t)
     a, t = (locked := rng.normal(4)).numpy(), locked[2:]
     a.flags.writeable = False

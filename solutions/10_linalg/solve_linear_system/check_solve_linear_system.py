@@ -4,19 +4,19 @@ from itertools import product
 import torch
 
 from grader.check import (
-    accepts,
-    as_fast_as,
+    assert_cpu_time_ratio,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_does_not_raise,
+    assert_dtype,
+    assert_no_loop,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
     check,
     count_ops,
-    is_tensor,
-    keeps_arguments,
-    lets_gradients_through,
-    no_loop,
     raises,
-    require,
-    same_dtype,
-    same_shape,
-    same_values,
 )
 
 HILBERT = 1 / (torch.arange(12)[:, None] + torch.arange(12) + 1).double()
@@ -30,8 +30,8 @@ def check_systems(student, rng):
         A, asked = _matrix(rng, n, dtype).T, rng.normal(n, n + 2, dtype=dtype)
         for columns in (0, slice(1), slice(n), slice(n + 2)):
             x = student.solve(A.clone(), (A @ asked)[:, columns])
-            same_shape(x, asked[:, columns], "x")
-            same_values(x, asked[:, columns], "x", rtol=1e-3, atol=1e-3)
+            assert_shape(x, asked[:, columns], "x")
+            assert_values(x, asked[:, columns], "x", rtol=1e-3, atol=1e-3)
 
 
 @check("C2", share=2, try_this="i = torch.arange(9.0); A = 1 / (i[:, None] + i + 1); print(A @ solve(A, A) - A)")
@@ -40,20 +40,22 @@ def check_exact(student, rng):
     for n, dtype in ((8, torch.float64), (5, torch.float32)):
         A = 1e5 * HILBERT[rng.integer(0, 2) :][:n, :n].to(dtype)  # with a determinant that is not small
         x = student.solve(A.clone(), A.clone())
-        is_tensor(x, "x")
+        assert_tensor(x, "x")
         eps = torch.finfo(torch.float32 if x.dtype == torch.float32 else dtype).eps
         # Elimination, QR and SVD reach less than a twentieth of this, an inverse a thousand times as much.
-        same_values(A.double() @ x.double(), A, "A @ x", rtol=0, atol=10 * n * eps * float(A.sum(1).max()))
+        assert_values(A.double() @ x.double(), A, "A @ x", rtol=0, atol=10 * n * eps * float(A.sum(1).max()))
         seen = count_ops(student.solve, A, _matrix(rng, n, dtype))
         with suppress(RuntimeError):
             seen += count_ops(student.solve, _matrix(rng, n, torch.int64), _matrix(rng, n, torch.int64))
-        require(not {"linalg_inv_ex", "linalg_pinv"} & set(seen), "the inverse of A is computed; solving needs none")
+        assert_true(
+            not {"linalg_inv_ex", "linalg_pinv"} & set(seen), "the inverse of A is computed; solving needs none"
+        )
     # Rows that are nearly dependent, of usual size and with a usual determinant: what is added to A shows here.
     A = 100 * rng.normal(4, 4, dtype=torch.float64)
     A[3] = A[:3].sum(0) + 1e-7 * A[3]
     x = student.solve(A.clone(), A.clone())
-    is_tensor(x, "x")
-    same_values(A @ x.double(), A, "A @ x", rtol=0, atol=40 * 2.0**-52 * float(A.abs().sum(1).max()))
+    assert_tensor(x, "x")
+    assert_values(A @ x.double(), A, "A @ x", rtol=0, atol=40 * 2.0**-52 * float(A.abs().sum(1).max()))
 
 
 @check("C3", category="dtype", share=2, try_this="solve(torch.tensor([[2**24 + 1]]), torch.ones(1, 1).double()).item()")
@@ -64,10 +66,10 @@ def check_dtypes(student, probe, rng):
         both = torch.promote_types(first, second)
         A, b = torch.tensor([[2, 1], [1, 3]], dtype=first), torch.tensor([[1, 2], [0, 1]], dtype=second)
         x = probe.with_default_dtype(student.solve, default, A, b)
-        same_dtype(x, both if both.is_floating_point else default, "x")
+        assert_dtype(x, both if both.is_floating_point else default, "x")
     A = (2**24 + 2 * torch.randint(0, 9, (3,), generator=rng) + 1).diag() + 1 - torch.eye(3).long()  # not in float32
     for first, second in ((torch.int64, torch.float64), (torch.float64, torch.int64)):
-        same_values(student.solve(A.to(first), A.to(second)), torch.eye(3), "x for long integers", rtol=0, atol=1e-8)
+        assert_values(student.solve(A.to(first), A.to(second)), torch.eye(3), "x for long integers", rtol=0, atol=1e-8)
 
 
 @check("C4", category="error", try_this="solve(torch.ones(4, 4, 4), torch.ones(4, 4))")
@@ -89,7 +91,7 @@ def check_singular(student, rng):
         raises(student.solve, A, A.clone(), case=f"an A with {case}")
     fine = {"a zero diagonal": _matrix(rng, 4).roll(1, 0).fill_diagonal_(0), "small numbers": 1e-18 * _matrix(rng, 4)}
     for (case, A), dtype in product({**fine, "nearly equal rows": HILBERT}.items(), (torch.float64, torch.float32)):
-        accepts(student.solve, A.to(dtype), A.T.to(dtype), case=f"an A with {case}, in {dtype}")
+        assert_does_not_raise(student.solve, A.to(dtype), A.T.to(dtype), case=f"an A with {case}, in {dtype}")
 
 
 @check("C6", category="memory", try_this="b = torch.ones(2); solve(2 * torch.eye(2), b); print(b)")
@@ -97,9 +99,9 @@ def check_unchanged(student, rng):
     """Leaves A and b as they are"""
     for dtype, columns in product((torch.float64, torch.float32), (0, slice(4))):
         A, b = _matrix(rng, 4, dtype), _matrix(rng, 4, dtype)[:, columns].clone()
-        is_tensor(keeps_arguments(student.solve, A, b, what="A or b"), "x")
+        assert_tensor(assert_does_not_mutate(student.solve, A, b, what="A or b"), "x")
     with suppress(RuntimeError, ValueError):  # who refuses integers breaks another rule
-        keeps_arguments(student.solve, _matrix(rng, 4, torch.int64), _matrix(rng, 4, torch.int64), what="A or b")
+        assert_does_not_mutate(student.solve, _matrix(rng, 4, torch.int64), _matrix(rng, 4, torch.int64), what="A or b")
 
 
 @check("C7", category="gradient", try_this="b = torch.ones(2, requires_grad=True); solve(torch.eye(2), b).grad_fn")
@@ -107,16 +109,18 @@ def check_gradients(student, rng):
     """Gradients reach A and b"""
     A, b = _matrix(rng, 3), _matrix(rng, 3)
     for args in ((A.float(), b), (A, b.float()), (A, b)):
-        lets_gradients_through(student.solve, *args, names=("A", "b"))
+        assert_differentiable(student.solve, *args, names=("A", "b"))
 
 
 @check("C8", category="performance", share=2, try_this="solve(torch.eye(200), torch.ones(200, 200)), timed")
 def check_together(student, reference, rng):
     """Solves for all columns of b together"""
     for n in (40, 100):
-        no_loop(student.solve, (_matrix(rng, 4), _matrix(rng, 4)), (_matrix(rng, n), _matrix(rng, n)))
+        assert_no_loop(student.solve, (_matrix(rng, 4), _matrix(rng, 4)), (_matrix(rng, n), _matrix(rng, n)))
     # Measured: QR or SVD takes 2 to 9 times as long as we do, a system for each column or rows in Python 50 to 100.
-    as_fast_as(student.solve, reference.solve, lambda n: 2 * (_matrix(rng, n).cov() + 1,), size=200, at_most=12)
+    assert_cpu_time_ratio(
+        student.solve, reference.solve, lambda n: 2 * (_matrix(rng, n).cov() + 1,), size=200, at_most=12
+    )
 
 
 def _matrix(rng, n, dtype=torch.float64):

@@ -2,17 +2,17 @@ import numpy as np
 import torch
 
 from grader.check import (
-    agrees,
+    allclose,
+    assert_costs_at_most,
+    assert_does_not_mutate,
+    assert_no_loop,
+    assert_no_warnings,
+    assert_preserves_dtype,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
     check,
-    is_tensor,
-    keeps_arguments,
-    keeps_dtypes,
-    no_loop,
-    no_warning,
-    require,
-    same_shape,
-    same_values,
-    uses_at_most,
 )
 
 TINY = 2.0**30
@@ -29,10 +29,10 @@ def matrix(rng, h, w, *front):
 
 
 def has_values(result, expected, what, atol=1e-4):
-    is_tensor(result, what)
-    same_shape(result, expected, what)
-    require(not result.is_complex(), f"{what} is complex; expected real numbers")
-    same_values(result, expected, what, rtol=1e-3, atol=atol)
+    assert_tensor(result, what)
+    assert_shape(result, expected, what)
+    assert_true(not result.is_complex(), f"{what} is complex; expected real numbers")
+    assert_values(result, expected, what, rtol=1e-3, atol=atol)
 
 
 @check("C1", share=9, try_this="M = torch.randn(5, 3); torch.linalg.svdvals(compressed(M, 2)), M - compressed(M, 3)")
@@ -46,11 +46,11 @@ def check_compressed(student, rng):
     equal = 3 * torch.eye(5)[rng.permutation(5)][:4]
     for k in range(5):
         result = student.compressed(equal, k)
-        same_shape(result, equal, "the result of `compressed`")
+        assert_shape(result, equal, "the result of `compressed`")
         for rest, rank in ((result, k), (equal - result, 4 - k)):  # not unique, but this is
             found = torch.linalg.svdvals(rest.double())
-            nearest = agrees(found, torch.tensor([3.0] * rank + [0.0] * (4 - rank)), rtol=1e-3, atol=1e-4)
-            require(nearest, "the result is not a nearest matrix of rank k where singular values of M are equal")
+            nearest = allclose(found, torch.tensor([3.0] * rank + [0.0] * (4 - rank)), rtol=1e-3, atol=1e-4)
+            assert_true(nearest, "the result is not a nearest matrix of rank k where singular values of M are equal")
 
 
 @check("C2", category="memory", share=5, try_this="compressed(torch.randn(5000, 3), 2), of little memory")
@@ -58,7 +58,7 @@ def check_thin_memory(student, rng):
     """Tall and wide matrices without a square one"""
     rows, columns = rng.integer(1000, 1400), rng.integer(3, 5)
     for shape in ((rows, columns), (columns, rows)):
-        uses_at_most(student.compressed, (rng.normal(*shape), 2), bytes=8 * 4 * rows * columns)
+        assert_costs_at_most(student.compressed, (rng.normal(*shape), 2), bytes=8 * 4 * rows * columns)
 
 
 @check("C3", share=9, try_this="spectral_radius(torch.tensor([[1.0, -3], [3, 1]])), spectral_radius(-torch.ones(2, 2))")
@@ -136,19 +136,19 @@ def calls(student, rng):
 def check_no_warning(student, rng):
     """Nothing warns"""
     for function, *args in calls(student, rng):
-        no_warning(function, *args)
+        assert_no_warnings(function, *args)
 
 
 @check("C7", category="memory", share=2, try_this="look for a `for`, and for functions with an underscore at the end")
 def check_plain(student, rng):
     """Leaves the arguments as they are, and runs no loop"""
     for function, *args in calls(student, rng):
-        keeps_arguments(function, *args, what="the argument")
-    no_loop(student.normals, (triangles(rng, 3),), (triangles(rng, 900),))
+        assert_does_not_mutate(function, *args, what="the argument")
+    assert_no_loop(student.normals, (triangles(rng, 3),), (triangles(rng, 900),))
 
 
 @check("C8", category="dtype", share=2, try_this="spectral_radius(torch.eye(2).double()).dtype")
 def check_dtypes(student, rng):
     """Keeps float32 and float64"""
     for function, *args in calls(student, rng):
-        keeps_dtypes(function, *args, dtypes=(torch.float32, torch.float64))
+        assert_preserves_dtype(function, *args, dtypes=(torch.float32, torch.float64))

@@ -1,19 +1,19 @@
 import torch
 
 from grader.check import (
-    agrees,
-    as_fast_as,
-    as_lean_as,
+    allclose,
+    assert_costs_at_most,
+    assert_cpu_time_ratio,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_no_loop,
+    assert_peak_memory_ratio,
+    assert_preserves_dtype,
+    assert_shape,
+    assert_tensor,
+    assert_true,
+    assert_values,
     check,
-    is_tensor,
-    keeps_arguments,
-    keeps_dtypes,
-    lets_gradients_through,
-    no_loop,
-    require,
-    same_shape,
-    same_values,
-    uses_at_most,
 )
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-3}
@@ -29,8 +29,8 @@ def check_each(student, rng):
     for N, n, case in (*sizes, (5, 1, "one colour"), (1, 1, "one camera and one colour"), (0, 3, "no camera")):
         A, asked = _matrices(rng, N, n), _normal(rng, N, n)
         x = student.solve_each(A.clone(), _times(A, asked))
-        same_shape(x, asked, f"x for {case}")
-        same_values(x, asked, f"x for {case}", **CLOSE)
+        assert_shape(x, asked, f"x for {case}")
+        assert_values(x, asked, f"x for {case}", **CLOSE)
 
 
 @check("C2", share=1, try_this="A = torch.randn(5, 4, 4); B = torch.randn(4, 3); print(A @ solve_common(A, B) - B)")
@@ -53,7 +53,7 @@ def check_all_equal(student, rng):
 def check_dtypes(student, rng):
     """Keeps the dtype"""
     for function, A, B in _calls(student, rng):
-        keeps_dtypes(function, A, B, dtypes=(torch.float32, torch.float64))
+        assert_preserves_dtype(function, A, B, dtypes=(torch.float32, torch.float64))
 
 
 @check("C3", share=2, try_this="i = torch.arange(5.0); A = 1 / (i[:, None] + i + 1); A @ solve_common(A[None], A) - A")
@@ -67,12 +67,12 @@ def check_exact(student, rng):
         B, common = _times(A, _normal(rng, 3, n, dtype=dtype)), A[1] @ _normal(rng, n, 3, dtype=dtype)
         x, X = student.solve_each(A.clone(), B.clone()), student.solve_common(A.clone(), common.clone())
         for found, sides, name in ((x, B, "x"), (X, common.expand(3, n, 3), "X")):
-            is_tensor(found, name)
+            assert_tensor(found, name)
             if found.shape == sides.shape:  # other shapes are for other checks, as are wrong numbers for `plain`
                 off, size = _misfit(A.double(), found.double().reshape(3, n, -1), sides.double().reshape(3, n, -1))
                 if off[0] < 1e-3 * size[0]:
                     for case, fits in zip(CASES, off <= most * n * torch.finfo(dtype).eps * size, strict=True):
-                        require(bool(fits), f"{name} for {case} fits the equations worse than rounding explains")
+                        assert_true(bool(fits), f"{name} for {case} fits the equations worse than rounding explains")
 
 
 @check("C4", category="performance", share=3, try_this="look for a line that runs more often for larger N or k")
@@ -80,9 +80,9 @@ def check_no_loop(student, rng):
     """No loop over systems or columns"""
     few, many = _matrices(rng, 6, 3), _matrices(rng, 60, 3)  # small, as elimination by hand may loop over n
     for more, columns in ((many, 40), (_matrices(rng, 6_000, 3), 4)):
-        no_loop(student.solve_each, (few, _normal(rng, 6, 3)), (more, _normal(rng, len(more), 3)))
-        no_loop(student.solve_common, (few, _normal(rng, 3, 4)), (more, _normal(rng, 3, columns)))
-    no_loop(student.solve_common, (few, _normal(rng, 3, 4)), (few, _normal(rng, 3, 4_000)))
+        assert_no_loop(student.solve_each, (few, _normal(rng, 6, 3)), (more, _normal(rng, len(more), 3)))
+        assert_no_loop(student.solve_common, (few, _normal(rng, 3, 4)), (more, _normal(rng, 3, columns)))
+    assert_no_loop(student.solve_common, (few, _normal(rng, 3, 4)), (few, _normal(rng, 3, 4_000)))
 
 
 @check("C4", category="performance", share=1, try_this="A = torch.eye(2).repeat(400, 1, 1); solve_each(A, A[:, 0])")
@@ -95,8 +95,9 @@ def check_speed(student, reference, rng):
         (student.solve_common, reference.common_in_turn, _many(rng, 3)),
     ):
         few = inputs(5)
-        if agrees(function(*(each.clone() for each in few)), loop(*few), **CLOSE):  # a wrong value is for other checks
-            as_fast_as(function, loop, inputs, **limit)
+        # A wrong value is for other checks.
+        if allclose(function(*(each.clone() for each in few)), loop(*few), **CLOSE):
+            assert_cpu_time_ratio(function, loop, inputs, **limit)
 
 
 @check("C5", category="memory", share=2, try_this="what shapes do your tensors have if N is 1000 and k is 50?")
@@ -107,26 +108,26 @@ def check_memory(student, reference, rng):
         A, B = _matrices(rng, N, n), _normal(rng, *shape)
         # A result of another shape is for other checks, and so is what a call does to its arguments.
         if getattr(function(A.clone(), B.clone()), "shape", None) == result:
-            uses_at_most(function, (A, B), peak=MOST * 8 * (A.numel() + torch.Size(result).numel()))
+            assert_costs_at_most(function, (A, B), peak=MOST * 8 * (A.numel() + torch.Size(result).numel()))
     # As seen from outside: all pairs of 1,000 systems, or a copy of A for each column, take 32 MB and more.
     each = lambda n: (_matrices(rng, n, 4), _normal(rng, n, 4))  # noqa: E731
     common = lambda n: (_matrices(rng, n, 16), _normal(rng, 16, 40))  # noqa: E731
-    as_lean_as(student.solve_each, reference.solve_each, each, size=1_000, at_most=MOST, **CLOSE)
-    as_lean_as(student.solve_common, reference.solve_common, common, size=800, at_most=MOST, **CLOSE)
+    assert_peak_memory_ratio(student.solve_each, reference.solve_each, each, size=1_000, at_most=MOST, **CLOSE)
+    assert_peak_memory_ratio(student.solve_common, reference.solve_common, common, size=800, at_most=MOST, **CLOSE)
 
 
 @check("C6", category="gradient", share=1, try_this="B = torch.ones(1, 1).requires_grad_(); solve_each(B[None], B)")
 def check_gradients(student, rng):
     """Gradients reach A and B"""
     for function, A, B in _calls(student, rng):
-        lets_gradients_through(function, A, B, names=("A", "B"))
+        assert_differentiable(function, A, B, names=("A", "B"))
 
 
 @check("C7", category="memory", share=1, try_this="B = torch.ones(1, 1); solve_each(2 * B[None], B); print(B)")
 def check_kept(student, rng):
     """Leaves A and B as they are"""
     for function, A, B in (*_calls(student, rng, torch.float32), *_calls(student, rng)):
-        is_tensor(keeps_arguments(function, A, B, what="A or B"))
+        assert_tensor(assert_does_not_mutate(function, A, B, what="A or B"))
 
 
 def _normal(rng, *shape, dtype=torch.float64):
@@ -157,5 +158,5 @@ def _misfit(A, X, B):  # for each system, how far the equations are from holding
 def _solves_common(student, rng, N, n, k, case):
     A, B = _matrices(rng, N, n), _normal(rng, n, k)
     X = student.solve_common(A.clone(), B.clone())
-    same_shape(X, (N, n, k), f"X for {case}")
-    same_values(A @ X.double(), B.expand(N, n, k), f"A @ X for {case}", **CLOSE)
+    assert_shape(X, (N, n, k), f"X for {case}")
+    assert_values(A @ X.double(), B.expand(N, n, k), f"A @ X for {case}", **CLOSE)

@@ -4,7 +4,18 @@ import re
 import numpy as np
 import torch
 
-from grader.check import CheckFailed, check, count, facts, on_device, reads_openly, require, same, source, unchanged
+from grader.check import (
+    CheckFailed,
+    assert_close,
+    assert_device,
+    assert_no_hidden_code,
+    assert_true,
+    assert_unchanged,
+    check,
+    count_costs,
+    facts,
+    source,
+)
 
 
 def drawn(rng):
@@ -16,8 +27,8 @@ def drawn(rng):
 @check("C6", category="device", share=2, try_this='best_device(), on a machine whose accelerator is called "xpu"')
 def check_names_no_kind(student):
     """The code names no kind of accelerator"""
-    reads_openly(student.best_device)
-    require(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
+    assert_no_hidden_code(student.best_device)
+    assert_true(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
     for node in ast.walk(ast.parse(source(student))):
         # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
         for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
@@ -30,10 +41,10 @@ def check_names_no_kind(student):
 @check("C1", category="device", share=2, device="sim", try_this="torch.accelerator.is_available(), best_device()")
 def check_best(student, probe, accelerator):
     """best_device: the accelerator where there is one"""
-    reads_openly(student.best_device)
-    require(getattr(student.best_device(), "type", "") == accelerator.type, "`best_device` misses the accelerator")
+    assert_no_hidden_code(student.best_device)
+    assert_true(getattr(student.best_device(), "type", "") == accelerator.type, "`best_device` misses the accelerator")
     device = probe.without_accelerator(student.best_device)
-    require(getattr(device, "type", "") == "cpu", "`best_device` names an accelerator that is not on this machine")
+    assert_true(getattr(device, "type", "") == "cpu", "`best_device` names an accelerator that is not on this machine")
 
 
 @check("C2", share=3, device="sim", try_this='to_device({"b": 2, "a": torch.ones(3).double()}, "meta")')
@@ -44,31 +55,35 @@ def check_contents(student, accelerator, rng):
     batch = {"files": ["a.png"]} | {f"key {tensor.dtype}": tensor for tensor in tensors}
     before = [(key, id(value)) for key, value in batch.items()]
     for device in ("cpu", accelerator.device(0)):
-        with unchanged(*tensors, what="a tensor of the batch"):
+        with assert_unchanged(*tensors, what="a tensor of the batch"):
             result = student.to_device(batch, device)
-        require(isinstance(result, dict) and result is not batch, "the result is not a new dict")
-        require([(key, id(value)) for key, value in batch.items()] == before, "the batch has other keys or values now")
-        require(list(result) == list(batch), "the keys are not those of batch, in their order")
+        assert_true(isinstance(result, dict) and result is not batch, "the result is not a new dict")
+        assert_true(
+            [(key, id(value)) for key, value in batch.items()] == before, "the batch has other keys or values now"
+        )
+        assert_true(list(result) == list(batch), "the keys are not those of batch, in their order")
         for moved, tensor in zip(list(result.values())[1:], tensors, strict=True):
-            same(moved.clone(), tensor.detach(), f"the tensor made from {tensor.dtype}")
-            require(facts(moved).requires_grad == tensor.requires_grad, "`requires_grad` is not that of the batch")
+            assert_close(moved.clone(), tensor.detach(), f"the tensor made from {tensor.dtype}")
+            assert_true(facts(moved).requires_grad == tensor.requires_grad, "`requires_grad` is not that of the batch")
 
 
 @check("C3", category="device", share=4, device="sim", try_this='to_device({"a": torch.ones(2)}, "cuda:1")["a"].device')
 def check_device_given(student, accelerator, probe, rng):
     """Every tensor goes to the device that is given, or to the best one"""
-    reads_openly(student.to_device)  # only the worker knows on which device a tensor is
+    assert_no_hidden_code(student.to_device)  # only the worker knows on which device a tensor is
     batch, first, second = drawn(rng), accelerator.device(0), accelerator.device(1)
     # Of derived classes, to the CPU, to another accelerator: the first that fails tells which mistake it is.
-    on_device(probe.of_others(student.to_device, second)[0], second, "the tensor for a parameter (torch.nn.Parameter)")
+    assert_device(
+        probe.of_others(student.to_device, second)[0], second, "the tensor for a parameter (torch.nn.Parameter)"
+    )
     objects = [torch.device(name) for name in (first, second, "cpu")]
     for device in (second, "cpu", second, *objects, accelerator.type):
         batch = student.to_device(batch, device)
         for key in ("pixels", "labels"):
-            on_device(batch[key], str(device), f"the tensor under {key}")
+            assert_device(batch[key], str(device), f"the tensor under {key}")
     best = getattr(student.best_device(), "type", "a device")
     for args in ((), (None,)):
-        on_device(student.to_device(drawn(rng), *args)["pixels"], best, "the tensor without a device")
+        assert_device(student.to_device(drawn(rng), *args)["pixels"], best, "the tensor without a device")
 
 
 @check("C4", share=2, device="sim", try_this='names = ["x"]; to_device({"names": names}, "meta")["names"] is names')
@@ -79,8 +94,10 @@ def check_passed_on(student, accelerator, probe, rng):
         batch = {"list": [one, two], "tuple": (one, two), "dict": {"x": one}, "array": np.arange(3.0), "None": None}
         result = student.to_device(dict(batch), device)
         for key, value in batch.items():
-            require(isinstance(result, dict) and result.get(key, ...) is value, f"the {key} is not passed on as it is")
-        require(probe.of_others(student.to_device, device)[1], "an object with a method `to` is not passed on")
+            assert_true(
+                isinstance(result, dict) and result.get(key, ...) is value, f"the {key} is not passed on as it is"
+            )
+        assert_true(probe.of_others(student.to_device, device)[1], "an object with a method `to` is not passed on")
 
 
 @check("C5", category="performance", share=3, device="sim", try_this='t = torch.ones(2); to_device({"a": t})["a"] is t')
@@ -88,12 +105,12 @@ def check_copies(student, accelerator, rng):
     """Copies each tensor once for each key, and none that is there"""
     batch, first, second = drawn(rng), accelerator.device(0), accelerator.device(1)
     for device in ("cpu", accelerator.type, first, torch.device(first), second):
-        counts = count(student.to_device, dict(batch), device)
+        counts = count_costs(student.to_device, dict(batch), device)
         copies = sum(counts.ops[name] for name in ("_to_copy", "copy_", "clone"))
-        require(max(counts.transfers, copies) <= 2, "a tensor is copied twice")
+        assert_true(max(counts.transfers, copies) <= 2, "a tensor is copied twice")
         batch = counts.result
-        require(isinstance(batch, dict), "the result is not a dict")
+        assert_true(isinstance(batch, dict), "the result is not a dict")
         again = student.to_device(dict(batch), device)
-        require(all(again[key] is batch[key] for key in batch), "a tensor that is already on the device was copied")
+        assert_true(all(again[key] is batch[key] for key in batch), "a tensor that is already on the device was copied")
     twice = student.to_device(dict.fromkeys(("one", "two"), rng.normal(3)), second)
-    require(twice["one"] is not twice["two"], "a tensor with two keys is copied once for both")
+    assert_true(twice["one"] is not twice["two"], "a tensor with two keys is copied once for both")

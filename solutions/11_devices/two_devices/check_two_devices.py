@@ -3,15 +3,15 @@ from itertools import product
 import torch
 
 from grader.check import (
-    answers,
+    assert_close,
+    assert_costs_at_most,
+    assert_device,
+    assert_does_not_mutate,
+    assert_dtype,
+    assert_returns_bool,
+    assert_true,
+    assert_values,
     check,
-    keeps_arguments,
-    on_device,
-    require,
-    same,
-    same_dtype,
-    same_values,
-    uses_at_most,
 )
 
 PLACES = ["cpu", 0, 1]
@@ -39,8 +39,8 @@ def check_affine(student, accelerator, rng):
         x, W, b, scale, expected = weights(rng)
         there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
         y = student.affine(*there, scale)
-        same_values(y, expected, "the result of `affine`", rtol=1e-4, atol=1e-5)
-        on_device(y, name_of(accelerator, place), "the result of `affine`")
+        assert_values(y, expected, "the result of `affine`", rtol=1e-4, atol=1e-5)
+        assert_device(y, name_of(accelerator, place), "the result of `affine`")
 
 
 @check("C2", category="performance", share=3, device="sim", try_this='count copies for x on "cuda:0", W on "cuda:1"')
@@ -52,8 +52,8 @@ def check_copies(student, accelerator, rng):
             there = put(accelerator, x, place), put(accelerator, W, first), put(accelerator, b, second)
             moved = [t for t, at in ((W, first), (b, second)) if at != place]
             size = sum(t.numel() * t.element_size() for t in moved)
-            counts = uses_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
-            require(copied(counts) <= len(moved), "W or b is copied although it lies where x is, or twice")
+            counts = assert_costs_at_most(student.affine, (*there, scale), transfers=len(moved), transferred=size)
+            assert_true(copied(counts) <= len(moved), "W or b is copied although it lies where x is, or twice")
 
 
 def copied(counts):
@@ -78,11 +78,11 @@ def check_pipeline(student, accelerator, rng):
         x = rng.normal(3, 4)
         stages, expected = stages_of(rng, accelerator, x, places)
         y = student.pipeline(put(accelerator, x, start), stages)
-        same_values(y, expected, "the result of `pipeline`", rtol=1e-4, atol=1e-4)
-        on_device(y, name_of(accelerator, places[-1]), "the result of `pipeline`")
+        assert_values(y, expected, "the result of `pipeline`", rtol=1e-4, atol=1e-4)
+        assert_device(y, name_of(accelerator, places[-1]), "the result of `pipeline`")
     for place in PLACES:
         x = put(accelerator, rng.normal(2, 2), place)
-        require(student.pipeline(x, []) is x, "without stages, the result is not x itself")
+        assert_true(student.pipeline(x, []) is x, "without stages, the result is not x itself")
 
 
 @check("C4", category="performance", share=4, device="sim", try_this="count the copies for stages on 0, 0, 1 and 1")
@@ -92,9 +92,9 @@ def check_one_copy_each(student, accelerator, rng):
         x = rng.normal(1, 6)
         stages, _ = stages_of(rng, accelerator, x, places)
         there = put(accelerator, x, start)
-        counts = uses_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
+        counts = assert_costs_at_most(student.pipeline, (there, stages), transfers=copies, transferred=24 * copies)
         # One more may copy x at the beginning: that is for C3.
-        require(copied(counts) <= copies + 1, "something is copied although it lies where the stage is")
+        assert_true(copied(counts) <= copies + 1, "something is copied although it lies where the stage is")
 
 
 @check("C5", share=3, try_this="causal_mask(torch.zeros(4, 2, 3, 3)), causal_mask(torch.zeros(0, 0)).shape")
@@ -103,7 +103,7 @@ def check_mask(student, rng):
     for front in ((), (2,), (3, 1), (0,), (2, 0)):
         for n in (0, 1, rng.integer(2, 7)):
             expected = torch.ones(n, n, dtype=torch.bool).triu(1)
-            same(student.causal_mask(rng.normal(*front, n, n)), expected, "the mask")
+            assert_close(student.causal_mask(rng.normal(*front, n, n)), expected, "the mask")
 
 
 @check("C5", category="device", share=4, device="sim", try_this='causal_mask(torch.zeros(2, 2, device="meta")).device')
@@ -111,8 +111,8 @@ def check_mask_there(student, accelerator, rng):
     """Makes the mask on the device of scores"""
     for place in PLACES:
         scores = put(accelerator, rng.normal(2, 5, 5), place)
-        on_device(student.causal_mask(scores), name_of(accelerator, place), "the mask")
-        uses_at_most(student.causal_mask, (scores,), transfers=0)
+        assert_device(student.causal_mask(scores), name_of(accelerator, place), "the mask")
+        assert_costs_at_most(student.causal_mask, (scores,), transfers=0)
 
 
 @check("C6", category="device", share=4, device="sim", try_this='lies_on(torch.ones(2), "meta")')
@@ -123,10 +123,14 @@ def check_lies_on(student, accelerator, rng):
         for other in PLACES:
             name = name_of(accelerator, other)
             for device in (name, torch.device(name)):
-                answers(student.lies_on, t, device, expected=other == place, case="for a device with an index")
+                assert_returns_bool(
+                    student.lies_on, t, device, expected=other == place, case="for a device with an index"
+                )
         for device in (accelerator.type, torch.device(accelerator.type)):
-            answers(student.lies_on, t, device, expected=place != "cpu", case="for a device without an index")
-        answers(student.lies_on, t, "meta", expected=False, case='for the device "meta"')
+            assert_returns_bool(
+                student.lies_on, t, device, expected=place != "cpu", case="for a device without an index"
+            )
+        assert_returns_bool(student.lies_on, t, "meta", expected=False, case='for the device "meta"')
 
 
 @check("C7", category="memory", share=1, try_this="W = torch.ones(2, 2); affine(torch.ones(2, 2), W, W[0], W[0, 0]); W")
@@ -134,10 +138,10 @@ def check_arguments_stay(student, rng):
     """Leaves the arguments as they are"""
     x, *others = weights(rng)[:4]
     stages = [(rng.normal(x.shape[1], 3), rng.normal(3)), (rng.normal(3, 2), rng.normal(2))]
-    keeps_arguments(student.affine, x, *others, what="x, W, b or scale")
-    keeps_arguments(student.pipeline, x, stages, what="x or a stage")
-    keeps_arguments(student.causal_mask, rng.normal(4, 4), what="scores")
-    keeps_arguments(student.lies_on, x, "cpu", what="t")
+    assert_does_not_mutate(student.affine, x, *others, what="x, W, b or scale")
+    assert_does_not_mutate(student.pipeline, x, stages, what="x or a stage")
+    assert_does_not_mutate(student.causal_mask, rng.normal(4, 4), what="scores")
+    assert_does_not_mutate(student.lies_on, x, "cpu", what="t")
 
 
 @check("C7", category="dtype", share=1, try_this="x = torch.ones(2, 2).double(); affine(x, x, x[0], x[0, 0]).dtype")
@@ -145,5 +149,5 @@ def check_dtypes(student, rng):
     """Keeps float32 and float64"""
     for dtype in (torch.float32, torch.float64):
         x, W, b, scale = (t.to(dtype) for t in weights(rng)[:4])
-        same_dtype(student.affine(x, W, b, scale), dtype, "the result of `affine`")
-        same_dtype(student.pipeline(x, [(W, b)]), dtype, "the result of `pipeline`")
+        assert_dtype(student.affine(x, W, b, scale), dtype, "the result of `affine`")
+        assert_dtype(student.pipeline(x, [(W, b)]), dtype, "the result of `pipeline`")

@@ -3,17 +3,17 @@ import math
 import torch
 
 from grader.check import (
+    assert_close,
+    assert_differentiable,
+    assert_does_not_mutate,
+    assert_preserves_dtype,
+    assert_shape,
+    assert_true,
+    assert_unchanged,
+    assert_values,
     check,
     edge_cases,
     gradients,
-    keeps_arguments,
-    keeps_dtypes,
-    lets_gradients_through,
-    require,
-    same,
-    same_shape,
-    same_values,
-    unchanged,
 )
 
 LAYERS = ("relu_", "sigmoid_", "exp_", "neg_")
@@ -39,7 +39,7 @@ def check_swish(student, rng):
     """Computes swish of all kinds of tensors"""
     for x in edge_cases(rng, 3, 4, without=("bool", "large integers", "float16", "bfloat16")).values():
         expected = x.detach() * torch.sigmoid(x.detach())
-        same(student.swish(x), expected, "the result of `swish`")
+        assert_close(student.swish(x), expected, "the result of `swish`")
 
 
 @check("C2", share=2, try_this="x = torch.tensor([-1.0, 2.0]); residual(x, torch.relu_), x")
@@ -48,30 +48,30 @@ def check_residual(student, probe, rng):
     for name in LAYERS:
         x, layer_ = rng.normal(3, 4), probe.layer(name)
         expected = x + getattr(torch, name[:-1])(x)
-        same_values(student.residual(x, layer_), expected, "the result of `residual`")
-        require(layer_.calls == 1, "expected one call of layer_, got another number of calls")
+        assert_values(student.residual(x, layer_), expected, "the result of `residual`")
+        assert_true(layer_.calls == 1, "expected one call of layer_, got another number of calls")
 
 
 @check("C3", category="gradient", share=3, try_this="residual(torch.ones(1).requires_grad_(), torch.exp_).backward()")
 def check_both_ways(student, probe, rng):
     """Gradients of x come by both ways"""
     for name in LAYERS:
-        lets_gradients_through(student.residual, rng.normal(3, 4), probe.layer(name), names=("x",))
+        assert_differentiable(student.residual, rng.normal(3, 4), probe.layer(name), names=("x",))
 
 
 @check("C3", category="gradient", share=2, try_this="x = torch.ones(2, requires_grad=True); swish(x).sum().backward()")
 def check_gradients_of_swish(student, rng):
     """Right gradients in swish"""
-    lets_gradients_through(student.swish, 3 * rng.normal(3, 2), names=("x",))
+    assert_differentiable(student.swish, 3 * rng.normal(3, 2), names=("x",))
     far = torch.tensor([-1000.0, -100.0, 100.0, 1000.0])
     (slope,) = gradients(student.swish, far)
-    same_values(slope, (far > 0).float(), "the gradient of x in `swish` far from 0")
+    assert_values(slope, (far > 0).float(), "the gradient of x in `swish` far from 0")
 
 
 @check("C3", category="gradient", share=2, try_this="q = torch.ones(1, 2, 3, requires_grad=True); attention(q, ...)")
 def check_gradients_of_attention(student, rng):
     """Right gradients in attention"""
-    lets_gradients_through(student.attention, *queries(rng), names=("q", "k", "hidden"))
+    assert_differentiable(student.attention, *queries(rng), names=("q", "k", "hidden"))
 
 
 @check("C4", share=1, try_this="attention(torch.zeros(1, 1, 3), torch.zeros(1, 2, 3), torch.tensor([[False, True]]))")
@@ -84,8 +84,8 @@ def check_attention(student, rng):
             scores = torch.einsum("bnd,bmd->bnm", q[..., 1:], k[..., 1:]).exp() * ~hidden
             k[:, -1] = k[:, -1] * last  # hidden from all
             got = student.attention(q, k, hidden)
-            same_shape(got, scores, "the result of `attention`")
-            same_values(got, scores / scores.sum(-1, keepdim=True), f"the result {what}", rtol=1e-4, atol=1e-5)
+            assert_shape(got, scores, "the result of `attention`")
+            assert_values(got, scores / scores.sum(-1, keepdim=True), f"the result {what}", rtol=1e-4, atol=1e-5)
 
 
 @check("C6", category="memory", share=2, try_this="w = torch.ones(3, 2); clear_rows_(w, [0, -1]) is w, w")
@@ -98,22 +98,22 @@ def check_clear_rows(student, probe, rng):
             expected = w.clone()
             expected[rows] = 0
             now, facts = probe.cleared(student.clear_rows_, w, rows, requires)
-            require(not facts["none"], "`clear_rows_` returned None (is a `return` missing?)")
-            require(facts["same"], "the result is another tensor than w; write into w, and return it")
-            same_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
-            require(facts["place"], "w has other memory than before; write into the memory that it has")
-            require(facts["requires"] is requires, "w has another `requires_grad` than before")
-            require(facts["leaf"], "the write was recorded in the graph")
+            assert_true(not facts["none"], "`clear_rows_` returned None (is a `return` missing?)")
+            assert_true(facts["same"], "the result is another tensor than w; write into w, and return it")
+            assert_values(now, expected, "w, afterwards,", rtol=0.0, atol=0.0)
+            assert_true(facts["place"], "w has other memory than before; write into the memory that it has")
+            assert_true(facts["requires"] is requires, "w has another `requires_grad` than before")
+            assert_true(facts["leaf"], "the write was recorded in the graph")
 
 
 @check("C8", category="memory", share=1, try_this="x = torch.ones(2); residual(x, torch.sigmoid_); print(x)")
 def check_arguments_stay(student, probe, rng):
     """Leaves the arguments as they are"""
-    keeps_arguments(student.swish, rng.normal(2, 3), what="x")
-    keeps_arguments(student.attention, *queries(rng), what="q, k or hidden")
-    keeps_arguments(student.residual, rng.normal(3, 4), probe.layer("sigmoid_"), what="x")
+    assert_does_not_mutate(student.swish, rng.normal(2, 3), what="x")
+    assert_does_not_mutate(student.attention, *queries(rng), what="q, k or hidden")
+    assert_does_not_mutate(student.residual, rng.normal(3, 4), probe.layer("sigmoid_"), what="x")
     rows = [2, 1]
-    with unchanged(rows, what="rows"):
+    with assert_unchanged(rows, what="rows"):
         student.clear_rows_(rng.normal(4, 2), rows)
 
 
@@ -122,4 +122,4 @@ def check_dtypes(student, probe, rng):
     """Keeps float32 and float64"""
     calls = (student.swish, rng.normal(2, 3)), (student.residual, rng.normal(3), probe.layer("exp_"))
     for function, *args in (*calls, (student.attention, *queries(rng))):
-        keeps_dtypes(function, *args, dtypes=(torch.float32, torch.float64))
+        assert_preserves_dtype(function, *args, dtypes=(torch.float32, torch.float64))

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, is_instance, number, plain, require, same_values
+from grader.check import as_number, as_tuples, assert_isinstance, assert_true, assert_values, check
 
 CLOSE = {"rtol": 1e-3, "atol": 1e-4}
 LR, EPOCHS = 0.025, 12
@@ -36,10 +36,10 @@ def both(student, reference, probe, rng, **more):
 
 def column(run, place):
     """The training losses, 0, or the validation losses, 1."""
-    rows = plain(run["history"])
+    rows = as_tuples(run["history"])
     pairs = isinstance(rows, tuple) and all(isinstance(row, tuple) and len(row) == 2 for row in rows)
-    require(pairs, "the result is not a list of pairs")
-    return tuple(float(number(row[place], "a loss")) for row in rows)
+    assert_true(pairs, "the result is not a list of pairs")
+    return tuple(float(as_number(row[place], "a loss")) for row in rows)
 
 
 @check("C1", share=4, try_this="fit(net, mse, [(x, y)], [(x, y)], 0.1, 3), next to torch.optim.SGD")
@@ -50,7 +50,7 @@ def check_steps(student, reference, probe, rng):
         arguments = start, batches * times, batches, lr, 1  # one epoch, so that which one is best does not matter
         got, expected = (probe.trained(f, *arguments, stale)["after"] for f in (student.fit, reference.fit))
         for name in ("weight", "bias"):
-            same_values(got[name], expected[name], f"the {name} afterwards", **CLOSE)
+            assert_values(got[name], expected[name], f"the {name} afterwards", **CLOSE)
 
 
 @check("C2", category="memory", share=2, try_this="w = net.weight; fit(net, ...); w is net.weight, w.data_ptr()")
@@ -59,11 +59,13 @@ def check_in_place(student, probe, rng):
     start, *rest = case(rng)
     frozen = start[2].clone()
     run = probe.trained(student.fit, start, *rest)
-    require(run["same"] is True, "a parameter of the model is another tensor than before")
-    require(run["in place"] is True, "a parameter has other memory than before; write into the memory that it has")
-    require(plain(run["leaves"]) == (True, True, False), "a parameter is not a leaf, or its `requires_grad` changed")
+    assert_true(run["same"] is True, "a parameter of the model is another tensor than before")
+    assert_true(run["in place"] is True, "a parameter has other memory than before; write into the memory that it has")
+    assert_true(
+        as_tuples(run["leaves"]) == (True, True, False), "a parameter is not a leaf, or its `requires_grad` changed"
+    )
     for after in (run["after"], probe.trained(student.fit, start, *rest, stale="frozen ones too")["after"]):
-        same_values(after["scale"], frozen, "the frozen parameter", rtol=0.0, atol=0.0)
+        assert_values(after["scale"], frozen, "the frozen parameter", rtol=0.0, atol=0.0)
 
 
 @check("C3", share=4, try_this="fit(net, mse, [(torch.ones(1, 1), torch.zeros(1)), (x, y)], [(x, y)], 0.0, 1)")
@@ -72,7 +74,7 @@ def check_losses(student, reference, probe, rng):
     runs = both(student, reference, probe, rng)
     for place, what in enumerate(("training", "validation")):
         got, expected = (column(run, place) for run in runs)
-        same_values(got, expected, f"the list of {what} losses", **CLOSE)
+        assert_values(got, expected, f"the list of {what} losses", **CLOSE)
 
 
 @check("C4", category="gradient", share=4, try_this="print self.training in the forward of a model of your own")
@@ -80,12 +82,12 @@ def check_modes(student, probe, rng):
     """Trains in training mode; validates in evaluation mode and without a graph, and stays there"""
     run = probe.trained(student.fit, *case(rng))
     modes = [training for training, _, _ in run["runs"]]
-    require(False in modes, "no batch runs in evaluation mode")
-    require(modes.count(True) >= 4 * EPOCHS, "a training batch runs in evaluation mode")
-    require(modes.count(True) <= 4 * EPOCHS, "more runs than one for each training batch are in training mode")
-    require(run["training"] is False, "the model is in training mode after the call")
+    assert_true(False in modes, "no batch runs in evaluation mode")
+    assert_true(modes.count(True) >= 4 * EPOCHS, "a training batch runs in evaluation mode")
+    assert_true(modes.count(True) <= 4 * EPOCHS, "more runs than one for each training batch are in training mode")
+    assert_true(run["training"] is False, "the model is in training mode after the call")
     graphs = [graph for training, graph, _ in run["runs"] if not training]
-    require(not any(graphs), "a graph is recorded in validation; switch gradients off")
+    assert_true(not any(graphs), "a graph is recorded in validation; switch gradients off")
 
 
 @check("C5", share=4, try_this=BEST)
@@ -97,7 +99,7 @@ def check_best(student, reference, probe, rng):
     for lr, epochs, when in ((2.0, 3, "after steps that are too large"), (LR, EPOCHS, "afterwards")):
         got, expected = (probe.trained(f, *arguments, lr, epochs)["after"] for f in (student.fit, reference.fit))
         for name in ("weight", "bias"):
-            same_values(got[name], expected[name], f"the {name} {when}", **CLOSE)
+            assert_values(got[name], expected[name], f"the {name} {when}", **CLOSE)
 
 
 @check("C5", share=1, try_this=BEST)
@@ -109,7 +111,7 @@ def check_buffers(student, probe, rng):
         losses = column(run, 1)
         best = losses.index(min(losses)) + 1  # by the losses that the student measured
         counted = sum(row[0] for row in run["runs"][: len(run["runs"]) // epochs * best])
-        same_values(run["after"]["batches"], torch.tensor(float(counted)), f"the buffer that counts batches, {what}")
+        assert_values(run["after"]["batches"], torch.tensor(float(counted)), f"the buffer that counts batches, {what}")
 
 
 @check("C6", category="memory", share=3, try_this="fit with 1000 batches, and with 10: how much memory does it take?")
@@ -117,13 +119,15 @@ def check_graphs(student, probe, rng):
     """Keeps no graph of many batches"""
     start, batches, validation, _, _ = case(rng)
     run = probe.trained(student.fit, start, batches * 5, validation * 3, 0.001, 3)
-    is_instance(run["history"], list, "the result")
-    require(max((row[2] for row in run["runs"]), default=0) <= 1, "graphs of earlier batches are alive in a later one")
-    require(run["alive"] == 0, "a graph is alive after the call")
+    assert_isinstance(run["history"], list, "the result")
+    assert_true(
+        max((row[2] for row in run["runs"]), default=0) <= 1, "graphs of earlier batches are alive in a later one"
+    )
+    assert_true(run["alive"] == 0, "a graph is alive after the call")
 
 
 @check("C6", category="performance", share=1, try_this="count how often the forward of a model of your own runs")
 def check_once(student, probe, rng):
     """Runs the model once for each batch"""
     run = probe.trained(student.fit, *case(rng))
-    require(len(run["runs"]) == 7 * EPOCHS, "the model does not run once for each batch of an epoch")
+    assert_true(len(run["runs"]) == 7 * EPOCHS, "the model does not run once for each batch of an epoch")

@@ -1,7 +1,7 @@
-from grader.check import check, has_parameters
+from grader.check import assert_parameters, check
 
 
 @check("C1", share=2)
 def check_parameters(student):
     """Three weights and no bias"""
-    has_parameters(student.Gated(4, 6), {"up.weight": (6, 4), "gate.weight": (6, 4), "down.weight": (4, 6)})
+    assert_parameters(student.Gated(4, 6), {"up.weight": (6, 4), "gate.weight": (6, 4), "down.weight": (4, 6)})

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, same_shape
+from grader.check import assert_shape, check
 
 
 @check("C1", share=1)
@@ -8,7 +8,7 @@ def check_shape(student):
     """Four rows of three"""
     x, y = student.batch(torch.arange(10), 4, 3)
     for part in (x, y):
-        same_shape(part, (4, 3))
+        assert_shape(part, (4, 3))
 
 
 @check("C2", share=2)

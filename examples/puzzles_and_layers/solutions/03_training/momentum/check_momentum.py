@@ -1,13 +1,13 @@
 import torch
 
-from grader.check import check, is_instance, same_values
+from grader.check import assert_isinstance, assert_values, check
 
 
 @check("C1", share=1, try_this="isinstance(Momentum([torch.ones(1, requires_grad=True)], 0.1, 0.9), torch.optim.Optimizer)")
 def check_kind(student):
     """Is an optimizer"""
     w = torch.ones(2, requires_grad=True)
-    is_instance(student.Momentum([w], lr=0.1, beta=0.5), torch.optim.Optimizer, "Momentum(...)")
+    assert_isinstance(student.Momentum([w], lr=0.1, beta=0.5), torch.optim.Optimizer, "Momentum(...)")
 
 
 @check("C2", share=3, try_this="three steps with the same gradient")
@@ -19,7 +19,7 @@ def check_steps(student, probe, rng):
     optimizer = torch.optim.SGD([own], lr=0.1, momentum=0.8)
     for own.grad in gradients:
         optimizer.step()
-    same_values(actual, own.detach(), "w after five steps")
+    assert_values(actual, own.detach(), "w after five steps")
 
 
 @check("C3", share=2, try_this="a parameter whose grad is None, beside one that has a gradient")
@@ -27,4 +27,4 @@ def check_without_gradient(student, probe, rng):
     """A parameter that nothing used"""
     used, unused = rng.normal(3), rng.normal(2)
     actual, _ = probe.stepped(student.Momentum, [unused, used], [[None, torch.ones(3)]], 0.1, 0.5)
-    same_values(actual, unused, "a parameter without a gradient")
+    assert_values(actual, unused, "a parameter without a gradient")

@@ -1,9 +1,9 @@
 import torch
 
-from grader.check import check, same
+from grader.check import assert_close, check
 
 
 @check("C1", share=1)
 def check_negates(student):
     """Negates three numbers"""
-    same(student.negate(torch.tensor([1.0, -2.0, 3.0])), torch.tensor([-1.0, 2.0, -3.0]))
+    assert_close(student.negate(torch.tensor([1.0, -2.0, 3.0])), torch.tensor([-1.0, 2.0, -3.0]))

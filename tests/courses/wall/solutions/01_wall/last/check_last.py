@@ -1,4 +1,4 @@
-from grader.check import check, same
+from grader.check import assert_close, check
 
 SECRET = "CANARY_CHECK"
 
@@ -7,4 +7,4 @@ SECRET = "CANARY_CHECK"
 def check_negates_random(student, reference, rng):
     """Negates random numbers"""
     x = rng.normal(3, 3)
-    same(student.negate(x), reference.negate(x))
+    assert_close(student.negate(x), reference.negate(x))

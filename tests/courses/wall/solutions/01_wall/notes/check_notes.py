@@ -1,6 +1,6 @@
 from shared.names import drawn
 
-from grader.check import check, same
+from grader.check import assert_close, check
 
 SECRET = "CANARY_CHECK"
 
@@ -9,4 +9,4 @@ SECRET = "CANARY_CHECK"
 def check_names(student, reference, probe, rng):
     """Gives the names in a folder"""
     names = drawn(rng)
-    same(probe.named(student.notes, names), probe.named(reference.notes, names))
+    assert_close(probe.named(student.notes, names), probe.named(reference.notes, names))

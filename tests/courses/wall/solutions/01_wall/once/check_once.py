@@ -1,4 +1,4 @@
-from grader.check import check, same
+from grader.check import assert_close, check
 
 SECRET = "CANARY_CHECK"
 
@@ -7,4 +7,4 @@ SECRET = "CANARY_CHECK"
 def check_less_random(student, reference, rng):
     """One less than random numbers"""
     x = rng.normal(3, 3)
-    same(student.less(x), reference.less(x))
+    assert_close(student.less(x), reference.less(x))

@@ -1,4 +1,4 @@
-from grader.check import check, same
+from grader.check import assert_close, check
 
 SECRET = "CANARY_CHECK"
 
@@ -7,11 +7,11 @@ SECRET = "CANARY_CHECK"
 def check_more_words(student, reference):
     """Counts more words"""
     text = "CANARY_INPUT 918273645 CANARY_INPUT"
-    same(student.count(text), reference.count(text))
+    assert_close(student.count(text), reference.count(text))
 
 
 @check("C2", share=3, try_this="shout('a rose')")
 def check_shouts_more(student, reference):
     """Shouts a sentence"""
     text = "canary_expected 918273645"
-    same(student.shout(text), reference.shout(text))
+    assert_close(student.shout(text), reference.shout(text))

@@ -1,6 +1,6 @@
 import torch
 
-from grader.check import check, in_place, is_view_of, same_values, unchanged
+from grader.check import assert_in_place, assert_unchanged, assert_values, assert_view, check
 
 SECRET = "CANARY_CHECK"
 
@@ -9,18 +9,18 @@ SECRET = "CANARY_CHECK"
 def check_view_random(student, rng):
     """Windows of random tensors, which stay as they are"""
     x = rng.normal(9)
-    with unchanged(x):
+    with assert_unchanged(x):
         y = student.window(x, 2, 4)
-    same_values(y, x[2:6])
-    is_view_of(y, x)
+    assert_values(y, x[2:6])
+    assert_view(y, x)
 
 
 @check("C2", category="memory", share=3, try_this="x = torch.ones(3); add_into(x, x)")
 def check_adds_to_itself(student):
     """One tensor as both arguments, and two that overlap"""
     a = torch.tensor([918273645.0, 1.0])
-    in_place(student.add_into(a, a), a)
-    same_values(a, torch.tensor([1836547290.0, 2.0]))
+    assert_in_place(student.add_into(a, a), a)
+    assert_values(a, torch.tensor([1836547290.0, 2.0]))
     rows = torch.arange(6.0).view(2, 3)
-    in_place(student.add_into(top := rows[0], rows[1]), top)
-    same_values(rows, torch.tensor([[3.0, 5.0, 7.0], [3.0, 4.0, 5.0]]))
+    assert_in_place(student.add_into(top := rows[0], rows[1]), top)
+    assert_values(rows, torch.tensor([[3.0, 5.0, 7.0], [3.0, 4.0, 5.0]]))
