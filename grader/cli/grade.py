@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -55,6 +56,8 @@ def grade_here(
     """Do what `grade [EXERCISE]...` does with these options, and end the process with its exit status."""
     say, details = Say(quiet=json_path == "-"), Say(quiet=quiet or json_path == "-")
     details.meanwhile("Grading ...")
+    # It reads our own messages. Finding plugins for it takes a student's time, and check processes have none either.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from grader.model.messages import Start
 
     setup, earlier = workers.setup(seed or 0), None
@@ -100,7 +103,8 @@ def _plan(
     from grader.intake.collect import collect_one, read_submission
 
     names, rules = split_rules(words)
-    course, exercises = options.course_and_exercises(names)
+    # What is read of the course besides, a student waits for.
+    course, exercises = options.course_and_exercises(names, alone=submission is None)
     _check_rules(exercises, rules)
     if earlier is not None:
         from grader.report.schema import exercises_like
@@ -138,7 +142,7 @@ def _graded(
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
     from grader.runner.compiled import is_compiled
-    from grader.student.pages import after_run, unchanged_lines
+    from grader.student.pages import after_run, needs_whole_course, unchanged_lines
 
     course, width, started = plan.course, terminal_width(), time.monotonic()
     say, details = says
@@ -172,7 +176,8 @@ def _graded(
         say(*summary_lines(report, width))
         details(*unchanged_lines(saved, width))
         if submission is None:
-            details(*after_run(course, report, width))
+            known = options.course_here() if needs_whole_course(course, report) else course
+            details(*after_run(known, report, width))
     return report
 
 

@@ -204,7 +204,7 @@ def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
 
 
 def course_and_exercises(
-    names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True
+    names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True, alone: bool = False
 ) -> tuple[Course, list[Exercise]]:
     """The course that a folder lies in, and the exercises of those names, or all of them.
 
@@ -213,12 +213,14 @@ def course_and_exercises(
         folder: by default the user's folder.
         whole: whether an exercise that cannot be used is an error; else it is left out.
         prints: whether its problems are printed then.
+        alone: whether the course needs no exercises besides those; it has others where the names are not ids.
     """
     from grader.cli import COMMANDS
     from grader.course.layout import find_course
     from grader.course.load import find_exercises, load_course
 
-    course = load_course(find_course((folder or Path.cwd()).resolve()), whole=whole)
+    root = find_course((folder or Path.cwd()).resolve())
+    course = load_course(root, whole=whole, named=names if alone else ())
     if prints:
         print_broken(broken_of(course, names))
     named = [exercise for name in names for exercise in find_exercises(course, name, COMMANDS)]

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -71,6 +70,8 @@ Natural = Annotated[int, Field(ge=0)]
 
 def is_wheel(name: str) -> bool:
     """Return whether a file's name is that of a wheel of the grader."""
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename  # few courses name one
+
     try:
         return parse_wheel_filename(name)[0] == "tensorgrade"
     except InvalidWheelFilename:
@@ -97,8 +98,9 @@ def all_or_none(packages: tuple[str, ...]) -> tuple[str, ...]:
 class Strict(BaseModel):
     """What knows its keys, and refuses others."""
 
-    # A misspelt key would otherwise be left out in silence, and a limit be the default's.
-    model_config = ConfigDict(extra="forbid")
+    # A misspelt key would otherwise be left out in silence, and a limit be the default's. What checks a file is built
+    # when the first is read: a student waits for it, and meets two kinds of files.
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class LimitsEntry(Strict):
@@ -190,7 +192,7 @@ class ExerciseFile(Strict):
     without: Annotated[tuple[Name, ...], AfterValidator(all_or_none)] = ()
     values: tuple[Name, ...] = ()
     caps: dict[Name, Points] = {}
-    limits: LimitsEntry = LimitsEntry()
+    limits: LimitsEntry = Field(default_factory=LimitsEntry)
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Natural]] = {}
     void: tuple[CheckName, ...] = ()
@@ -260,9 +262,9 @@ class CourseFile(Strict):
     modules: list[ModuleEntry]
     handins: list[HandInEntry] = []
     timezone: str | None = None
-    policy: PolicyEntry = PolicyEntry()
+    policy: PolicyEntry = Field(default_factory=PolicyEntry)
     attempts: Literal["latest", "best"] = "latest"
-    limits: LimitsEntry = LimitsEntry()
+    limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
 
 class TopicEntry(Strict):
@@ -279,6 +281,8 @@ class TopicEntry(Strict):
 
 class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     """topics.yaml: a name or an entry for each id."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 class RightEntry(Strict):

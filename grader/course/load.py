@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from grader.course import layout
 from grader.course.files import CourseFile, ExampleEntry, ExerciseFile, HandInEntry, LimitsEntry, read_file, suggestion
@@ -32,12 +33,33 @@ _RULES = re.compile(rf"^[ \t]*(C[0-9]+)[.:)]?[ \t]+(\S.*(?:\n(?!{_NAMED}) .*\S.*
 """A rule and its continuation lines, which begin with a blank and are not a rule themselves."""
 
 
-def load_course(root: Path, *, whole: bool = True) -> Course:
+@dataclass(frozen=True)
+class _Around:
+    """What all exercises of a course have in common.
+
+    Attributes:
+        root: the folder of the course.
+        staff: the folder under which its solutions lie.
+        closed: folders that no student code may see.
+        shared: staff's shared code.
+        limits: those of course.yaml.
+    """
+
+    root: Path
+    staff: Path
+    closed: tuple[Path, ...]
+    shared: Mapping[str, Path]
+    limits: Limits
+
+
+def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) -> Course:
     """Read and check a course.
 
     Args:
         root: its folder.
         whole: whether an exercise that cannot be used is an error. If not, it is left out, and listed in `broken`.
+        named: names of exercises, as people type them. If each is the id of one, the course has only these: the files
+            of the others are not read, and nothing is said about them. With other names, it has all.
 
     Raises:
         CourseError: with every problem.
@@ -48,13 +70,18 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     handins = tuple(_handin(entry, zone, problems) for entry in file.handins)
     # From the defaults to the course to the exercise: each says only what differs.
     limits = _limits(Limits(), file.limits)
+    around = _Around(root, layout.staff_root(root), layout.closed_folders(root), layout.shared_code(root), limits)
+    wanted = _ids_of(named, {id for entry in file.modules for id in entry.exercises})
     modules, broken = list[Module](), list[Broken]()
     before: dict[str, str] = {}
     for entry in file.modules:
         usable = []
         for id in entry.exercises:
+            if id not in wanted:
+                before[id] = ""
+                continue
             try:
-                exercise = _load_exercise(root, Places(entry.folder, id), limits, before)
+                exercise = _load_exercise(around, Places(entry.folder, id), before)
                 usable.append(exercise)
                 before[id] = exercise.number
             except CourseError as error:
@@ -72,12 +99,19 @@ def load_course(root: Path, *, whole: bool = True) -> Course:
     return Course(file.title, root, tuple(modules), handins, tuple(broken), file.attempts, policy, timezone, install)
 
 
-def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[str, str]) -> Exercise:
+def _ids_of(named: Collection[str], ids: set[str]) -> set[str]:
+    """The ids that these names are, if each is one, else all ids: of a number or a module, every file must be read."""
+    words = {_word_of(name).removesuffix(".py") for name in named}
+    return words if words and words <= ids and not any(map(_numbers, words)) else ids
+
+
+def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -> Exercise:
     """Read an exercise; `before` has the numbers of those that stand before it in course.yaml, by id.
 
     Raises:
         CourseError: it cannot be used, with every problem.
     """
+    root, staff = around.root, around.staff
     if not (root / places.shown).is_dir():
         near = suggestion(places.id, layout.exercise_folders(root, places.module))
         remedy = ";  grade update  brings it back" if layout.is_given(root) else near
@@ -93,7 +127,6 @@ def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[s
         if id not in before:
             near = suggestion(id, [*before])
             problems.append(f"{where}: needs: no exercise {id} comes before this one in {COURSE_FILE}{near}")
-    staff = layout.staff_root(root)
     shown_checks, hidden_checks = _there(root / places.shown_checks), _there(staff / places.hidden_checks)
     if not shown_checks and not hidden_checks:
         problems.append(f"{places.shown.as_posix()}: there are no checks; write {places.shown_checks.name}")
@@ -104,7 +137,7 @@ def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[s
         module=places.module,
         points=round(file.points * 100),
         folder=root / places.shown,
-        closed=layout.closed_folders(root),
+        closed=around.closed,
         starter=root / places.starter,
         starter_digest=file.starter or "",
         shown_checks=shown_checks,
@@ -115,10 +148,11 @@ def _load_exercise(root: Path, places: Places, limits: Limits, before: Mapping[s
         right=layout.answers(staff / places.right, staff / places.right_entries),
         task=(task := _task(root, places, problems)),
         contract=contract_lines(task),
-        limits=_limits(limits, file.limits),
+        limits=_limits(around.limits, file.limits),
         withheld=Withheld(entry.checks, entry.shares, round(entry.points * 100)) if entry else Withheld(),
         data=_data(root, places, file.files, problems),
-        shared=layout.shared_code(root),
+        shared=around.shared,
+        lints=around.staff == root,
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         example=_example(file.example) if file.example else None,
         mistakes=_there(root / places.mistakes),
@@ -246,13 +280,30 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
     if requires is None:
         return
     try:
-        requirement = Requirement(requires)
-    except InvalidRequirement:
+        name, versions = _required(requires)
+    except ValueError:
         yield f"{COURSE_FILE}: requires: {requires!r} is not a requirement such as tensorgrade>=0.1"
         return
     here = metadata.version("tensorgrade")
-    if requirement.name != "tensorgrade" or here not in requirement.specifier:
+    if name != "tensorgrade" or here not in versions:
         yield f"{COURSE_FILE}: requires: this course needs {requires}, here is tensorgrade {here}; update it"
+
+
+def _required(requires: str) -> tuple[str, SpecifierSet]:
+    """The name and the versions of a requirement.
+
+    Raises:
+        ValueError: the text is not a requirement.
+    """
+    name = "tensorgrade"
+    if requires.startswith(name):
+        with suppress(InvalidSpecifier):  # then it may still be one, with more than versions in it
+            return name, SpecifierSet(requires.removeprefix(name))
+    # The whole grammar takes as long to import as the rest of this file, and hardly any course needs it.
+    from packaging.requirements import Requirement
+
+    requirement = Requirement(requires)
+    return requirement.name, requirement.specifier
 
 
 # -- names, as people type them and as our own output prints them ------------------------------------------------------
@@ -275,7 +326,7 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
         CourseError: nothing has that name, and it suggests the nearest; or the exercise has a fault, which it names.
     """
     # A path as our own output prints it, typed or completed by a shell; its last part says which exercise it is.
-    word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].removesuffix(".py")
+    word = _word_of(name).removesuffix(".py")
     number = _numbers(word)
     meant = [exercise for exercise in course.exercises if word == exercise.id or number == _numbers(exercise.number)]
     if not meant:
@@ -289,9 +340,13 @@ def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> l
     return meant
 
 
+def _word_of(name: str) -> str:
+    return name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
 def means_module(module: str, name: str) -> bool:
     """Whether a name, as people type it, is that of a module: its folder, a path to it, or its number."""
-    word = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    word = _word_of(name)
     number = _numbers(word)
     return bool(module) and (word == module or (len(number) == 1 and number == _numbers(module.partition("_")[0])))
 

@@ -16,6 +16,7 @@ with nothing, so nothing of it is run again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -72,9 +73,13 @@ class Known:
     def __init__(self, setup: Setup, store: Store | None = None) -> None:
         self._store = store
         self._keys = Keys()
-        self._machine = machine_of(setup)
+        self._setup = setup
         self._traces: dict[str, dict[str, Trace]] = {}
         self._begun: set[tuple[str, str]] = set()
+
+    @functools.cached_property
+    def _machine(self) -> str:
+        return machine_of(self._setup)
 
     @property
     def begun(self) -> int:

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from grader.grading.lanes import Engine
 from grader.grading.plan import Finished, RunPlan, Work, is_broken, is_inconclusive, not_run
-from grader.grading.store import Store, describe_machine, now
+from grader.grading.store import Store, describe_machine, now, package_digest
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level
 from grader.model.score import final_of
@@ -60,7 +60,7 @@ def grade_submission(
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
     done: dict[str, Finished] = {}
-    finished = schedule(works, engine, store, again=lambda graded: fresh, on_wait=on_wait)
+    finished = schedule(works, engine, store, fresh=fresh, on_wait=on_wait)
     for one in in_order(works, finished):
         done[one.work.exercise.id] = one
         on_finished(one)
@@ -111,6 +111,7 @@ def schedule(
     store: Store | None = None,
     *,
     again: Callable[[GradedExercise], bool] = lambda graded: False,
+    fresh: bool = False,
     on_wait: Callable[[], None] = lambda: None,
 ) -> Iterator[Finished]:
     """Grade works; report each as it is finished, and once more if it was repeated.
@@ -120,6 +121,7 @@ def schedule(
         engine: lanes of this machine, or a cluster.
         store: has the results of earlier runs, and gets the new ones.
         again: whether an exercise is graded again although the store has it like this.
+        fresh: whether each of them is, so that nothing is looked up in the store.
         on_wait: called every half second while there is nothing to report.
 
     Raises:
@@ -129,7 +131,7 @@ def schedule(
     run = _Run(engine, store, on_wait)
     try:
         for place, work in enumerate(works):
-            saved = store.find(work) if store is not None else None
+            saved = store.find(work) if store is not None and not fresh else None
             if saved is not None and not again(saved.graded):
                 yield run.noted(place, saved)
             elif (graded := not_run(work.plan, work.exercise, work.submission)) is not None:
@@ -137,7 +139,11 @@ def schedule(
             else:
                 while len(run.submitted) >= _AHEAD * engine.slots:
                     yield from run.arrived()
+                if store is not None:
+                    store.keys.judge(work.exercise)  # as its files are before a lane reads them
                 run.submitted[engine.submit(work)] = place
+                if store is not None:
+                    package_digest()  # for the key of the result: it is read while the lane works
         while run.submitted:
             yield from run.arrived()
         yield from run.repeated()

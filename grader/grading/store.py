@@ -102,17 +102,21 @@ class Keys:
 
     def of(self, work: Work) -> Key:
         """The key of a work."""
-        plan, exercise, submission = work.plan, work.exercise, work.submission
-        own = submission.of(exercise)
-        named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
-        handed_in = digest_of(*itertools.chain(*named))
-        seed = digest_of(str(plan.setup.seed_of(submission.author)))
+        plan, exercise = work.plan, work.exercise
+        handed_in, seed = self.of_author(work)
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
         beside = (str(Path.cwd()), plan.setup.least, plan.setup.most, plan.compiles) if plan.has_folder else ()
         machine = digest_of(machine_of(plan.setup), repr((*beside, plan.runs_untouched)))
         judge, mistakes = self._of_course(exercise)
         # An author's answers get no diagnosis, so that one may be edited without the others being run again.
         return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
+
+    def of_author(self, work: Work) -> tuple[str, str]:
+        """The parts that differ from author to author: of the files, and of the inputs."""
+        own = work.submission.of(work.exercise)
+        named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
+        seed = work.plan.setup.seed_of(work.submission.author)
+        return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
     def judge(self, exercise: Exercise) -> str:
         """The part that is the course's."""
@@ -229,12 +233,14 @@ class Store:
 
     def find(self, work: Work) -> Finished | None:
         """What an earlier run found of the same files, checks, inputs and machine: the latest."""
-        key = self.keys.of(work)
         where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
         rows: list[Saved] = []
         with suppress(sqlite3.OperationalError):  # another process writes for long; the exercise is graded again
-            rows = self._saved(where, as_bytes(work.submission.author), work.exercise.id, key.files, key.seed)
+            rows = self._saved(where, as_bytes(work.submission.author), work.exercise.id, *self.keys.of_author(work))
+        # The other parts take longer. After a change of the student's there is no such row.
+        key = self.keys.of(work) if rows else None
         for saved in rows:
+            assert key is not None
             # Only a diagnosis depends on the known mistakes.
             same = replace(saved.key, mistakes=key.mistakes) if saved.outcomes.state != "started" else saved.key
             if same == key and work.plan.setup.allows(saved.confinement):

@@ -70,6 +70,7 @@ class PlannedExercise:
         shared: code of staff's that checks and references import, by its path from their folder of solutions.
         without: packages that the exercise is solved without; if there are any, its workers have the standard library
             alone.
+        lints: whether the person who grades can change the checks, and reads which of their lines have no effect.
     """
 
     id: str
@@ -82,6 +83,7 @@ class PlannedExercise:
     data: Mapping[str, Path] = field(default_factory=dict)
     shared: Mapping[str, Path] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    lints: bool = True
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:

@@ -19,6 +19,7 @@ from typing import IO
 
 from grader.model import BROKEN_MESSAGE, Check, Device, Exercise, Outcome, Verdict
 from grader.model.errors import DeviceError, StartError
+from grader.model.files import adapter
 from grader.model.messages import (
     ALL,
     NOT_PENDING,
@@ -217,6 +218,8 @@ class Lane:
         return self._collected
 
     def _receive_checks(self) -> Collected:
+        for kind in (Collected, Outcome, Done):
+            adapter(kind)  # what reads them is made while the check process starts
         try:
             collected = self._receive("Starting", time.monotonic() + START_S)
         except (ChannelClosed, TimeoutError):

@@ -9,13 +9,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-from grader.model.messages import Plan
+from grader.model.files import adapter
+from grader.model.messages import Job, Plan
 from grader.sandbox import cgroup
 from grader.sandbox.check_process import give_up
 from grader.session import start
 from grader.session.host import Host
 from grader.wire.frames import Channel
 from grader.wire.transport import standard_streams
+
+for _kind in (Plan, Job):
+    adapter(_kind)  # what reads our messages is made in the template, once for all check processes
 
 
 def run(servers: Sequence[int]) -> None:

@@ -56,6 +56,7 @@ class CheckSession:
         self._accelerator = accelerator
         self._planned = {exercise.id: exercise for exercise in plan.exercises}
         self._sources = {path: exercise for exercise in plan.exercises for path in _check_files(exercise)}
+        self._on_the_way = {*self._sources, *(folder for path in self._sources for folder in path.parents)}
         self._checks: dict[str, list[CollectedCheck]] = {id: [] for id in self._planned}
         self._problems: dict[str, str] = {}
         self._verdicts: Verdicts = {}
@@ -67,6 +68,11 @@ class CheckSession:
         self.ended_by: Message | None = None
 
     # -- collecting -----------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool:
+        """Leave out what is not on the way to a check file: the folders above may have hundreds of others."""
+        return collection_path not in self._on_the_way
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a check file that cannot be collected; its exercise is broken, the others are not."""
@@ -106,7 +112,7 @@ class CheckSession:
     def _findings(self) -> Iterator[str]:
         """What reading the check files shows, where there is somebody who can change them."""
         for path, exercise in self._sources.items():
-            if exercise.reference is not None and exercise.id not in self._problems:
+            if exercise.lints and exercise.reference is not None and exercise.id not in self._problems:
                 known = exercise.reference.read_text(encoding="utf-8", errors="replace")
                 for finding in findings(path.read_text(encoding="utf-8", errors="replace"), known):
                     yield f"{path}:{finding.line}: {finding}"

@@ -16,7 +16,7 @@ import click
 
 from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import operations
-from grader.course.layout import Places, is_entry, kept_progress
+from grader.course.layout import Places, is_entry, kept_progress, staff_root
 from grader.course.load import find_exercises, one_exercise
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
@@ -317,8 +317,19 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
             yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
 
 
+def needs_whole_course(course: Course, report: Report) -> bool:
+    """Return whether `after_run` needs the exercises that were not run: to name the next one, or to save starters."""
+    return [item.passes for item in report.exercises] == [True] or staff_root(course.root) == course.root
+
+
 def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
-    """Save how far the student is, and give advice."""
+    """Save how far the student is, and give advice.
+
+    Args:
+        course: the course; where `needs_whole_course` says so, with all of its exercises.
+        report: of the run.
+        width: columns of the terminal.
+    """
     before = folder.read_progress(course)
     after = before.after(report)
     problem = folder.write_progress(course, after)

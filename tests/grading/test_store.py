@@ -88,6 +88,27 @@ def test_another_kind_of_run_is_another_result(home: Home, how: dict[str, Any]) 
     assert home.jobs == ["double", "total"]
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_checks_that_change_meanwhile_are_run_again(home: Home, monkeypatch: pytest.MonkeyPatch, fresh: bool) -> None:
+    """A result is saved as one of the checks as they were before the run."""
+    checks, (module, *_) = home.folder / "check_double.py", home.course.modules
+    checks.write_text("")
+    double, total = module.exercises
+    module = replace(module, exercises=(replace(double, shown_checks=checks), total))
+    home.course = replace(home.course, modules=(module,))
+    run = PretendLane.run
+
+    def changed(*args: Any, **options: Any) -> Any:
+        checks.write_text("# changed\n")
+        return run(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PretendLane, "run", changed)
+        home.grade(fresh=fresh)
+    home.grade()
+    assert home.jobs == ["double"]
+
+
 @pytest.mark.parametrize("verdict", [Verdict.TIMED_OUT, Verdict.BROKEN, Verdict.INCONCLUSIVE])
 def test_what_may_be_due_to_the_machine_is_run_again(home: Home, verdict: Verdict) -> None:
     """A check that took too long, or could not decide, runs each time."""

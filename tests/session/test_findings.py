@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,11 @@ def test_who_grades_is_warned_once(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 def test_students_are_not_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """They cannot change a check file. Their copy of the course has no reference."""
-    course = without_solutions(course_with(tmp_path, CHECKS))
-    with caplog.at_level(logging.WARNING, "grader"), open_lane(course.exercises[:1], FORK) as lane:
-        assert lane.checks_of(course.exercises[0])
+    """They cannot change a check file. Their copy of the course has no reference, or that of the bundled course."""
+    course = course_with(tmp_path, CHECKS)
+    for has_solutions in (True, False):
+        own = course if has_solutions else without_solutions(course)
+        exercise = replace(own.exercises[0], lints=not has_solutions)
+        with caplog.at_level(logging.WARNING, "grader"), open_lane([exercise], FORK) as lane:
+            assert lane.checks_of(exercise)
     assert caplog.messages == []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support import COURSES
+from support import COURSES, RIGHT, WarmGrade
 
-from grader.course import layout
+from grader.course import files, layout, load
 from grader.course.load import load_course
 from grader.model.errors import CourseError
 from grader.student.folder import changed_checks, is_behind, start, update
@@ -198,3 +199,29 @@ def test_update_elsewhere(source: Path, tmp_path: Path, home: Path) -> None:
         layout.find_course(home / "exercises")
     with pytest.raises(CourseError, match="there is no course here"):
         layout.find_course(home.parent)
+
+
+def test_what_is_named_is_read_alone(
+    type_grade: WarmGrade, home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`grade EX` reads no other exercise until it has full marks; then it says which one comes next."""
+    read: list[str] = []
+
+    def noted(path: Path, *rest: Any) -> Any:
+        read.append(path.parent.name)
+        return usual(path, *rest)
+
+    usual = files.read_file
+    monkeypatch.setattr(load, "read_file", noted)
+    (home / DOUBLE).write_text(RIGHT.replace("2 * x", "3 * x"))
+    for name in ("double", DOUBLE.as_posix()):
+        assert type_grade(name, cwd=home).returncode == 1
+        assert read == [home.name, "double"]
+        read.clear()
+    (home / DOUBLE).write_text(RIGHT)
+    assert type_grade("double", cwd=home).stdout.endswith("Next: 01-2 Sum without a loop:  grade next\n")
+    assert read == [home.name, "double", home.name, "double", "total"]
+    assert type_grade("1-1", cwd=home).stdout.startswith("01-1 ")
+    assert type_grade("dubble", cwd=home).stderr.endswith("did you mean double?\n")
+    assert not load_course(home, named=["double"]).exercises[0].lints  # nobody here can change its checks
+    assert load_course(source).exercises[0].lints
