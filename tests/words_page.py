@@ -61,6 +61,9 @@ def _word(name: str, word: Any) -> Iterator[str]:
     if inspect.isclass(word):
         yield from _methods(word)
     for kind, rows in zip(sections[::2], sections[1::2], strict=True):
+        if kind in ("Returns", "Yields"):
+            yield from ["", *_filled(f"{kind}: {rows}")]
+            continue
         yield from ["", "Raises:", ""] if kind == "Raises" else [""]
         for row in _ROW.split(rows.split("\n\n")[0].strip("\n"))[1:]:
             argument, _, told = " ".join(row.split()).partition(": ")

@@ -24,16 +24,18 @@ from grader.wire.decode import copies
 
 
 def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:
-    """The call raises an error. If student code raises another one, the check crashes, and the message names both.
+    """Fail unless a call raises an error.
+
+    If student code raises another error, the check crashes, and the message names both.
 
     Args:
         function: a function of the student's.
-        args: its arguments.
+        *args: its arguments.
         error: the builtin error that is expected.
         case: what is refused, in words without hidden numbers, such as "an empty tensor".
 
     Raises:
-        CheckFailed: it raises nothing.
+        CheckFailed: the call raises nothing.
     """
     call = _text(function_expected(function), args)
     try:
@@ -50,16 +52,19 @@ def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, cas
 
 
 def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> Any:
-    """The call does not raise this error. Gives its result.
+    """Fail if a call raises this error.
 
     Args:
         function: a function of the student's.
-        args: its arguments.
+        *args: its arguments.
         error: the builtin error with which it could refuse them.
         case: what it may not refuse, in words without hidden numbers, such as "a matrix of small numbers".
 
+    Returns:
+        The result of the call.
+
     Raises:
-        CheckFailed: it raises the error.
+        CheckFailed: the call raises the error.
     """
     call = _text(function_expected(function), args)
     try:
@@ -72,13 +77,16 @@ def assert_does_not_raise(function: Proxy, *args: Any, error: type[Exception] = 
 
 
 def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) -> None:
-    """The call returns this truth value, as a bool.
+    """Fail unless a call returns this truth value, as a bool.
 
     Args:
         function: a function of the student's.
-        args: its arguments.
+        *args: its arguments.
         expected: what it must return.
         case: when, in words without hidden numbers, such as "for an empty tensor".
+
+    Raises:
+        CheckFailed: the result is neither a Python bool nor a NumPy bool, or it is the other one.
     """
     actual = function_expected(function)(*args)
     if not isinstance(actual, (bool, np.bool_)):
@@ -91,7 +99,18 @@ def assert_returns_bool(function: Proxy, *args: Any, expected: bool, case: str) 
 
 @contextmanager
 def calling(function: Proxy, *args: Any) -> Iterator[Any]:
-    """The result of a call. If the code inside fails, staff also read the call."""
+    """Call a function, and show staff the call if a check in the `with` block fails.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+
+    Yields:
+        The result of the call.
+
+    Raises:
+        CheckFailed: the block fails; the story has the call as well.
+    """
     call = _text(function_expected(function), args)
     try:
         yield function(*args)
@@ -155,17 +174,50 @@ class Evaluated(NamedTuple):
 
 
 def call_seeded(seed: int, function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call after seeding the generators of PyTorch, NumPy and Python that student code draws from."""
+    """Call a function after seeding the generators of PyTorch, NumPy and Python that student code draws from.
+
+    Args:
+        seed: a whole number, the same for all generators.
+        function: a function of the student's.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+
+    Returns:
+        The result of the call.
+    """
     return own_probe(function, "call_seeded", [seed, list(args), kwargs], args, kwargs)
 
 
 def call_with_poisoned_memory(function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call in which uninitialized memory holds NaN, or the largest integer; compare it."""
+    """Call a function while PyTorch fills uninitialized memory with NaN, or with the largest integer of a dtype.
+
+    A result that depends on uninitialized memory is wrong then: compare it.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+
+    Returns:
+        The result of the call.
+    """
     return own_probe(function, "call_with_poisoned_memory", [list(args), kwargs], args, kwargs)
 
 
 def capture(function: Proxy, *args: Any, **kwargs: Any) -> Captured:
-    """What a call returns, prints and warns of."""
+    """Call a function, and capture what it prints and its warnings.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+
+    Returns:
+        The result, both streams of text, and the warnings. All of it is untrusted.
+
+    Raises:
+        CheckFailed: the worker's answer could not be read.
+    """
     return _heard(function, args, kwargs)[0]
 
 
@@ -179,7 +231,19 @@ def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 
 def assert_no_warnings(function: Proxy, *args: Any, **kwargs: Any) -> Any:
-    """The call causes no warning, and silences none. Gives its result."""
+    """Fail if a call causes a warning, or if student code silences warnings.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+
+    Returns:
+        The result of the call.
+
+    Raises:
+        CheckFailed: there is a warning, or the text of the submission or the call itself silences warnings.
+    """
     call, still_show = _heard(function, args, kwargs)
     report(function, "warnings", len(call.warnings))
     text = "\n".join(f"{kind}: {text}" for kind, text in call.warnings)
@@ -209,10 +273,16 @@ def training_step(
         function: the student's step, or the reference's.
         batch: the arguments behind the optimizer, usually inputs and targets.
         model: an expression that makes the model, with `torch` and `nn`.
-        loss: one that makes the loss.
-        optimizer: one that makes the optimizer, and knows `model`.
-        steps: how often it is called; the second call shows gradients that the first one left.
-        seed: with which the model is made.
+        loss: an expression that makes the loss.
+        optimizer: an expression that makes the optimizer of `model`.
+        steps: how often the step is called; the second call shows gradients that the first one left.
+        seed: of the generators when the model is made.
+
+    Returns:
+        The last result, and the parameters and gradients by name, as detached tensors.
+
+    Raises:
+        CheckFailed: the worker's answer could not be read.
     """
     args = tuple(batch)
     answer = own_probe(function, "training_step", [list(args), model, loss, optimizer, steps, seed], args, {})
@@ -233,8 +303,14 @@ def evaluation(
         function: the student's evaluation, or the reference's.
         data: tensors with one row for each sample, such as inputs and targets; the loader goes over their rows.
         model: an expression that makes the model, with `torch` and `nn`.
-        batch_size: of the loader; let the last batch be smaller.
-        seed: with which the model is made.
+        batch_size: rows in a batch of the loader; let the last batch be smaller.
+        seed: of the generators when the model is made.
+
+    Returns:
+        The result, and in which modes the model ran.
+
+    Raises:
+        CheckFailed: the worker's answer could not be read.
     """
     args = tuple(data)
     match own_probe(function, "evaluation", [list(args), model, batch_size, seed], args, {}):
@@ -244,7 +320,13 @@ def evaluation(
 
 
 def report(function: Proxy, name: str, number: int) -> None:
-    """Note a count for the report, which has the largest one of a check."""
+    """Note a count for the report, which shows the largest one of a check.
+
+    Args:
+        function: a function of the student's.
+        name: of the count, such as "ops".
+        number: what was counted in one call.
+    """
     counters = connection_of(function).record.counters
     # A check may count several calls; the report has one number of each name.
     counters[name] = max(number, counters.get(name, 0))
@@ -272,7 +354,18 @@ _EXACT = 1e-3
 
 
 def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
-    """The gradient of the sum of the result with respect to each tensor argument, or None."""
+    """Return the gradient of the sum of a call's result with respect to each argument.
+
+    Args:
+        function: a function of the student's, which returns a tensor.
+        *args: its arguments. Floating-point and complex tensors require a gradient in the call.
+
+    Returns:
+        One entry for each argument: a tensor of its shape and dtype, or None if no gradient reaches it.
+
+    Raises:
+        CheckFailed: the result is not a tensor, autograd refuses, or the worker's answer could not be read.
+    """
     try:
         answer = own_probe(function, "gradients", args, args, {})
     except RuntimeError as error:
@@ -290,14 +383,17 @@ def gradients(function: Proxy, *args: Any) -> list[torch.Tensor | None]:
 
 
 def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None) -> None:
-    """The result depends on the tensor arguments through PyTorch alone: nothing went through a list or NumPy.
+    """Fail unless the result depends on the tensor arguments through PyTorch alone, not through a list or NumPy.
 
     Args:
-        function: a function of the student's.
-        args: its arguments.
+        function: a function of the student's, which returns a tensor.
+        *args: its arguments.
         degree: of a result that grows by the factor c ** degree where all tensor arguments grow by c, such as 2 of a
-            sum of squares. Then gradient . x must be degree times the result, which reveals a gradient that covers
-            only a part of the computation.
+            sum of squares. Then gradient . x must be degree times the result, within 0.1 %, which reveals a gradient
+            that covers only a part of the computation.
+
+    Raises:
+        CheckFailed: no gradient reaches any floating-point argument, or the gradient does not match the result.
     """
     # Without a floating-point argument there is no gradient to lose.
     needed = any(isinstance(arg, torch.Tensor) and arg.dtype.is_floating_point for arg in args)
@@ -316,7 +412,15 @@ def assert_keeps_graph(function: Proxy, *args: Any, degree: float | None = None)
 
 
 def assert_gradcheck(function: Proxy, *args: Any) -> None:
-    """The gradients agree with finite differences, in float64."""
+    """Fail unless the gradients agree with finite differences in float64, as `torch.autograd.gradcheck` compares.
+
+    Args:
+        function: a function of the student's, which returns a tensor.
+        *args: its arguments; few numbers, as each of them takes two calls.
+
+    Raises:
+        CheckFailed: a gradient is wrong.
+    """
     difference = own_probe(function, "gradcheck", args, args, {})
     public = say("the gradient of `{}` is wrong", function)
     assert_true(difference == "", public, f"{public}\n{show.show(difference)}")
@@ -327,12 +431,17 @@ def _of(function: Proxy) -> Public:
 
 
 def assert_parameters_get_gradients(module: Any, *args: Any, what: str = "the module") -> None:
-    """Every trainable parameter gets a gradient that is not all zeros, from the squares of the result.
+    """Fail unless every trainable parameter gets a gradient that is not all zeros.
+
+    The gradient is that of the sum of the squares of the result.
 
     Args:
         module: the student's. Its gradients are those of this call afterwards.
-        args: what it is called with; best random numbers of several sizes.
-        what: its name in messages.
+        *args: what the module is called with; best random numbers of several sizes.
+        what: the module's name in messages.
+
+    Raises:
+        CheckFailed: it is not a module, has no trainable parameter, or one of them gets no gradient.
     """
     assert_isinstance(module, torch.nn.Module, what)
     match own_probe(module, "idle_parameters", [list(args)], args, {}):

@@ -75,19 +75,31 @@ class Counts:
     result: Any
 
     def total(self, name: str) -> int:
-        """A count as one number."""
+        """Return a count as one number.
+
+        Args:
+            name: of the count, such as "ops".
+        """
         value = getattr(self, name)
         return value.total() if isinstance(value, Counter) else int(value)
 
 
 def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwargs: Any) -> Counts:
-    """Everything that one call costs. `assert_costs_at_most` says most of what checks need, and reports it.
+    """Count everything that one call costs.
+
+    `assert_costs_at_most` says most of what checks need, and reports it.
 
     Args:
         function: a function of the student's.
         *args: its arguments.
-        allow: see `assert_no_hidden_code`.
+        allow: words that are allowed in the text besides, see `assert_no_hidden_code`.
         **kwargs: its arguments by name.
+
+    Returns:
+        The counts, as the worker takes them, untrusted, and the result of the call. Memory is counted in bytes.
+
+    Raises:
+        CheckFailed: the text could hide what the code does, or the counts could not be read.
     """
     assert_no_hidden_code(function, allow)
     match own_probe(function, "count_costs", [list(args), kwargs], args, kwargs):
@@ -99,7 +111,7 @@ def count_costs(function: Proxy, *args: Any, allow: Collection[str] = (), **kwar
 
 
 def _read(reply: dict[Any, Any], result: Any) -> Counts | None:
-    """The counts; None if the worker sent anything else."""
+    """Return the counts; None if the worker sent anything else."""
     numbers: dict[str, Any] = {name: reply.get(name) for name in _NUMBERS}
     tables: dict[str, Any] = {name: read_table(reply.get(name)) for name in _TABLES}
     if None in tables.values() or not all(map(_is_count, numbers.values())):
@@ -112,14 +124,26 @@ def _is_count(number: object) -> bool:
 
 
 def read_table(counts: Any) -> Counter[str] | None:
-    """A count by names, as a worker says; None if it is not one."""
+    """Read a count by names, as a worker says it; return None if it is not one.
+
+    Args:
+        counts: what the worker sent.
+    """
     if not isinstance(counts, dict) or not all(map(_is_count, counts.values())):
         return None
     return Counter({str(name)[:_LONGEST_NAME]: number for name, number in counts.items()})
 
 
 def moments_of(rows: Any, most: int) -> Iterator[Moment]:
-    """What took virtual time, as a worker says; rows of another form are left out."""
+    """Read what took virtual time, as a worker says it. Rows of another form are left out.
+
+    Args:
+        rows: what the worker sent.
+        most: how many rows are read.
+
+    Yields:
+        One moment for each row.
+    """
     for row in rows[:most] if isinstance(rows, list) else []:
         match row:
             case [str(name), str(place), float(start), float(end), int(stream), str(unit), int(nbytes), list(shapes)]:
@@ -147,7 +171,11 @@ _CLOSE = {"rtol": 1e-3, "atol": 1e-3}
 
 
 def same_of_reference(function: Proxy) -> Proxy | None:
-    """The function of the same name in the reference; None without a reference, as in the checks of students."""
+    """Return the function of the same name in the reference; None without a reference, as in the checks of students.
+
+    Args:
+        function: a function of the student's.
+    """
     child, reference = place_of(function).child, connection_of(function).reference
     if reference is None or child[0] != "name" or child[2] not in reference.names():
         return None
@@ -155,7 +183,7 @@ def same_of_reference(function: Proxy) -> Proxy | None:
 
 
 def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> None:
-    """A large call takes no more CPU time than one without a loop, as seen from outside and beside the reference.
+    """Fail if a large call takes far more CPU time than the reference's, as seen from outside.
 
     From 10,000 elements on this finds a loop that runs operators for each of the elements. It does not find one over
     plain numbers, such as those of `tolist`: `assert_stays_in_torch` is about these.
@@ -190,7 +218,7 @@ def assert_no_slow_loop(function: Proxy, reference: Proxy, small: tuple[Any, ...
 
 
 def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
-    """The result of a call with copies of arguments, and the CPU seconds of its worker meanwhile, if they are known."""
+    """Call with copies of arguments; return the result, and the CPU seconds of the worker if they are known."""
     connection = connection_of(function)
     connection.names()
     worker = connection.live_worker()
@@ -201,7 +229,7 @@ def _called(function: Proxy, args: tuple[Any, ...]) -> tuple[Any, float | None]:
 
 
 def _fresh_s(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...]) -> float:
-    """CPU seconds of a large call in a fresh worker."""
+    """Measure the CPU seconds of a large call in a fresh worker."""
     with closing(connection_of(function).fresh()) as fresh:
         # How often this is called depends on times, and a check's later inputs must not. The worker learns nothing new.
         fresh.record.renew = None
@@ -236,15 +264,19 @@ _TIMES_OPS, _SPARE_OPS = 20, 100
 
 
 def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) -> Counts:
-    """One call costs no more than this.
+    """Fail if one call costs more than the limits.
 
     Args:
         function: a function of the student's.
-        args: its arguments.
-        limits: any of ops, bytes, peak, transfers, transferred, syncs, collectives, sent, escapes, versions.
+        args: its arguments, as one tuple.
+        **limits: any of ops, bytes, peak, transfers, transferred, syncs, collectives, sent, escapes, versions. Of them,
+            bytes, peak, transferred and sent are bytes, and the others say how often something may happen.
+
+    Returns:
+        All counts of the call, and its result.
 
     Raises:
-        CheckFailed: it costs more.
+        CheckFailed: a count is above its limit.
         ValueError: there is no such count.
     """
     if unknown := set(limits) - set(_LIMITS):
@@ -273,7 +305,19 @@ def assert_costs_at_most(function: Proxy, args: tuple[Any, ...], **limits: int) 
 
 
 def count_ops(function: Proxy, *args: Any, **kwargs: Any) -> Counter[str]:
-    """How often each PyTorch operator was dispatched in one call, by name, with gradients off."""
+    """Count how often each operator of PyTorch is dispatched in one call, with gradients off.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+        **kwargs: its arguments by name.
+
+    Returns:
+        The counts by the names of the operators, such as "mul".
+
+    Raises:
+        CheckFailed: the text could hide what the code does, or the counts could not be read.
+    """
     counts = count_costs(function, *args, **kwargs)
     report(function, "ops", counts.ops.total())
     return counts.ops
@@ -284,7 +328,12 @@ _SPARE_LINES = 100
 
 
 def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ...], *, slack: int = 0) -> Counter[str]:
-    """As many operations for a large input as for a small one, and no more lines of Python: no loop over the elements.
+    """Fail if a large input takes more operations or more lines of Python than a small one: a loop over elements.
+
+    Where there is a reference, operations, lines and CPU time are compared with it as well: let one large input have
+    10,000 elements, so that a loop that runs operators shows however it is hidden. A loop over plain numbers, such as
+    those of `tolist`, shows by the lines of the student's own files that run, as the worker counts them. What loops in
+    C, such as `sorted`, does not show: `assert_stays_in_torch` is about numbers that leave PyTorch.
 
     Args:
         function: a function of the student's.
@@ -293,11 +342,10 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
         slack: operations allowed on top.
 
     Returns:
-        The operations of the large call. Where there is a reference, operations, lines and CPU time are compared with
-        it as well: let one large input have 10,000 elements, so that a loop that runs operators shows however it is
-        hidden. A loop over plain numbers, such as those of `tolist`, shows by the lines of the student's own files that
-        run, as the worker counts them; what loops in C, such as `sorted`, does not: `assert_stays_in_torch` is about
-        numbers that leave PyTorch.
+        How often each operator ran in the large call, by name.
+
+    Raises:
+        CheckFailed: the large call takes more, or its result is wrong.
     """
     # Two sizes and no fixed number: what an honest answer costs differs, that it does not grow is the same for all.
     at_small, at_large = count_costs(function, *small), count_costs(function, *large)
@@ -328,7 +376,11 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
 
 
 def most_frequent(ops: Counter[str]) -> str:
-    """The three operations that ran most often, by names that students know, and how many others there are."""
+    """Return the three operations that ran most often, by names that students know, and how many others there are.
+
+    Args:
+        ops: how often each operator ran, by name.
+    """
     known = Counter[str]()
     for name, times in ops.items():
         known[_KNOWN_AS.get(name, name)] += times
@@ -338,12 +390,34 @@ def most_frequent(ops: Counter[str]) -> str:
 
 
 def assert_no_new_storage(function: Proxy, *args: Any) -> Counts:
-    """The call makes no new memory: it gives views, or works in place."""
+    """Fail if a call makes new memory: it must return views, or work in place.
+
+    Args:
+        function: a function of the student's.
+        *args: its arguments.
+
+    Returns:
+        All counts of the call, and its result.
+
+    Raises:
+        CheckFailed: a new storage has bytes.
+    """
     return assert_costs_at_most(function, args, bytes=0)
 
 
 def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
-    """No number leaves PyTorch on the way: by name (`tolist`, `numpy`, `item` ...), and by the gradient that stays."""
+    """Fail if a number leaves PyTorch in a call.
+
+    That is seen by the names of the calls that take numbers out (`tolist`, `numpy`, `item` and similar ones), and by
+    the gradient that is lost.
+
+    Args:
+        function: a function of the student's, which returns a tensor.
+        *args: its arguments.
+
+    Raises:
+        CheckFailed: a number leaves, or no gradient reaches an argument.
+    """
     counts = count_costs(function, *args)
     report(function, "escapes", counts.escapes.total())
     # A hidden check names one way only, the first by alphabet: which ways, and in which order, is the worker's choice.
@@ -356,7 +430,7 @@ def assert_stays_in_torch(function: Proxy, *args: Any) -> None:
 
 
 def _limit(name: str, most: int) -> str:
-    """A limit in words: a number, or how many times."""
+    """Return a limit in words: a number, or how many times."""
     if name not in _TIMES:
         return Limit(f"{most:,}")
     return say("once") if most == 1 else say("twice") if most == 2 else say("{} times", Limit(f"{most:,}"))
@@ -388,10 +462,17 @@ class Rank:
 
 
 def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
-    """Call a function on as many ranks as there are lists of arguments, at the same time; gives one `Rank` for each.
+    """Call a function on as many ranks as there are lists of arguments, at the same time.
 
     The ranks are processes of the student's worker. `torch.distributed` is initialised with gloo, over loopback. The
     exercise's limits must allow eight processes for each rank, as gloo's threads count too.
+
+    Args:
+        function: a function of the student's.
+        each: the arguments of each rank, in the order of the ranks.
+
+    Returns:
+        What each rank did, in the order of the ranks.
 
     Raises:
         CheckFailed: a rank raised, died, or waits for others that never come.

@@ -36,16 +36,19 @@ def check(
     call_s: float | None = None,
     device: str = "none",
 ) -> Callable[[Function], Function]:
-    """Declare a check. Its title is its docstring's first line.
+    """Declare a check. Its title is the first line of its docstring.
 
     Args:
-        contract: the contract line it examines, such as "C2".
+        contract: the rule of the task that it examines, such as "C2".
         category: what it is about, one of `grader.model.CATEGORIES`.
         share: its share of the exercise's points.
         shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
         try_this: for a hidden check, a call that a student can try, which is not the hidden input.
         call_s: CPU seconds of one call, if not the exercise's own.
         device: "none"; "sim" for a simulated accelerator, or CUDA on request; "cuda" for CUDA only.
+
+    Returns:
+        A decorator of pytest's, for a function whose name begins with `check_`.
 
     Raises:
         ValueError: a category, share or device that does not exist.
@@ -66,32 +69,35 @@ Item = TypeVar("Item")
 
 
 class Rng(torch.Generator):
-    """A generator for a check's inputs; goes wherever PyTorch takes `generator=`, too."""
+    """A generator for a check's inputs. PyTorch takes it as `generator=`, too.
+
+    `shape` is the size of each dim of a tensor, and none of them makes a tensor of 0 dims.
+    """
 
     # -- plain values ---------------------------------------------------------------------------------------------
 
     def integer(self, low: int, high: int) -> int:
-        """An int from `low` to `high`, both included."""
+        """Draw an int from `low` to `high`, both included."""
         return int(torch.randint(low, high + 1, (), generator=self))
 
     def integers(self, low: int, high: int, count: int) -> tuple[int, ...]:
-        """A tuple of several of them."""
+        """Draw a tuple of `count` ints from `low` to `high`, both included."""
         return tuple(self.integer(low, high) for _ in range(count))
 
     def boolean(self) -> bool:
-        """True or False."""
+        """Draw True or False."""
         return bool(self.integer(0, 1))
 
     def choice(self, items: Sequence[Item]) -> Item:
-        """One of several."""
+        """Draw one of the items."""
         return items[self.integer(0, len(items) - 1)]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """All of them, in another order."""
+        """Return all items in another order, as a list."""
         return [items[place] for place in self.permutation(len(items)).tolist()]
 
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
-        """A tuple of sizes that all differ, so that swapped dims show.
+        """Draw a tuple of sizes from `low` to `high` that all differ, so that swapped dims show.
 
         Raises:
             ValueError: there are not so many between `low` and `high`.
@@ -103,19 +109,19 @@ class Rng(torch.Generator):
     # -- tensors --------------------------------------------------------------------------------------------------
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of normally distributed numbers, mean 0 and deviation 1."""
+        """Draw a tensor of normally distributed numbers, mean 0 and deviation 1."""
         return torch.randn(shape, generator=self, dtype=dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of numbers from 0 to 1."""
+        """Draw a tensor of numbers from 0 to 1."""
         return torch.rand(shape, generator=self, dtype=dtype)
 
     def whole(self, low: int, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        """A tensor of whole numbers from `low` to `high`, both included."""
+        """Draw a tensor of whole numbers from `low` to `high`, both included."""
         return torch.randint(low, high + 1, shape, generator=self).to(dtype)
 
     def bools(self, *shape: int) -> torch.Tensor:
-        """A tensor of True and False; with two elements or more it has both."""
+        """Draw a tensor of True and False; with two elements or more it has both."""
         drawn = self.whole(0, 1, *shape).bool()
         if drawn.numel() > 1 and bool(drawn.all() | ~drawn.any()):
             flat = drawn.view(-1)
@@ -123,11 +129,11 @@ class Rng(torch.Generator):
         return drawn
 
     def permutation(self, count: int) -> torch.Tensor:
-        """A tensor with the numbers from 0 to `count` - 1, each once."""
+        """Draw a tensor with the numbers from 0 to `count` - 1, each once."""
         return torch.randperm(count, generator=self)
 
     def distinct(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor of numbers that all differ, so that a sort or a maximum has one answer."""
+        """Draw a tensor of numbers that all differ, so that a sort or a maximum has one answer."""
         count = torch.Size(shape).numel()
         return (self.permutation(count) - count // 2).to(dtype).reshape(shape)
 
@@ -145,9 +151,12 @@ class Accelerator:
     count: int = 2
 
     def device(self, index: int | None = None) -> str:
-        """The name of one of its devices, such as "sim:1"; without an index just the type.
+        """Return the name of one of its devices, such as "sim:1"; without an index just the type.
 
         The check is not run on a machine that has too few.
+
+        Args:
+            index: of the device, from 0.
         """
         if index is None:
             return self.type.value
@@ -156,7 +165,7 @@ class Accelerator:
         return f"{self.type}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
-        """The same numbers as a tensor that the worker finds on one of the devices.
+        """Return the same numbers as a tensor that the worker finds on one of the devices.
 
         Here it is an ordinary tensor whose facts name that device.
 
@@ -183,16 +192,19 @@ KINDS = (
 
 
 def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Collection[str] = ()) -> dict[str, Any]:
-    """Tensors of at least two dims by the names of their cases. The numbers are small and exact in every dtype.
+    """Return tensors of at least two dims by the names of their cases.
 
-    Cases of other shapes are "no elements", whose first size is 0, and "0 dims". "large integers" are above 2**24 and
-    2**53, where float32 and float64 round.
+    The numbers are small and exact in every dtype. Cases of other shapes are "no elements", whose first size is 0, and
+    "0 dims". "large integers" are above 2**24 and 2**53, where float32 and float64 round.
 
     Args:
-        rng: the check's.
-        sizes: the shape of the others.
+        rng: the fixture `rng`.
+        *sizes: the shape of the others, two sizes or more.
         only: names of cases, such as ("bfloat16", "NaN"); all of them by default.
         without: names of cases that the task excludes.
+
+    Returns:
+        A dict from the name of a case to its tensor. Names are words without numbers of a hidden input.
 
     Raises:
         ValueError: fewer than two sizes, or a name that is not a case.
@@ -218,16 +230,22 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
 
 
 def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument", requiring: bool = True) -> Any:
-    """A call leaves its arguments as they are, in numbers, layout, `requires_grad` and `grad`. Gives its result.
+    """Fail if a call changes one of its arguments: numbers, layout, `requires_grad` or `grad`.
 
-    The function is called with the arguments, with windows on larger tensors of which nothing else may change either,
-    and with tensors that require a gradient and have one already.
+    The function is called with the arguments, with views of larger tensors of which nothing else may change either, and
+    with tensors that require a gradient and have one already.
 
     Args:
         function: a function of the student's.
-        args: its arguments.
+        *args: its arguments.
         what: their name in messages, such as "pred or target".
         requiring: whether tensors may require a gradient; False where the task excludes it.
+
+    Returns:
+        The result of the first call.
+
+    Raises:
+        CheckFailed: an argument was changed, or the result is None.
     """
     with assert_unchanged(*_sent(args), what=what):
         result = function(*args)
@@ -245,13 +263,16 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
 def assert_preserves_dtype(
     function: Proxy, *args: Any, dtypes: Sequence[torch.dtype] = FLOATS, what: str = "the result"
 ) -> None:
-    """The result has the dtype of the floating-point arguments, for each of several dtypes.
+    """Fail unless the result has the dtype of the floating-point arguments, for each of several dtypes.
 
     Args:
         function: a function of the student's, which returns a tensor.
-        args: its arguments; floating-point tensors are converted to each dtype.
+        *args: its arguments; floating-point tensors are converted to each dtype.
         dtypes: those that the task names.
         what: the name of the result in messages.
+
+    Raises:
+        CheckFailed: the result is not a tensor, or has another dtype.
     """
     for dtype in dtypes:
         name = say("{} for {}", what, str(dtype).removeprefix("torch."))
@@ -261,12 +282,17 @@ def assert_preserves_dtype(
 
 
 def assert_differentiable(function: Proxy, *args: Any, names: Sequence[str] = ()) -> None:
-    """The right gradient reaches each floating-point argument: it agrees with finite differences in float64.
+    """Fail unless the right gradient reaches each floating-point argument.
+
+    It must agree with finite differences in float64.
 
     Args:
         function: a function of the student's, which returns a tensor.
-        args: its arguments; few numbers, as each of them takes two calls.
+        *args: its arguments; few numbers, as each of them takes two calls.
         names: a name for each argument in messages, such as ("A", "b").
+
+    Raises:
+        CheckFailed: no gradient reaches an argument, or it is wrong.
     """
     grads = gradients(function, *args)
     for arg, grad, name in itertools.zip_longest(args, grads, names, fillvalue="the argument"):
@@ -279,12 +305,12 @@ def _floats(arg: Any) -> bool:
 
 
 def _sent(args: Sequence[Any]) -> list[Any]:
-    """Without what stays in the worker, such as a function that is an argument."""
+    """Return the arguments without what stays in the worker, such as a function that is an argument."""
     return [arg for arg in args if not is_proxy(arg)]
 
 
 def _around(arg: torch.Tensor) -> torch.Tensor:
-    """A tensor that is two larger in each dim, with an argument in its middle."""
+    """Make a tensor that is two larger in each dim, with an argument in its middle."""
     larger = arg.new_ones([size + 2 for size in arg.shape])
     _within(larger).copy_(arg.detach())
     return larger

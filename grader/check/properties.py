@@ -28,6 +28,9 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
         condition: anything that is true or false.
         public: what is wrong; it must not reveal a hidden input or its expected value.
         story: the same with numbers, for shown checks and staff.
+
+    Raises:
+        CheckFailed: the condition is false.
     """
     if not condition:
         raise CheckFailed(public, story)
@@ -36,7 +39,7 @@ def assert_true(condition: Any, public: str, story: str = "") -> None:
 def unequal(
     public: str, expected: Any, actual: Any, about: str = "", picture: Picture | None = None, head: str = ""
 ) -> CheckFailed:
-    """How a check ends where two things must be equal and are not.
+    """Return how a check ends where two things must be equal and are not.
 
     Args:
         public: what is wrong.
@@ -45,6 +48,9 @@ def unequal(
         about: the property.
         picture: of both, if there is one.
         head: the same as the public text, with numbers.
+
+    Returns:
+        The exception to raise.
     """
     story = show.pair(head or public, expected, actual)
     picture = picture and replace(picture, said=story.partition("\n")[2])
@@ -59,6 +65,9 @@ def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
         actual: the value.
         expected: the kind, in words.
         what: its name in messages.
+
+    Raises:
+        CheckFailed: it is not.
     """
     if not fits:
         public = say("expected {} to be {}, got {}", what, expected, show.kind(actual, public=True))
@@ -66,24 +75,56 @@ def assert_kind(fits: bool, actual: Any, expected: str, what: str) -> None:
 
 
 def assert_tensor(actual: Any, what: str = "the result") -> None:
-    """The value is a tensor."""
+    """Fail unless a value is a tensor.
+
+    Args:
+        actual: the student's value.
+        what: its name in messages.
+
+    Raises:
+        CheckFailed: it is of another type.
+    """
     assert_kind(isinstance(actual, torch.Tensor), actual, "a tensor", what)
 
 
 def assert_array(actual: Any, what: str = "the result") -> None:
-    """The value is a NumPy array."""
+    """Fail unless a value is a NumPy array.
+
+    Args:
+        actual: the student's value.
+        what: its name in messages.
+
+    Raises:
+        CheckFailed: it is of another type.
+    """
     assert_kind(isinstance(actual, np.ndarray), actual, "a NumPy array", what)
 
 
 def assert_isinstance(actual: Any, kind: Any, what: str = "the result") -> None:
-    """The value is of a type: a plain one, one of PyTorch's, or a class of the student's; a bool is not an int here."""
+    """Fail unless a value is an instance of a type. A bool is not an int here.
+
+    Args:
+        actual: the student's value, or an object that stays in the worker.
+        kind: a plain type, a class of PyTorch's, or a class of the student's.
+        what: the value's name in messages.
+
+    Raises:
+        CheckFailed: it is not an instance. For an object in a worker, the worker answers, and its answer is untrusted.
+    """
     assert_kind(
         is_of(actual, kind), actual, show.with_article(word_of(kind) if is_proxy(kind) else kind.__name__), what
     )
 
 
 def is_of(actual: Any, kind: Any) -> bool:
-    """Whether a value is of a type. What stays in a worker is examined there, and its answer is untrusted."""
+    """Return whether a value is of a type.
+
+    What stays in a worker is examined there, and its answer is untrusted.
+
+    Args:
+        actual: the value.
+        kind: a type, or a class of the student's.
+    """
     if is_proxy(actual):
         known = kind if is_proxy(kind) else f"{kind.__module__}.{kind.__qualname__}"
         connection = place_of(actual).connection
@@ -93,22 +134,53 @@ def is_of(actual: Any, kind: Any) -> bool:
 
 
 def assert_has_shape(actual: Any, what: str) -> None:
-    """The value has a shape and a dtype: it is a tensor, an array or a NumPy number."""
+    """Fail unless a value has a shape and a dtype: a tensor, an array or a NumPy number.
+
+    Args:
+        actual: the student's value.
+        what: its name in messages.
+
+    Raises:
+        CheckFailed: it has none.
+    """
     assert_kind(hasattr(type(actual), "shape") and hasattr(type(actual), "dtype"), actual, "a tensor", what)
 
 
 def kind(value: Any) -> str:
-    """What a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)"."""
+    """Return what a value is, in words for a message: "a tensor", "an int", "None (is a `return` missing?)".
+
+    Args:
+        value: anything; of an object that stays in the worker, no text of the student's is returned.
+
+    Returns:
+        Words that a hidden check may show.
+    """
     return show.kind(value, public=True)
 
 
 def type_name(value: Any) -> str:
-    """The class name of an object that stays in a worker, as the worker says; of anything else, its own."""
+    """Return the name of the class of a value.
+
+    Args:
+        value: an object that stays in a worker, which says the name, untrusted; or any other value.
+
+    Returns:
+        The name, such as "Counter".
+    """
     return kind_of(value) if is_proxy(value) else type(value).__name__
 
 
 def assert_shape(actual: Any, expected: Any, what: str = "the result") -> None:
-    """The shapes are equal; `expected` is a tensor, an array or a shape."""
+    """Fail unless two shapes are equal.
+
+    Args:
+        actual: the student's tensor, array or NumPy number.
+        expected: a shape such as (2, 3), or a tensor or an array that has it.
+        what: the name of `actual` in messages.
+
+    Raises:
+        CheckFailed: `actual` has no shape, or another one.
+    """
     assert_has_shape(actual, what)
     wanted = tuple(expected.shape if hasattr(expected, "shape") else expected)
     if show.shape(actual) != wanted:
@@ -116,13 +188,31 @@ def assert_shape(actual: Any, expected: Any, what: str = "the result") -> None:
 
 
 def wrong_shape(actual: tuple[int, ...], expected: tuple[int, ...], what: str) -> CheckFailed:
-    """How a check ends where two shapes must be equal and are not."""
+    """Return how a check ends where two shapes must be equal and are not.
+
+    Args:
+        actual: the student's shape.
+        expected: the right one.
+        what: whose shape it is, in messages.
+
+    Returns:
+        The exception to raise.
+    """
     public = say("{} has the wrong shape", what)
     return unequal(public, expected, actual, "shape", show.two_shapes(expected, actual))
 
 
 def assert_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
-    """The dtypes are equal; `expected` is a tensor, an array or a dtype."""
+    """Fail unless two dtypes are equal. PyTorch's and NumPy's dtypes of one name are equal.
+
+    Args:
+        actual: the student's tensor, array or NumPy number.
+        expected: a dtype such as torch.float32, or a tensor or an array that has it.
+        what: the name of `actual` in messages.
+
+    Raises:
+        CheckFailed: `actual` has no dtype, or another one.
+    """
     assert_has_shape(actual, what)
     # By name, as PyTorch and NumPy have types of their own for the same dtype.
     wanted = str(getattr(expected, "dtype", expected)).removeprefix("torch.")
@@ -133,7 +223,16 @@ def assert_dtype(actual: Any, expected: Any, what: str = "the result") -> None:
 
 
 def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
-    """The tensor, or all of a module, is on a device; "cuda" allows any index, "cuda:1" only that one."""
+    """Fail unless a tensor, or each parameter and buffer of a module, is on a device.
+
+    Args:
+        actual: the student's tensor or module.
+        expected: such as "cpu"; "cuda" allows any index, "cuda:1" only that one.
+        what: the name of `actual` in messages.
+
+    Raises:
+        CheckFailed: a tensor is on another device, as the worker says, or `actual` is of another type.
+    """
     if is_proxy(actual) and is_of(actual, torch.nn.Module):
         for tensor in (*_named(actual, "parameters", what).values(), *_named(actual, "buffers", what).values()):
             assert_device(tensor, expected, say("a parameter or buffer of {}", what))
@@ -149,7 +248,16 @@ def assert_device(actual: Any, expected: str, what: str = "the result") -> None:
 
 
 def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -> None:
-    """Shape, strides and storage offset are equal."""
+    """Fail unless shape, strides and storage offset are equal.
+
+    Args:
+        actual: the student's tensor or array.
+        expected: a tensor or an array that has the right ones. Strides are in elements, those of an array in bytes.
+        what: the name of `actual` in messages.
+
+    Raises:
+        CheckFailed: one of them differs, or `actual` is of another type.
+    """
     if isinstance(expected, torch.Tensor):
         assert_tensor(actual, what)  # the strides of an array are in bytes
     assert_shape(actual, expected, what)
@@ -161,16 +269,27 @@ def assert_memory_layout(actual: Any, expected: Any, what: str = "the result") -
 
 
 def facts(tensor: torch.Tensor) -> Facts:
-    """What the worker says about a tensor: `requires_grad`, `is_leaf`, `grad_fn`, `version`, `device`. It is untrusted.
+    """Return what the worker says about a tensor. It is untrusted.
 
-    A tensor that a check made has its own facts.
+    Args:
+        tensor: the student's. A tensor that a check made has its own facts.
+
+    Returns:
+        `requires_grad`, `is_leaf`, `grad_fn` (a name, or None), `version` (how often it was written to) and `device`.
+
+    Raises:
+        CheckFailed: it is not a tensor.
     """
     assert_tensor(tensor)
     return facts_of(tensor)
 
 
 def layout_of(value: Any) -> tuple[tuple[int, ...], int]:
-    """Strides and offset: of a tensor in elements, of an array strides in bytes and 0."""
+    """Return strides and storage offset: of a tensor in elements; of an array the strides in bytes, and 0.
+
+    Args:
+        value: a tensor or an array.
+    """
     if isinstance(value, torch.Tensor):
         return tuple(value.stride()), int(value.storage_offset())
     return tuple(value.strides), 0
@@ -182,14 +301,17 @@ Shapes = Mapping[str, Sequence[int]]
 def assert_parameters(
     module: Any, parameters: Shapes, what: str = "", *, buffers: Shapes | None = None, dtype: Any = None
 ) -> None:
-    """The module has parameters of these names and shapes, and no others.
+    """Fail unless a module has parameters of these names and shapes, and no others.
 
     Args:
         module: the student's.
         parameters: shapes by name, such as {"weight": (4, 3)}.
-        what: its name in messages; "your `Net`" by default.
+        what: the module's name in messages; "your `Net`" by default.
         buffers: the same for buffers; by default they are not checked.
-        dtype: of all parameters; by default it is not checked.
+        dtype: the dtype of all parameters; by default it is not checked.
+
+    Raises:
+        CheckFailed: one is missing, is not expected, or has another shape or dtype; or it is not a module.
     """
     what = what or _name_of(module)
     tensors = _named(module, "parameters", what)
@@ -204,12 +326,18 @@ def assert_parameters(
 
 
 def load_weights(module: Any, other: Any, what: str = "") -> Any:
-    """Give the module the parameters and buffers of another, the reference's most often; they must have the same names.
+    """Give a module the parameters and buffers of another one, most often the reference's.
 
     Args:
         module: the student's.
-        other: the one from which they are taken.
-        what: its name in messages; "your `Net`" by default.
+        other: the module from which they are copied; it must have the same names.
+        what: the name of `module` in messages; "your `Net`" by default.
+
+    Returns:
+        `module`.
+
+    Raises:
+        CheckFailed: it is not a module, or its names or shapes differ from those of `other`.
     """
     theirs = other.state_dict()
     what = what or _name_of(module)
@@ -223,7 +351,7 @@ def load_weights(module: Any, other: Any, what: str = "") -> Any:
 
 
 def _name_of(module: Any) -> str:
-    """What messages call a module: the class or the function of the student's that it comes from."""
+    """Return what messages call a module: the class or the function of the student's that it comes from."""
     return say("your `{}`", word_of(module)) if is_proxy(module) else say("the module")
 
 

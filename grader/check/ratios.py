@@ -43,7 +43,7 @@ def assert_cpu_time_ratio(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Ratio:
-    """The function takes at most so many times the CPU time of another.
+    """Fail if a function takes more than so many times the CPU time of another.
 
     Args:
         function: the student's.
@@ -57,9 +57,13 @@ def assert_cpu_time_ratio(
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 
+    Returns:
+        What was measured: the ratio, its bounds, and the CPU seconds of both.
+
     Raises:
         CheckFailed: it takes longer, or a timed result is wrong.
         Inconclusive: the machine is too busy, or the result is to be confirmed.
+        CannotRun: this system does not show the CPU time of another process.
     """
 
     def same_results(mine: Any, theirs: Any) -> None:
@@ -115,19 +119,19 @@ def _too_slow(
 
 
 def _limit(at_most: float, named: str) -> Public:
-    """What a function must do, in words: with a multiple of a time, or of a speed."""
+    """Return what a function must do, in words: with a multiple of a time, or of a speed."""
     if at_most >= 1:
         return say("take at most {} times as long as {}", Limit(f"{at_most:g}"), named)
     return say("be at least {} times as fast as {}", Limit(f"{1 / at_most:g}"), named)
 
 
 def _expected(at_most: float) -> str:
-    """The limit behind a ratio in words."""
+    """Return the limit behind a ratio in words."""
     return f"expected at most {at_most:g} times" if at_most >= 1 else f"expected at least {1 / at_most:g} times"
 
 
 def _speed(ratio: Ratio, against: str, sentence: str) -> Speed:
-    """What was measured, for the report."""
+    """Return what was measured, for the report."""
     high = None if math.isinf(ratio.high) else _rounded(ratio.high)
     ratios = _rounded(ratio.value), _rounded(ratio.low), high, _rounded(ratio.limit)
     times = _rounded(1000 * ratio.mine_s), _rounded(1000 * ratio.other_s)
@@ -135,13 +139,13 @@ def _speed(ratio: Ratio, against: str, sentence: str) -> Speed:
 
 
 def _times(ratio: float, at_most: float) -> str:
-    """A ratio in words, of times or of speeds as its limit is."""
+    """Return a ratio in words, of times or of speeds as its limit is."""
     text = _number(ratio if at_most >= 1 else 1 / max(ratio, 1e-9))
     return f"{text} time{'' if text == '1' else 's'} as {'long' if at_most >= 1 else 'fast'} as"
 
 
 def _number(value: float) -> str:
-    """Three digits, and no more than can be believed: 1,590, 71, 7.1, 0.71."""
+    """Round to three digits, and to no more than can be believed: 1,590, 71, 7.1, 0.71."""
     if math.isinf(value):
         return "any number of"
     # A measurement with six digits would be taken for one.
@@ -174,14 +178,14 @@ def assert_peak_memory_ratio(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """The call needs at most so many times the new memory of the reference, at its peak.
+    """Fail if a call needs more than so many times the new memory of the reference, at its peak.
 
     Args:
         function: the student's.
         reference: the reference's function of the same task.
         inputs: makes new arguments of a size.
         size: for `inputs`; so large that what must not be made takes 30 MB or more.
-        at_most: the largest ratio that passes.
+        at_most: the largest ratio of bytes that passes.
         rtol: relative tolerance for the results, as for `assert_values`.
         atol: absolute tolerance.
 
@@ -208,7 +212,7 @@ def assert_peak_memory_ratio(
 def _look_from_outside(
     function: Proxy, reference: Proxy, args: tuple[Any, ...], few: tuple[Any, ...], limit: float
 ) -> tuple[Any, Any]:
-    """Compare how two fresh workers grow by the same large call. Gives both results, if they are known."""
+    """Compare how two fresh workers grow by the same large call. Return both results, if they are known."""
     theirs, mine = _growth(reference, args, few), _growth(function, args, few)
     # A system that does not show it: the count, which has passed already, is all there is.
     if mine is None or theirs is None:
@@ -231,7 +235,10 @@ def _look_from_outside(
 
 
 def _growth(function: Proxy, args: tuple[Any, ...], few: tuple[Any, ...]) -> Any:
-    """The memory of a fresh worker before and after one call, and its result; None where the system shows none."""
+    """Measure the memory of a fresh worker before and after one call, and return that and the result.
+
+    None where the system shows no memory of another process.
+    """
     with closing(TimedWorker(function)) as worker:
         # A small call comes first: memory that a process takes for its first call is not the function's.
         plain = bool(connection_of(function).without)

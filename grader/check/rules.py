@@ -41,18 +41,18 @@ Rule = str | Callable[..., Any]
 
 
 def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
-    """The function uses nothing of PyTorch's, nor of another package, but what is named.
+    """Fail if a function uses anything of PyTorch's, or of another package, that is not named.
 
     Always allowed are Python itself with its operators and its standard library, helpers of the student's own that keep
     the same rule, and what only describes a tensor: its shape, dtype, device.
 
     Args:
         function: a function of the student's.
-        allowed: names such as "where", "matmul" or "numpy.prod", or functions such as torch.where. A name means the
+        *allowed: names such as "where", "matmul" or "numpy.prod", or functions such as torch.where. A name means the
             function, the method, and its in-place form.
 
     Raises:
-        CheckFailed: it uses something else.
+        CheckFailed: it uses something else, or its text could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     names = {_known(rule) for rule in allowed} | _FREE
@@ -66,15 +66,15 @@ def assert_uses_only(function: Proxy, *allowed: Rule) -> None:
 
 
 def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
-    """The function uses none of these, nor do its helpers.
+    """Fail if a function, or a helper of the student's that it calls, uses one of these.
 
     Args:
         function: a function of the student's.
-        left_out: names such as "reshape" or "numpy.outer", or functions such as torch.outer. A name means the
+        *left_out: names such as "reshape" or "numpy.outer", or functions such as torch.outer. A name means the
             function, the method, its in-place form, and all that PyTorch calls its aliases.
 
     Raises:
-        CheckFailed: it uses one.
+        CheckFailed: it uses one, or its text could hide what it uses.
         ValueError: there is nothing of such a name.
     """
     rules = {_known(rule): _shown(rule) for rule in left_out}
@@ -93,10 +93,17 @@ def assert_does_not_use(function: Proxy, *left_out: Rule) -> None:
 
 
 def assert_does_not_import(student: Student, *packages: str) -> None:
-    """The student's code uses none of these packages, nor contains what could import one unseen.
+    """Fail if the student's code uses one of these packages, or contains what could import one unseen.
 
     An import counts where code that runs uses its name: when the file is imported, or in a function that checks call,
     with all that it leads to. Below `if __name__ == "__main__":` and `if TYPE_CHECKING:` nothing runs.
+
+    Args:
+        student: the fixture `student`.
+        *packages: names such as "numpy".
+
+    Raises:
+        CheckFailed: it uses one, or its text could hide an import.
     """
     connection = connection_behind(student)
     for mention in text_of(connection).imports:
@@ -108,14 +115,14 @@ def assert_does_not_import(student: Student, *packages: str) -> None:
 
 
 def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
-    """The function does without the packages that `without` in exercise.yaml takes away.
+    """Fail if a function needs a package that `without` in exercise.yaml takes away.
 
     There they cannot be imported, so that a function that needs one raises an error. What else it raises, and what it
     returns, is for other checks.
 
     Args:
         function: a function of the student's; or `student`, for the statements at the top of the file.
-        args: of a call that shows it.
+        *args: of a call that shows it.
 
     Raises:
         CheckFailed: it needs one of them.
@@ -143,7 +150,7 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
 
 
 def _uses(function: Proxy) -> Iterator[tuple[str, Mention]]:
-    """What a function uses, by the names of rules; "" where a name says nothing."""
+    """Find what a function uses, by the names of rules; "" where a name says nothing."""
     assert_no_hidden_code(function)
     text = text_of(connection_of(function))
     child = place_of(function).child
@@ -158,7 +165,7 @@ def _failed(function: Proxy, mention: Mention, public: Public, why: str) -> Chec
 
 
 def _name_of(mention: Mention, own: set[str]) -> str:
-    """A mention by the name that rules have for it; "" if it is not a function, or may be another's method."""
+    """Return a mention by the name that rules have for it; "" if it is not a function, or may be another's method."""
     name = mention.name
     if name.startswith("."):
         doubtful = name[1:] in own or not _is_of_torch(name[1:])
@@ -172,7 +179,7 @@ def _name_of(mention: Mention, own: set[str]) -> str:
 
 
 def _known(rule: Rule) -> str:
-    """The name of a rule as uses have it.
+    """Return the name of a rule as uses have it.
 
     Raises:
         ValueError: there is nothing of that name.
@@ -190,12 +197,15 @@ def _known(rule: Rule) -> str:
 
 
 def _shown(rule: Rule) -> str:
-    """A rule in messages, by words that stand in the check's file."""
+    """Return a rule for messages, by words that stand in the check's file."""
     return rule if isinstance(rule, str) else rule.__name__
 
 
 def _canonical(name: str) -> str:
-    """A name of PyTorch's as rules have it: `__rmatmul__` is matmul, `add_` is add, and an alias what it stands for."""
+    """Return a name of PyTorch's as rules have it.
+
+    `__rmatmul__` is matmul, `add_` is add, and an alias is what it stands for.
+    """
     if name.startswith("__"):
         name = name.strip("_")
         name = name[1:] if name[:1] in ("r", "i") and hasattr(torch.Tensor, f"__{name[1:]}__") else name
@@ -206,7 +216,7 @@ def _canonical(name: str) -> str:
 
 @functools.cache
 def _aliases() -> dict[str, str]:
-    """What names are aliases of, as PyTorch's documentation says."""
+    """Collect what names are aliases of, as PyTorch's documentation says."""
     aliases = {}
     for place in (torch, torch.linalg, torch.special, torch.Tensor):
         for name, value in vars(place).items():
@@ -218,5 +228,5 @@ def _aliases() -> dict[str, str]:
 
 @functools.cache
 def _is_of_torch(name: str) -> bool:
-    """Whether a function, method, property or class of PyTorch's goes by a name."""
+    """Return whether a function, method, property or class of PyTorch's goes by a name."""
     return any(name in vars(place) or name in vars(getattr(place, "__base__", place)) for place in _PLACES)

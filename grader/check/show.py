@@ -38,7 +38,11 @@ _LINE = 300
 
 
 def show(value: Any) -> str:
-    """A value in a message."""
+    """Return a value as text for a message.
+
+    Args:
+        value: anything.
+    """
     if is_proxy(value):
         return kind(value)
     if isinstance(value, torch.Tensor):
@@ -74,12 +78,21 @@ def _array(value: np.ndarray[Any, Any]) -> str:
 
 
 def shape(value: Any) -> tuple[int, ...]:
-    """The shape as a plain tuple, which prints short."""
+    """Return the shape as a plain tuple, which prints short.
+
+    Args:
+        value: a tensor, an array or a NumPy number.
+    """
     return tuple(value.shape)
 
 
 def dtype(value: Any, *, public: bool = False) -> str:
-    """The dtype's short name; for a public text that of a known one, in the byte order of this machine."""
+    """Return the dtype's short name, such as "float32".
+
+    Args:
+        value: a tensor, an array or a NumPy number.
+        public: return the name only of a known dtype, in the byte order of this machine.
+    """
     name = str(value.dtype).removeprefix("torch.")
     return name if not public or name in DTYPES else "another dtype"
 
@@ -94,7 +107,7 @@ _OF_PROXIES = {
 
 
 def kind(value: Any, *, public: bool = False) -> str:
-    """What a value is, in words.
+    """Return what a value is, in words.
 
     Args:
         value: anything.
@@ -116,24 +129,46 @@ def kind(value: Any, *, public: bool = False) -> str:
 
 
 def item_of(what: str, key: object) -> str:
-    """What messages call an item of a value, by what they call that."""
+    """Return what messages call an item of a value.
+
+    Args:
+        what: what they call the value.
+        key: of the item.
+    """
     is_code = " " not in what or what.endswith((")", "]"))
     return f"{what}[{key!r}]" if is_code else f"item {key!r} of {what}"
 
 
 def pair(head: str, expected: Any, actual: Any, first: str = "expected", second: str = "got") -> str:
-    """A head, and below it the expected value and the actual one."""
+    """Return a head, and below it the expected value and the actual one.
+
+    Args:
+        head: the first line.
+        expected: the right value, as text.
+        actual: the student's.
+        first: the word before the expected value.
+        second: the word before the actual one.
+    """
     width = max(len(first), len(second)) + 2
     return f"{head}\n{first:<{width}}{expected}\n{second:<{width}}{actual}"
 
 
 def short(number: Any, digits: int) -> str:
-    """One number; a float with few digits."""
+    """Return one number as text; a float with few digits.
+
+    Args:
+        number: an int, a float or a bool.
+        digits: how many digits a float has.
+    """
     return f"{number:.{digits}g}" if isinstance(number, float) else str(number)
 
 
 def with_article(name: str) -> str:
-    """A name with "a" or "an" before it."""
+    """Return a name with "a" or "an" before it.
+
+    Args:
+        name: such as "int".
+    """
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
@@ -174,7 +209,7 @@ def _too_long(value: Any) -> NoReturn:
 
 
 def _placed_source(value: torch.Tensor, text: str) -> str:
-    """The text that makes a tensor's numbers, and moves them to its device and has gradients recorded as it does."""
+    """Return text that makes a tensor's numbers, on its device, and with gradients recorded as it does."""
     text += f'.to("{device_of(value)}")' if device_of(value) != "cpu" else ""
     return f"{text}.requires_grad_()" if value.requires_grad else text
 
@@ -202,7 +237,7 @@ def _tensor_source(value: torch.Tensor) -> str:
 
 
 def _filled_source(value: torch.Tensor) -> str:
-    """The function that fills a tensor of several dims with zeros or ones; "" for other numbers."""
+    """Return text that fills a tensor of several dims with zeros or ones; "" for other numbers."""
     if value.dim() < 2 or value.numel() < _LEAST_FILLED or value.is_complex():
         return ""
     for name, number in (("zeros", 0), ("ones", 1)):
@@ -219,7 +254,7 @@ def _shortest(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _numbers(floats: Any) -> str:
-    """Floats as Python reads them."""
+    """Return floats as Python reads them."""
     return str(floats).replace("nan", "float('nan')").replace("inf", "float('inf')")
 
 
@@ -232,7 +267,12 @@ _TIMELINE = 68
 
 
 def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
-    """A timeline of host and devices on a simulated accelerator: the first moments of a call."""
+    """Draw a timeline of host and devices on a simulated accelerator: the first moments of a call.
+
+    Args:
+        moments: what took virtual time, the first of it.
+        left_out: how many moments are not drawn.
+    """
     from grader.accelerator.spans import shifted, timeline  # for a message only
 
     # The virtual clock has run since earlier calls; a message begins at 0.
@@ -248,7 +288,13 @@ _WIDEST = 40
 
 
 def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> Picture | None:
-    """Small values beside the expected ones. One dim is drawn as a row; one number is not drawn."""
+    """Draw small values beside the expected ones. One dim is drawn as a row; one number is not drawn.
+
+    Args:
+        expected: the right values.
+        actual: the student's, of the same shape.
+        wrong: where they differ, a bool tensor of the same shape.
+    """
     if expected.dim() not in (1, 2) or expected.numel() < 2:
         return None
     (*rows, columns) = expected.shape

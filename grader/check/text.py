@@ -502,14 +502,14 @@ class Text:
 
 
 def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
-    """The submission's text contains nothing that could hide what its code does.
+    """Fail if the submission's text contains anything that could hide what its code does.
 
     Args:
         function: a function of the student's.
         allow: words that are allowed besides, such as "Timer".
 
     Raises:
-        CheckFailed: it contains such a thing.
+        CheckFailed: it contains such a thing, or nests too deeply to be read.
     """
     connection = connection_of(function)
     text = text_of(connection)

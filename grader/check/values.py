@@ -51,17 +51,17 @@ _TOLERANCES = {
 def assert_values(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """The values are equal, within the tolerance of the expected dtype; the dtypes may differ.
+    """Fail unless values are equal, within the tolerance of the expected dtype. The dtypes may differ.
 
     Args:
-        actual: a tensor, array, number, or list, tuple or dict of them.
+        actual: a tensor, array, number, or list, tuple or dict of them; or another value, such as a string.
         expected: what it must be equal to; NaN is equal to NaN, and to nothing else.
-        what: its name in messages.
+        what: the name of `actual` in messages.
         rtol: relative tolerance, by default that of `torch.testing.assert_close` for the dtype.
         atol: absolute tolerance, likewise.
 
     Raises:
-        CheckFailed: the shapes or the values differ.
+        CheckFailed: the kinds, the shapes or the values differ.
     """
     compare(actual)
     try:
@@ -83,7 +83,21 @@ def _same_values(actual: Any, expected: Any, what: str, rtol: float | None, atol
 def assert_close(
     actual: Any, expected: Any, what: str = "the result", *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """Kind, shape, dtype, device and values are equal, looked at in this order."""
+    """Fail unless kind, shape, dtype, device and values are equal, compared in this order.
+
+    As with `torch.testing.assert_close`, values are equal within the tolerance of their dtype. `assert_values` compares
+    the values alone.
+
+    Args:
+        actual: the student's value.
+        expected: the right value: a tensor, an array, a number, a string, or a list, tuple or dict of them.
+        what: the name of `actual` in messages.
+        rtol: relative tolerance, by default that of `torch.testing.assert_close` for the dtype.
+        atol: absolute tolerance, likewise.
+
+    Raises:
+        CheckFailed: one of them differs.
+    """
     if isinstance(expected, (Tensor, np.ndarray)):
         kind = Tensor if isinstance(expected, Tensor) else np.ndarray
         assert_kind(isinstance(actual, kind), actual, show.kind(expected), what)
@@ -97,7 +111,17 @@ def assert_close(
 
 
 def allclose(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None) -> bool:
-    """Whether `assert_values` passes; for what a check examines only where the values are right."""
+    """Return whether `assert_values` passes; for what a check examines only where the values are right.
+
+    Args:
+        actual: the student's value.
+        expected: the right value.
+        rtol: relative tolerance, as for `assert_values`.
+        atol: absolute tolerance.
+
+    Returns:
+        True or False; False also where the two cannot be compared.
+    """
     try:
         assert_values(actual, expected, rtol=rtol, atol=atol)
     except CheckFailed:
@@ -115,16 +139,22 @@ def assert_values_unless_wrong_elsewhere(
     rtol: float | None = None,
     atol: float | None = None,
 ) -> None:
-    """The value is right; or it is wrong in the same way where the rule plays no part, which is for another rule.
+    """Fail if a value is wrong, unless it is wrong in the same way where a rule plays no part.
+
+    What is wrong there as well is for another rule.
 
     Args:
         actual: the student's value.
         expected: the right one.
-        same: gives the student's value for an input with the same right one, to which the rule does not apply.
-        other: gives the student's value for an input with another right one: the same value for all keeps no rule.
-        what: its name in messages.
+        same: returns the student's value for an input with the same right value, to which the rule does not apply.
+        other: returns the student's value for an input with another right value: code that returns the same for all
+            inputs keeps no rule.
+        what: the name of `actual` in messages.
         rtol: relative tolerance, as for `assert_values`.
         atol: absolute tolerance.
+
+    Raises:
+        CheckFailed: the value is wrong, and it is right or wrong in another way elsewhere.
     """
     if allclose(actual, expected, rtol=rtol, atol=atol):
         return
@@ -135,7 +165,14 @@ def assert_values_unless_wrong_elsewhere(
 
 
 def as_number(value: Any, what: str = "the result") -> Any:
-    """The one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
+    """Return the one number in a tensor, an array or a number: for checks to which kind and shape do not matter.
+
+    Args:
+        value: the student's value.
+        what: its name in messages.
+
+    Returns:
+        An int, a float, a complex or a bool.
 
     Raises:
         CheckFailed: it holds no numbers, or not one.
@@ -148,7 +185,11 @@ def as_number(value: Any, what: str = "the result") -> Any:
 
 
 def as_tuples(value: Any) -> Any:
-    """The same with tuples for lists, at every depth: for checks to which either of them is right."""
+    """Return a value with tuples for lists, at every depth: for checks to which either of them is right.
+
+    Args:
+        value: anything.
+    """
     return tuple(as_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
@@ -206,7 +247,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _differences(mine: Tensor, wanted: Tensor, rtol: float, atol: float) -> tuple[Tensor, Tensor]:
-    """Which elements are wrong, and by how much. Integers of every size are compared exactly."""
+    """Compute which elements are wrong, and by how much. Integers of every size are compared exactly."""
     if not _is_inexact(mine.dtype) and not _is_inexact(wanted.dtype):
         wrong = mine.to(torch.int64) != wanted.to(torch.int64)
         # int64 does not hold its upper half, where two numbers may become one. As floats they are apart.
@@ -257,7 +298,7 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _tolerance(mine: torch.dtype, wanted: torch.dtype) -> tuple[float, float]:
-    """Relative and absolute tolerance: those of the expected dtype, and no looser ones that the answer could choose.
+    """Return relative and absolute tolerance: those of the expected dtype, and no looser ones of the answer's choice.
 
     An answer in float32 where float64 is expected loses the points of its dtype, and not those of its values as well.
     Narrower dtypes widen nothing: of float8, whose steps are an eighth and more, anything would be close enough.
@@ -285,7 +326,15 @@ _PATTERN = 113
 
 
 def shares_memory(one: Any, other: Any) -> bool:
-    """Whether two tensors or arrays lie in the same storage, overlapping or not."""
+    """Return whether two tensors or arrays lie in the same storage, overlapping or not.
+
+    Args:
+        one: a tensor or an array.
+        other: a tensor or an array.
+
+    Returns:
+        True or False; False where one of them has no bytes.
+    """
     # Addresses compare well: what shared memory in the worker shares it here, as the wire sends a storage once.
     (start, end), (other_start, other_end) = place_of(one), place_of(other)
     return start < end and start < other_end and other_start < end
@@ -298,27 +347,52 @@ def _require(condition: bool, public: str, actual: Any, base: Any, names: tuple[
 
 
 def assert_shares_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
-    """The value shares memory with another: a view, not a copy."""
+    """Fail unless a value shares memory with another: a view, not a copy.
+
+    Args:
+        actual: the student's tensor or array.
+        base: the tensor or array in whose storage it must lie.
+        what: the name of `actual` in messages.
+        base_name: the name of `base` in messages.
+
+    Raises:
+        CheckFailed: it is a copy, or it has no memory.
+    """
     assert_has_shape(actual, what)
     public = say("{} is a copy; it must share memory with {}", what, base_name)
     _require(shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
 def assert_shares_no_memory(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
-    """The value has memory of its own."""
+    """Fail if a value shares memory with another: it must have its own.
+
+    Args:
+        actual: the student's tensor or array.
+        base: a tensor or an array.
+        what: the name of `actual` in messages.
+        base_name: the name of `base` in messages.
+
+    Raises:
+        CheckFailed: the two share memory, or `actual` is neither a tensor nor an array.
+    """
     assert_has_shape(actual, what)
     public = say("{} shares memory with {}; it must have its own", what, base_name)
     _require(not shares_memory(actual, base), public, actual, base, (what, base_name))
 
 
 def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_name: str = "the argument") -> None:
-    """The value has the elements of another in the same memory: a write to either shows at its place in the other.
+    """Fail unless a write to either of two values shows at the same place in the other.
+
+    They must have the same elements in the same memory.
 
     Args:
         actual: a tensor or an array.
         base: what it must share memory with, element by element. Both are overwritten with small whole numbers.
-        what: its name in messages.
-        base_name: that of the other.
+        what: the name of `actual` in messages.
+        base_name: the name of `base` in messages.
+
+    Raises:
+        CheckFailed: the shapes differ, `actual` is read-only, or a write does not show.
     """
     assert_shape(actual, base, what)
     writable = not isinstance(actual, np.ndarray) or actual.flags.writeable
@@ -337,7 +411,17 @@ def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_na
 
 
 def assert_view(actual: Any, base: torch.Tensor, what: str = "the result", base_name: str = "the argument") -> None:
-    """The tensor is a window on the base's storage, within its elements."""
+    """Fail unless a tensor is a view of another: in its storage, and within its elements.
+
+    Args:
+        actual: the student's tensor.
+        base: the tensor that it must be a view of.
+        what: the name of `actual` in messages.
+        base_name: the name of `base` in messages.
+
+    Raises:
+        CheckFailed: it is not a tensor, is a copy, or reaches beyond the elements of `base`.
+    """
     assert_tensor(actual, what)
     assert_shares_memory(actual, base, what, base_name)
     inside = _span_of(base)[0] <= _span_of(actual)[0] and _span_of(actual)[1] <= _span_of(base)[1]
@@ -346,7 +430,20 @@ def assert_view(actual: Any, base: torch.Tensor, what: str = "the result", base_
 
 @contextmanager
 def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]:
-    """What runs inside leaves the values as they are: numbers, shape, strides, dtype, and no in-place change."""
+    """Fail if the code in the `with` block changes one of the values.
+
+    Numbers, shape, strides and dtype must stay, and nothing may be written in place, not even for a moment.
+
+    Args:
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
+        what: their name in messages.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        CheckFailed: a value was changed. That equal numbers were written is what the worker says, untrusted.
+    """
     what = say("`{}`", what) if what.isidentifier() else what
     # Copied together, so that values which share memory still do, and shapes and strides stay.
     before = copies(*values)
@@ -367,14 +464,32 @@ def assert_unchanged(*values: Any, what: str = "the argument") -> Iterator[None]
 
 
 def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result") -> None:
-    """The very argument came back, changed in place."""
+    """Fail unless a call returned its argument itself, changed in place.
+
+    Args:
+        actual: what the call returned.
+        argument: the tensor that the call was given.
+        what: the name of `actual` in messages.
+
+    Raises:
+        CheckFailed: it is another object, or the worker says that the argument was never written to.
+    """
     watch()
     assert_true(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
     assert_true(facts(argument).version > 0, say("the argument was not changed in place"))
 
 
 def after_call(argument: Any) -> Any:
-    """An argument as a call left it, for a check that compares what student code made of it."""
+    """Return an argument as a call left it, for a check that compares what student code made of it.
+
+    Without this, a check that compares an argument that student code changed is run once more with copies.
+
+    Args:
+        argument: an argument of an earlier call.
+
+    Returns:
+        The same object.
+    """
     watch()
     return argument
 
@@ -386,7 +501,7 @@ def _layout(value: Any) -> Any:
 
 
 def _span_of(value: torch.Tensor) -> tuple[int, int]:
-    """Where the elements begin in memory, and where they end."""
+    """Return where the elements begin in memory, and where they end."""
     start = int(value.untyped_storage().data_ptr() + value.storage_offset() * value.itemsize)
     strides = [stride * value.itemsize for stride in value.stride()]
     return extent(start, tuple(value.shape), strides, value.itemsize)

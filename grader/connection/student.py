@@ -67,7 +67,10 @@ def connection_behind(student: Student) -> Connection:
 
 
 def source(student: Student) -> str:
-    """The text of the student's module.
+    """Return the text of the student's module.
+
+    Args:
+        student: the fixture `student`.
 
     Raises:
         NotUsable: it is not text.

@@ -259,7 +259,13 @@ def _set_contents(obj: Any, items: list[Any]) -> None:
 
 
 def copies(*values: Any) -> tuple[Any, ...]:
-    """Deep copies that share memory with each other as the values do.
+    """Return deep copies that share memory with each other as the values do.
+
+    Args:
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
+
+    Returns:
+        A tuple with one copy for each value.
 
     Raises:
         Unsupported: a value cannot be sent to a worker, and so is not copied either.

@@ -55,3 +55,16 @@ def test_old_names() -> None:
         from grader.check import is_tensor  # type: ignore[attr-defined]  # noqa: F401
     with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
         from grader.check import nonsense  # type: ignore[attr-defined]  # noqa: F401
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_words_are_explained(name: str) -> None:
+    """Each parameter has a line, and so have what a word returns and how it fails."""
+    word = FUNCTIONS[name]
+    doc = inspect.getdoc(word) or ""
+    text, *sections = re.split(r"^(Args|Returns|Yields|Raises):$", doc, flags=re.MULTILINE)
+    told = dict(zip(sections[::2], sections[1::2], strict=True))
+    parameters = re.findall(r"^ {4}\*{0,2}(\w+): ", told["Args"], re.MULTILINE)
+    assert parameters == list(inspect.signature(word).parameters)
+    assert "Raises" in told or not name.startswith(("assert_", "raises"))
+    assert told.keys() & {"Returns", "Yields"} or returned(word) == "None" or text.startswith("Return ")
