@@ -115,9 +115,10 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
+        from grader.report.console import errors_as_lines
+
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
-            from grader.report.console import errors_as_lines
 
             with errors_as_lines():
                 raise CourseError(_INSTEAD[args[0]])
@@ -127,7 +128,8 @@ class _Commands(click.Group):
             args = [*args[1:2], "--help"]
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = [_GRADE, *args]
-        return super().parse_args(ctx, args)
+        with errors_as_lines():
+            return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands in groups, then the options of grading, which has no name of its own."""

@@ -148,6 +148,13 @@ def errors_as_lines() -> Iterator[None]:
         for line in str(error).split("\n"):
             print_error(line)
         sys.exit(error.exit_status)
+    except click.ClickException as error:
+        # Click's own words begin with "Error:" and a usage that names a command which nobody typed.
+        text = error.format_message().removesuffix(".")
+        print_error(f"{text[:1].lower()}{text[1:]}")
+        if (context := getattr(error, "ctx", None)) is not None:
+            print_error(f"to see what it takes:  {context.command_path.removesuffix(' run')} --help")
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
         click.echo("grade: interrupted", err=True)
         sys.exit(INTERRUPTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from grader.report import words
 from grader.report.pictures import lines_of
 from grader.report.safe import WIDTH, columns, cut, filled, for_terminal, two_sides
 
+_WRONG_CELL = re.compile(r">[^<>│]+<")
 _MOST_OUTPUT_LINES = 12
 _NARROW = 64
 _MOST_WAITING = 3
@@ -150,7 +152,10 @@ class _Page:
         yield from self._text(story)
         if picture is not None:
             for line in lines_of(picture, self.width - len(self.indent), plain=self.plain):
-                yield f"{self.indent}{for_terminal(line, one_line=True)}"
+                text = for_terminal(line, one_line=True)
+                if picture.grid is not None and not self.plain:  # the marks are there without colours, too
+                    text = _WRONG_CELL.sub(lambda cell: click.style(cell[0], fg="red", bold=True), text)
+                yield f"{self.indent}{text}"
         yield from self._text(rest)
 
     def _text(self, text: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ from grader.grading.store import open_store
 from grader.intake.cells import parsed
 from grader.intake.match import given_names, starter_names
 from grader.intake.notebook import Cell, Module, module_of, takes_from_file
-from grader.model import Course, Exercise, GradedCheck, GradedExercise
+from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
 from grader.report.html import fragment
@@ -167,7 +167,11 @@ def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
         # The kernel has its functions already.
         message = re.sub(rf"(?m)^    from {graded.exercise.id} import .*\n", "", message)
         message = _TO_TRY.sub("To see it, run in a cell of its own:", message)
-        return replace(row, outcome=replace(row.outcome, message=message))
+        outcome = replace(row.outcome, message=message)
+        if outcome.verdict is Verdict.ERROR and outcome.cause == "name":
+            # The starter's functions are in a file; in a notebook one that is not written yet is not there.
+            outcome = replace(outcome, verdict=Verdict.SKIPPED, cause="raised")
+        return replace(row, outcome=outcome)
 
     return replace(graded, checks=tuple(map(named, graded.checks)))
 

@@ -118,7 +118,12 @@ def test_stop_at_the_first_that_loses_points(type_grade: WarmGrade, home: Path) 
         (["hint", "double", "--again"], "you have seen no hint of double yet; the first one:  grade hint double"),
         (["list", "--state", "won"], "'won' is not one of 'not-started', 'started', 'shown-pass', 'done', 'known'"),
         (["list", "--topic", "T9"], "this course has no topic 'T9'"),
-        (["reset", "total", "more"], "unexpected extra argument"),
+        (
+            ["reset", "total", "more"],
+            "grade: got unexpected extra argument (more)\ngrade: to see what it takes:  grade reset --help\n",
+        ),
+        (["--fsh"], "grade: no such option '--fsh'"),
+        (["list", "--state", "won"], "grade: invalid value for '--state': 'won'"),
         (["update"], "has a course of its own, and was not made by  grade start"),
     ],
 )
@@ -127,6 +132,7 @@ def test_wrong_words_are_one_sentence(type_grade: WarmGrade, home: Path, argumen
     ran = type_grade(*arguments, cwd=home)
     assert ran.returncode == 2
     assert told in ran.stderr
+    assert all(line.startswith("grade: ") for line in ran.stderr.splitlines())
 
 
 def test_words_that_people_type(type_grade: WarmGrade, home: Path) -> None:

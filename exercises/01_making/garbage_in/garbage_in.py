@@ -7,7 +7,7 @@ C1  `running_totals(rain)` returns a tensor of the shape of rain, (hours, gauges
     h of rain. There may be no hours, or no gauges. Rain is finite, and the totals fit its dtype.
 C2  The result does not depend on uninitialized memory.
 C3  The result has the dtype of rain: float32, float64, int32 or int64. It is not computed in a less precise dtype.
-C4  It is a new tensor with memory of its own, and rain is not changed.
+C4  The result is a new tensor with memory of its own, and rain is not changed.
 
 If you break C2, you get at most 4 points; if a total is wrong or rounded, at most 6.
 

@@ -11,7 +11,7 @@ C3  In `accurate_sum`, a long x takes as many operations as a short one. The num
     has a gradient.
 C4  `loop_error(x)` returns a Python float, 0 or larger: how far the total of the loop below is from the sum of x in
     float64. The difference is computed in float64, too. Here the total is finite, and x requires no gradient.
-C5  Both functions accept x of any shape, including 0 dims, and any strides.
+C5  `accurate_sum` and `loop_error` accept x of any shape, including 0 dims, and any strides.
 C6  x is not changed.
 
 If a shown check of C1 or the sum of float32 scores fails, you get at most 4 points; for other mistakes in C1 and C3 to

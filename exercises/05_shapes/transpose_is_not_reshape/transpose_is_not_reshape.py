@@ -9,7 +9,7 @@ same numbers in other places. And it makes one row of the whole batch.
     [[[1, 4]], [[2, 5]], [[3, 6]]]
 
 C1  `hwc_to_chw(img)` converts (H, W, C) to (C, H, W) and keeps the dtype. Entry [c, h, w] is entry [h, w, c] of img.
-C2  It copies nothing: it returns a view of img.
+C2  `hwc_to_chw` copies nothing: it returns a view of img.
 C3  `flatten_items(x)` converts (N, C, H, W) to (N, C * H * W) and keeps the dtype. Row i holds item i, channel by
     channel, and row by row in each.
 C4  `flatten_items` accepts any strides, such as those of a batch from `hwc_to_chw`.

@@ -10,13 +10,13 @@ computes one pair at a time. A table of all differences, (n, m, d), is fast, but
 C1  `pairwise(a, b)` takes points of shape (n, d) and (m, d). It returns an (n, m) tensor of their dtype, and does
     not compute in a less precise one. Entry [i, j] is the distance of a[i] and b[j], the root of the sum of their
     squared differences. n and m may be 0; d is at least 1. `pairwise_lean(a, b)` returns the same.
-C2  Both: equal points are 0 apart: no NaN, and at most 1e-6 for coordinates between -1 and 1.
-C3  Both: small distances stay right between points that are far away. Near 10,000 or -10,000, as on maps, they are
-    right to 0.001. (With the formula |a|² + |b|² - 2 a·b they are not: it subtracts two large numbers.)
-C4  Both: no loop over points. Many points take as many operations as few (a loop over the d coordinates is fine), and
-    the numbers stay in PyTorch. For 60 by 20 points with d = 3, `pairwise` is 120 times faster than the loop below.
+C2  For both functions, equal points are 0 apart: no NaN, and at most 1e-6 for coordinates between -1 and 1.
+C3  In both functions, small distances stay right between points that are far away. Near 10,000 or -10,000, as on
+    maps, they are right to 0.001. (With the formula |a|² + |b|² - 2 a·b they are not: it subtracts two large numbers.)
+C4  No function loops over points. Many points take as many operations as few (a loop over the d coordinates is fine),
+    and the numbers stay in PyTorch. For 60 by 20 points with d = 3, `pairwise` is 120 times faster than the loop below.
 C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors, where n and m are larger than d.
-C6  You compute it yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
+C6  You compute the distances yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
 C7  a and b are not changed.
 
 a and b are both float32 or both float64, with finite numbers, and require no gradient. If you break C3 or C4, you get

@@ -12,7 +12,7 @@ C4  A large x takes as many operations as a small one, and at most 20. A `.tolis
     rule, you get at most 3 points.
 C5  The samples go to no list, no NumPy, no `.item()` and no `float()`. So the result has a gradient.
 C6  x is not changed, not even temporarily.
-C7  It takes at most 4 times as long as our own answer, which is hundreds of times faster than the loop.
+C7  `energy_above` takes at most 4 times as long as our own answer, which is hundreds of times faster than the loop.
 
 If an energy is wrong where no sample is next to thr, or you break C2, C5 or C6, you get at most 6 points, and at most 4
 if the shown check of C1 fails.
