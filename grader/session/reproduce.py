@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -51,6 +52,9 @@ _CALL_S = 1.0
 _MOST_KNOWN = 500
 _LONGEST = 4000
 _SHORT = 60
+_LONG = 30
+_NAMES = ("x", "y", "z")
+_MADE = ("torch.", "np.")
 _VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
 _DIGITS = re.compile(r"(\d\.\d{5})\d+")
 
@@ -134,7 +138,9 @@ class Lines(NamedTuple):
     calls: str
 
 
-def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE) -> Lines | None:
+def reproduce(
+    module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE, *, changes: bool = False
+) -> Lines | None:
     """The last calls of a check as lines of Python; None if one of them cannot be written.
 
     Args:
@@ -142,24 +148,50 @@ def reproduce(module: str, calls: Sequence[Call], folder: str, device: Device = 
         calls: what the check called.
         folder: where the lines run, as the student types it.
         device: what the worker saw.
+        changes: whether the calls change their arguments, so that each needs its own.
     """
     # The last calls: a check ends at the first thing that does not hold, so the culprit is likely among them.
-    last, body = calls[-_MOST_CALLS:], list[str]()
+    last, rows = calls[-_MOST_CALLS:], list[tuple[str, list[str], list[str]]]()
     for call in last:
         try:
             setup, texts = written([*call.args, *call.kwargs.values()])
         except ValueError:
             return None
         words = [*([""] * len(call.args)), *(f"{key}=" for key in call.kwargs)]
-        body += [*setup, f"print({call.name}({', '.join(map(''.join, zip(words, texts, strict=True)))}))"]
-    if not body:
+        if (row := (call.name, setup, [*map("".join, zip(words, texts, strict=True))])) not in rows:
+            rows.append(row)
+    if not rows:
         return None
+    body = [] if changes else _named_once(rows)
+    for name, setup, arguments in rows:
+        body += [*setup, f"print({name}({', '.join(arguments)}))"]
     used = {node.id for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Name)}
     imports = [line for name, line in _IMPORTS.items() if name in used]
     imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device is Device.SIM else []
     imports.append(f"from {module} import {', '.join(sorted({call.name for call in last}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
     return Lines("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))
+
+
+def _named_once(rows: Sequence[tuple[str, list[str], list[str]]]) -> list[str]:
+    """Give a name to each long argument that several calls have; return the lines that make them.
+
+    Args:
+        rows: of each call the function, lines that come first, and the arguments, in which names are put.
+    """
+    times = Counter(text for _, _, arguments in rows for text in set(arguments))
+    long = [text for text, count in times.items() if count > 1 and len(text) > _LONG and text.startswith(_MADE)]
+    taken = {
+        node.id
+        for name, *rest in rows
+        for node in ast.walk(ast.parse("\n".join([name, *rest[0]])))
+        if isinstance(node, ast.Name)
+    }
+    free = (name for name in _NAMES if name not in taken)
+    names = dict(zip(long, free, strict=False))
+    for _, _, arguments in rows:
+        arguments[:] = [names.get(text, text) for text in arguments]
+    return [f"{name} = {text}" for text, name in names.items()]
 
 
 class Tries:
@@ -189,7 +221,8 @@ class Tries:
         if (ranks := max((call.ranks for call in calls), default=1)) > 1:
             # No line of plain Python makes a call on several ranks: it needs a process for each.
             return _with_text(outcome, _ON_RANKS.format(ranks))
-        lines = reproduce(student.module, calls, student.folder, student.device)
+        changes = bool(student.record.changes)
+        lines = reproduce(student.module, calls, student.folder, student.device, changes=changes)
         shows = lines is not None and self._lines_show(lines.calls, outcome, student, attempt)
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
@@ -205,9 +238,15 @@ class Tries:
             if _lacks_a_package(student, got):
                 return False  # where the student types them, the package is there
             if student.reference is None:
-                return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
-        expected = self._of_reference(student.reference, outcome.check, lines)
-        return _suits(expected, outcome) and expected != got
+                shows = not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
+        if student.reference is not None:
+            expected = self._of_reference(student.reference, outcome.check, lines)
+            shows = _suits(expected, outcome) and expected != got
+        if not shows:
+            return False
+        # What is drawn at random says nothing of what is wrong.
+        with closing(student.fresh()) as again:
+            return _tried(again, lines, seed=1) == got
 
     def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
         """What comes of lines for the reference: known from an earlier submission, or tried in the job's worker."""
@@ -282,10 +321,16 @@ def _lacks_a_package(connection: Connection, printed: str) -> bool:
     return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
-def _tried(connection: Connection, lines: str) -> str:
-    """What comes of lines: what they print and give, or the type of what they raise."""
+def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
+    """What comes of lines: what they print and give, or the type of what they raise.
+
+    Args:
+        connection: to the worker that runs them.
+        lines: in Python.
+        seed: of the generators that student code draws from.
+    """
     limits = connection.limits
-    connection.begin_check(Record(), replace(limits, call_s=min(_CALL_S, limits.call_s)))
+    connection.begin_check(Record(seed=seed), replace(limits, call_s=min(_CALL_S, limits.call_s)))
     try:
         printed = named(connection, "tried", "")(connection.module, lines)
     except WorkerLost as lost:

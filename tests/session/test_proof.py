@@ -57,6 +57,16 @@ def check_value(student):
     assert_values(student.double(torch.ones(2)), torch.tensor([2.0, 2.0]))
 '''
 
+SHOWN += '''
+
+@check("C1")
+def check_again(student):
+    """Doubles one tensor in three ways"""
+    x = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    for function in (student.double, student.double, student.double_):
+        same_values(function(x), 2 * torch.tensor([0.1, 0.2, 0.3, 0.4]))
+'''
+
 PROBING = '''
 import torch
 
@@ -173,6 +183,30 @@ def test_an_argument_keeps_its_memory(grade: Grade) -> None:
     lines = message(graded, "window").split("To see it")[1]
     assert "memory = torch.full((1000,), 0.0, dtype=torch.float32)" in lines
     assert "print(double(memory[10:13]))" in lines
+
+
+def test_a_long_argument_is_made_once(grade: Grade) -> None:
+    """Calls that have it in common have a name for it, and no line stands there twice."""
+    double = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return 3 * x\n"
+    lines = message(grade(double), "again").split("To see it")[1]
+    assert [line.strip() for line in lines.splitlines()[1:]] == [
+        "import torch",
+        "from double import double, double_",
+        "x = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float32)",
+        "print(double(x))",
+        "print(double_(x))",
+    ]
+    # Who changes it gets a new one in each line.
+    lines = message(grade(double.replace("3 * x", "x.mul_(3)")), "again")
+    assert lines.count("torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float32)") == 2
+
+
+def test_random_numbers_are_not_told(grade: Grade) -> None:
+    """They differ from what is expected each time, and show nothing."""
+    for text in ("torch.rand(4)", "2 * x + torch.randn(4)"):
+        found = message(grade(f"import torch\n\n\ndef double(x):\n    return {text}\n{RIGHT_IN_PLACE}"), "again")
+        assert "wrong values" in found
+        assert "To see it" not in found
 
 
 def test_what_must_be_refused_is_told(grade: Grade) -> None:
