@@ -16,7 +16,7 @@ C3  In both functions, small distances stay right between points that are far aw
 C4  No function loops over points. Many points take as many operations as few (a loop over the d coordinates is fine),
     and the numbers stay in PyTorch. For 60 by 20 points with d = 3, `pairwise` is 120 times faster than the loop below.
 C5  `pairwise_lean` never needs more new memory at a time than eight (n, m) tensors, where n and m are larger than d.
-C6  You compute the distances yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
+C6  You compute distances yourself: neither `torch.cdist` nor `pdist` is used, under any name. Other functions are fine.
 C7  a and b are not changed.
 
 a and b are both float32 or both float64, with finite numbers, and require no gradient. If you break C3 or C4, you get
