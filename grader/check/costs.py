@@ -485,10 +485,15 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
         # Else the student would read about too many processes, none of which is theirs.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
+    # A deadlock costs its whole wait once, like a function that does not end.
+    if is_proxy(function) and word_of(function) in connection_of(function).deadlocked:
+        raise _waiting(function)
     answer = own_probe(function, "run_on_ranks", [args], tuple(args[0]), {}, len(args))
     if not isinstance(answer, list) or len(answer) != len(args):
         raise CheckFailed(say("the results of the ranks of `{}` could not be read", function))
     rows = [row if isinstance(row, dict) else {} for row in answer]
+    if is_proxy(function) and any(row.get("late") is True for row in rows):
+        connection_of(function).deadlocked.add(word_of(function))
     # First the rank that the others wait for.
     order = sorted(range(len(rows)), key=lambda rank: _CAUSES.get(str(rows[rank].get("ended")), len(_CAUSES)))
     ranks = {rank: _rank(function, rank, len(rows), rows[rank]) for rank in order}
@@ -496,6 +501,12 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
         report(function, "collectives", rank.collectives.total())
         report(function, "sent", rank.sent)
     return [ranks[rank] for rank in range(len(rows))]
+
+
+def _waiting(function: Proxy, where: str = "") -> CheckFailed:
+    """Return the failure of a function that hangs on a rank, with one first line in all checks: one row for all."""
+    public = say("`{}` hangs on a rank: the other ranks never call the collective that it waits in", function)
+    return CheckFailed(public, f"{public}\n{where}" if where else str(public), about="raised")
 
 
 def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
@@ -508,8 +519,7 @@ def _rank(function: Proxy, rank: int, size: int, row: object) -> Rank:
             story = f"the process of rank {rank} of {size} ended before `{word_of(function)}` returned"
             raise CheckFailed(public, story)
         case {"ended": "waits"}:
-            public = say("`{}` hangs on a rank: the other ranks never call the collective that it waits in", function)
-            raise CheckFailed(public, f"rank {rank} of {size} waits in a collective that other ranks do not call")
+            raise _waiting(function, f"rank {rank} of {size} waits in a collective that other ranks do not call")
         case {"ended": "returned", "result": result, "collectives": dict() as called, "sent": int() as sent,
               "changed": bool() as changed}:  # fmt: skip
             collectives = read_table(called)

@@ -250,6 +250,7 @@ class Connection:
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self.dropped: list[int] = []
         self._losses = Losses()
+        self.deadlocked: set[str] = set()
         self._outputs: dict[int, tuple[str, int]] = {}
 
     def fresh(self) -> Connection:

@@ -190,6 +190,7 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
 
     Returns:
         A dict for each rank. `ended` is "returned", "raised", "waits" (for ranks that never come) or "died". With
+        "waits" comes `late`, whether it waited as long as it may: the others then wait, too, for something else. With
         "returned" come `result`, `collectives` (how often each was called), `sent` (bytes handed over) and `changed`
         (whether an argument was); with "raised" the type's name and the text.
     """
@@ -230,7 +231,7 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
         result, cost = count_costs(function, args, {})
     except Exception as error:  # any exception of student code is reported, with its type
         if any(words in str(error).lower() for words in _WAITED):
-            return {"ended": "waits"}
+            return {"ended": "waits", "late": _WAITED[0] in str(error).lower()}
         return {"ended": "raised", "raised": [type(error).__name__, str(error)[:_MAX_TEXT]]}
     pairs = [pair for pair in zip(before, args, strict=True) if isinstance(pair[0], torch.Tensor)]
     changed = not all(old.shape == new.shape and torch.equal(old.nan_to_num(), new.nan_to_num()) for old, new in pairs)

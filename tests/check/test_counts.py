@@ -349,3 +349,16 @@ def test_limits_must_allow_ranks(function: Function) -> None:
     """Where the exercise forgot the limit, its author is told and not the student."""
     with pytest.raises(ValueError, match="3 ranks need `limits: processes: 24`"):
         run_on_ranks(function("def total(x): return x"), SHARDS)
+
+
+def test_a_deadlock_is_waited_for_once(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later checks of the function end at once, with the same words; another function runs."""
+    body = "y = torch.zeros(())\ndist.recv(y, 1 - dist.get_rank())\ndist.send(y, 1 - dist.get_rank())"
+    hangs = ranked(function, body)
+    first = failure(run_on_ranks, hangs, SHARDS[:2])
+    calls: list[object] = []
+    monkeypatch.setattr("grader.check.costs.own_probe", lambda *args: calls.append(args))
+    second = failure(run_on_ranks, hangs, SHARDS)
+    assert calls == []
+    assert (first.about, second.about) == ("raised", "raised")
+    assert first.story.split("\n")[0] == second.story == first.public
