@@ -6,6 +6,7 @@ change can be taken back and made again (`Change`), so that the reference gets a
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from grader.wire.dtypes import DTYPES, TAGS, array_dtype
 from grader.wire.encode import Encoder, can_be_lazy
 from grader.wire.facts import Facts, accelerator_here, any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
-from grader.wire.memory import Array, Block, check_layout
+from grader.wire.memory import Array, Block, check_layout, run_of, tried_on
 from grader.wire.table import ALIGNMENT, Table, padded
 
 
@@ -112,8 +113,11 @@ class Decoder(PlainDecoder):
         if row[0] == "array":
             array = self._array(row)
             if number < len(self._table.objects):
-                # NumPy may refuse it, and once the first change is made nothing is refused any more.
-                _set_array_layout(self._table.objects[number][...], _array_layout(array))
+                # NumPy may refuse it, there or back, and once the first change is made nothing is refused any more.
+                tried = tried_on(self._table.objects[number])
+                before = _array_layout(tried)
+                _set_array_layout(tried, _array_layout(array))
+                _set_array_layout(tried, before)
             return array
         tensor = self._tensor(row)
         facts = from_row(row[9]) if len(row) == 10 else None
@@ -233,17 +237,40 @@ def _array_layout(array: Array) -> tuple[Any, ...]:
 
 
 def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
+    """Give an array another layout on its memory, whatever its own is.
+
+    Raises:
+        ProtocolError: NumPy cannot make it in place.
+    """
     dtype, shape, strides = layout
     # NumPy deprecates these assignments (of strides since 2.4, of dtype and shape since 2.5). It has no other way to
     # change an array itself, and this repeats an assignment of student code, which was warned.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            array.dtype, array.shape = dtype, shape  # type: ignore[misc]
-            if array.strides != strides:
-                array.strides = strides
+            if array.itemsize != dtype.itemsize:  # only a run of elements can be read as elements of another size
+                _set_shape(array, (array.size,), (array.itemsize,))
+            if array.dtype != dtype:
+                array.dtype = dtype  # type: ignore[misc]
+            if (array.shape, array.strides) != (shape, strides):
+                _set_shape(array, shape, strides)
         except (AttributeError, ValueError, TypeError):
             raise ProtocolError("an array changed in a way that cannot be repeated") from None
+
+
+def _set_shape(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    """Set shape and strides, in an order that NumPy allows."""
+    # The method for whoever has no other way, says NumPy 2.5, which deprecates the assignment; older ones lack it.
+    change = getattr(array, "_set_shape", None) or functools.partial(setattr, array, "shape")
+    try:
+        change(shape)
+    except (AttributeError, ValueError):
+        # It does not suit the strides; any shape suits a run of elements, or elements that all lie in one place. Of a
+        # view NumPy knows the whole memory, of any other array no more than the strides reach now.
+        is_view = isinstance(array.base, np.ndarray)
+        array.strides = (0,) * array.ndim if is_view else run_of(array)
+        change(shape)
+    array.strides = strides
 
 
 def _write(block: Block, data: Any) -> None:

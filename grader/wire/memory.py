@@ -27,6 +27,28 @@ class _Memory:
         self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
 
 
+class _Other:
+    """A description of an array, from which NumPy makes another array over its memory."""
+
+    def __init__(self, array: Array) -> None:
+        self.owner = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def tried_on(array: Array) -> Array:
+    """Return another array over the same memory, of which NumPy allows the same layouts."""
+    return array[...] if isinstance(array.base, np.ndarray) else np.asarray(_Other(array))
+
+
+def run_of(array: Array) -> tuple[int, ...]:
+    """Return the strides with which the elements of an array would lie one behind the other."""
+    strides, step = list[int](), array.itemsize
+    for size in reversed(array.shape):
+        strides.insert(0, step)
+        step *= size
+    return tuple(strides)
+
+
 class Block:
     """A range of memory that exists in both processes.
 

@@ -97,6 +97,60 @@ def test_an_array_changes_its_shape_here_as_there() -> None:
     assert array.__array_interface__["data"][0] == address
 
 
+def set_layout(array: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str = "") -> None:
+    with warnings.catch_warnings(action="ignore"):  # deprecated since NumPy 2.4 and 2.5
+        if dtype:
+            setattr(array, "dtype", np.dtype(dtype))  # noqa: B010  mypy has it as read-only
+        array.shape = shape
+        array.strides = strides
+
+
+LAYOUTS: list[tuple[np.ndarray, Any]] = [
+    (np.arange(6.0), ((2, 3), (8, 16))),
+    (np.arange(6.0).reshape(2, 3), ((3, 2), (8, 24))),
+    (np.arange(6.0).reshape(2, 3).T, ((3, 2), (16, 8))),
+    (np.arange(6, dtype="i4"), ((3,), (8,), "i8")),
+    (np.zeros((0, 3)), ((3, 0, 5), (8, 8, 8))),
+]
+LAYOUTS_OF_VIEWS = [
+    *LAYOUTS,
+    (np.arange(12.0)[::2], ((2, 3), (8, 16))),
+    (np.arange(6.0), ((2, 3), (0, 0))),
+    (np.arange(6)[::-1], ((3, 2), (-8, -16))),
+]
+
+
+@pytest.mark.parametrize(
+    ("array", "change"),
+    [*((array.copy(order="K"), change) for array, change in LAYOUTS), *((a[...], c) for a, c in LAYOUTS_OF_VIEWS)],
+)
+def test_arrays_have_the_layout_that_they_had(array: np.ndarray, change: tuple[Any, ...]) -> None:
+    """Shape, strides and dtype of an array are taken back and made again, also where the shape suits no strides."""
+    pair, before, seen = Pair(), array.copy(order="K"), list[np.ndarray]()
+    strides = array.strides
+
+    def set_and_keep(arg: np.ndarray) -> None:
+        set_layout(arg, *change)
+        seen.append(arg)
+
+    pair.call(set_and_keep, array)
+    assert same(array, seen[0])
+    with pair.record.arguments_as_they_were():
+        assert (array.shape, array.strides, array.dtype, bits(array)) == (
+            *(before.shape, strides, before.dtype),
+            bits(before),
+        )
+    assert same(array, seen[0])
+
+
+def test_a_layout_that_cannot_be_taken_back_is_refused() -> None:
+    """NumPy forgets memory of an array that its strides do not reach: such a change is refused, and changes nothing."""
+    array = np.arange(6.0)
+    with pytest.raises(ProtocolError):
+        Pair().call(lambda arg: set_layout(arg, (2, 3), (0, 0)), array)
+    assert same(array, np.arange(6.0))
+
+
 def has_changed(pair: Pair, value: Any) -> bool:
     """Whether student code has changed a value of the check's."""
     now = str(value)
