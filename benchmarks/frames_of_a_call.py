@@ -70,7 +70,7 @@ class InThread(Starter):
             serve.serve(Channel(SocketTransport(theirs), trusts=True), str(folder), WithTorch())
 
         threading.Thread(target=run, daemon=True).start()
-        return WorkerProcess(Channel(SocketTransport(ours)), 0, folder, output, limits)
+        return WorkerProcess(Channel(SocketTransport(ours)), 0, folder, output, limits, waiting=self.waiting)
 
     def close(self) -> None:
         """Nothing is kept ready."""

@@ -14,7 +14,7 @@ import functools
 import importlib.util
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -23,15 +23,14 @@ import pytest
 import torch
 
 from grader.check.declare import Accelerator, Rng
-from grader.connection import record
 from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
-from grader.connection.record import Record
+from grader.connection.record import Call, Record, comparing
 from grader.connection.starting import Starter
 from grader.connection.student import Probe, Student
 from grader.course.load import load_course
 from grader.model import Exercise, Limits
-from grader.wire.decode import copies
+from grader.wire.call import copies
 from grader.worker import own_probes
 
 EXERCISES = {exercise.id: exercise for exercise in load_course(Path(__file__).resolve().parents[1]).exercises}
@@ -59,7 +58,15 @@ class LocalConnection(Connection):
             exec(compile(source, name, "exec"), vars(self._spaces[space]))
         return space
 
-    def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
+    def call(
+        self,
+        target: Proxy,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        called: Proxy | None = None,
+        noted: Call | None = None,
+    ) -> Any:
+        del noted
         function, *values = (self._find(item) if is_proxy(item) else item for item in (target, *args))
         try:
             if self.student is not None:  # as whoever compares with a reference in one process must
@@ -70,7 +77,17 @@ class LocalConnection(Connection):
             vars(error)["_raised"] = Raised(name, name, str(error), (), "", "", what_of(called or target), self.owner)
             raise
 
-    def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:
+    def ask(
+        self,
+        operation: str,
+        values: Sequence[Any],
+        what: str,
+        word: str = "",
+        *,
+        noted: Call | None = None,
+        apart: bool = False,
+    ) -> Any:
+        del noted, apart
         assert operation == "get", operation
         return getattr(self._find(values[0]), values[1])
 
@@ -128,11 +145,11 @@ def module(request: pytest.FixtureRequest, author: Path) -> LocalConnection:
 
 
 @pytest.fixture
-def student(module: LocalConnection) -> Student:
+def student(module: LocalConnection) -> Iterator[Student]:
     mine = Record()
     module.begin_check(mine, Limits())
-    record.begin(mine)
-    return Student(module)
+    with comparing(mine):
+        yield Student(module)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ from grader.check.values import (
 )
 from grader.connection.student import source
 from grader.model.endings import CannotJudge, CheckFailed
-from grader.wire.decode import copies
+from grader.wire.call import copies
 
 __all__ = [
     "CannotJudge",

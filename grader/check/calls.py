@@ -20,7 +20,7 @@ from grader.connection.connection import Proxy, connection_of, function_expected
 from grader.connection.raised import another_expected, raised_by_student
 from grader.connection.student import own_probe
 from grader.model.endings import CheckFailed, Public, say
-from grader.wire.decode import copies
+from grader.wire.call import copies
 
 
 def raises(function: Proxy, *args: Any, error: type[Exception] = ValueError, case: str) -> None:

@@ -25,7 +25,7 @@ from grader.connection.student import own_probe
 from grader.model.endings import CannotRun, CheckFailed, Limit, Public, say
 from grader.model.picture import Moment, Picture
 from grader.model.score import counted
-from grader.wire.decode import copies
+from grader.wire.call import copies
 
 _MOST = 1 << 53
 ESCAPES = ("tolist", "numpy", "dlpack", "item", "float", "int", "complex", "storage", "data_ptr", "apply_", "map_")

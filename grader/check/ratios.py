@@ -26,7 +26,7 @@ from grader.connection.ratio import Ratio
 from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, Limit, Public, say
-from grader.wire.decode import copies
+from grader.wire.call import copies
 
 _REFERENCE = say("the reference")
 

@@ -34,7 +34,7 @@ from grader.check.properties import (
 from grader.connection.connection import is_proxy
 from grader.connection.record import compare, watch
 from grader.model.endings import CheckFailed, Key, say
-from grader.wire.decode import copies
+from grader.wire.call import copies
 from grader.wire.memory import extent, place_of
 
 _TOLERANCES = {

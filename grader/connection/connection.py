@@ -11,22 +11,21 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from grader.connection.process import Losses, WorkerProcess
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
-from grader.connection.record import Record, waiting
+from grader.connection.record import Call, Record
 from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
-from grader.wire.containers import PlainEncoder
-from grader.wire.decode import Decoder, copies
-from grader.wire.encode import Encoder
+from grader.wire.call import EncodedCall, encode_call
+from grader.wire.decode import Decoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
-from grader.wire.table import Table, padded
+from grader.wire.table import Table
 
 _MOST_REASON = 300
 _LONGEST_NAME = 100
@@ -275,7 +274,7 @@ class Connection:
             raise self._unloadable
         if self.worker is None or self._names is None:
             self._names = None
-            with waiting(student=not self.secret):
+            with self.starter.waiting(student=not self.secret):
                 self._names = self._load()
         return self._names
 
@@ -320,38 +319,49 @@ class Connection:
 
     # -- requests and replies -----------------------------------------------------------------------------------------
 
-    def call(self, target: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], called: Proxy | None = None) -> Any:
+    def call(
+        self,
+        target: Proxy,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        called: Proxy | None = None,
+        noted: Call | None = None,
+    ) -> Any:
         """Call an object in the worker; what it changes of its arguments is changed here.
 
         Of a probe, `called` is the function that it calls, which messages name; its caller has noted the call.
         """
         if called is None:
-            self.note_call(called := target, args, kwargs)
-        if self.student is not None or self.record.copying or self.record.rewrite is not None:
-            args, kwargs = self.prepared(args, kwargs)
-        return self.ask("call", [target, kwargs or None, *args], what_of(called), word_of(called))
+            called, noted = target, self.note_call(target, args, kwargs)
+        record = self.record
+        if record.rewrite is not None:  # a repeat, whose calls nobody reads
+            values, noted = record.rewrite(*args, *kwargs.values()), None
+            args, kwargs = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
+        if record.copying:
+            record.withheld += args, kwargs
+        # The reference, and student code that may not change its arguments, get copies.
+        apart = record.copying or self.student is not None
+        return self.ask(
+            "call", [target, kwargs or None, *args], what_of(called), word_of(called), noted=noted, apart=apart
+        )
 
-    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> None:
-        """Note a call of the check's; its arguments too, if calls of the student's functions are recorded."""
+    def note_call(self, target: Proxy, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1) -> Call | None:
+        """Note a call of the check's. Gives it if it is to be kept with its arguments, once they are encoded."""
         place = place_of(target)
         self.record.begin_call(place.word)
-        if self.record.recording and place.child[:2] == ("name", "student"):
-            self.record.add_call(place.word, args, kwargs, ranks)
+        is_kept = self.record.recording and place.child[:2] == ("name", "student")
+        return Call(place.word, args, kwargs, ranks) if is_kept else None
 
-    def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as they are sent: the reference, and student code that may not change them, get copies."""
-        values = (*args, *kwargs.values())
-        if self.record.rewrite is not None:
-            values = self.record.rewrite(*values)
-        if self.record.copying:
-            self.record.withheld += args, kwargs
-        if self.record.copying or self.student is not None:
-            original = self.record if self.student is None else self.student.record
-            with original.arguments_as_they_were():
-                values = copies(*values)
-        return values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-
-    def ask(self, operation: str, values: Sequence[Any], what: str, word: str = "") -> Any:
+    def ask(
+        self,
+        operation: str,
+        values: Sequence[Any],
+        what: str,
+        word: str = "",
+        *,
+        noted: Call | None = None,
+        apart: bool = False,
+    ) -> Any:
         """Send a request, wait for its reply, and give its value.
 
         Args:
@@ -359,6 +369,9 @@ class Connection:
             values: the object, and what the operation takes besides.
             what: the request in messages.
             word: what messages call an object that comes of it.
+            noted: a call whose arguments are among the values, and are kept as they were sent.
+            apart: whether the worker gets the values as they were before student code changed them, and what it changes
+                is changed in copies.
 
         Raises:
             WorkerLost: there was no reply.
@@ -371,19 +384,44 @@ class Connection:
             self.names()
         if self.record.renew is not None:
             self.record.renew()
-        with waiting(student=not self.secret):
-            return self._ask(operation, values, what, word, self.limits.call_s)
+        with self.starter.waiting(student=not self.secret):
+            return self._ask(operation, values, what, word, self.limits.call_s, noted, apart=apart)
 
-    def _ask(self, operation: str, values: Sequence[Any], what: str, word: str, seconds: float) -> Any:
+    def _ask(
+        self,
+        operation: str,
+        values: Sequence[Any],
+        what: str,
+        word: str,
+        seconds: float,
+        noted: Call | None = None,
+        *,
+        apart: bool = False,
+    ) -> Any:
         """Send a request, and give the value of its reply, or raise what student code raised."""
-        table = Table()
-        encoder = PlainEncoder(table, self._child_of) if self.without else Encoder(table, self._child_of)
-        tree, blocks = encoder.encode(values)
-        tree["do"] = operation
-        return self.value_of(self.exchange(tree, padded(blocks), what, seconds), what, word, table)
+        encoded = self._encoded(values, noted, apart=apart)
+        frame = self.exchange(dict(encoded.tree, do=operation), encoded.memory, what, seconds)
+        return self.value_of(frame, what, word, encoded.table)
+
+    def _encoded(self, values: Sequence[Any], noted: Call | None, *, apart: bool) -> EncodedCall:
+        """Encode a request, once; the record keeps it if a call is noted."""
+        original = (self.student or self).record
+        with original.arguments_as_they_were() if apart else nullcontext():
+            noted_values = () if noted is None else noted.values
+            encoded = encode_call(values, self._child_of, noted_values, plain=bool(self.without))
+            if apart or noted is not None:  # the values change again, or may do so before they are read
+                encoded = encoded.kept()
+        if noted is not None:
+            self.record.add_call(noted, encoded)
+        return encoded.apart() if apart else encoded
 
     def exchange(
-        self, tree: dict[str, Any], data: list[Any], what: str, seconds: float, mapped: tuple[int, int] | None = None
+        self,
+        tree: dict[str, Any],
+        data: Sequence[Any],
+        what: str,
+        seconds: float,
+        mapped: tuple[int, int] | None = None,
     ) -> Frame:
         """Send a message that is encoded already, and wait for its reply; arguments as in `WorkerProcess.ask`."""
         worker = self.worker or self.live_worker()

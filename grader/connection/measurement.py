@@ -30,7 +30,7 @@ from grader.connection.ratio import Ratio, Sample, Sides, decide, hopeless_s, is
 from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
-from grader.wire.decode import copies
+from grader.wire.call import copies
 
 _BUDGET_S = 20.0
 _PROVISIONAL_S = 6.0

@@ -7,12 +7,13 @@ import os
 import signal
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.connection.record import waiting
+from grader.connection.record import Waiting
 from grader.model import Limits, Verdict
 from grader.model.endings import Limit, WorkerLost, say
 from grader.sandbox import clock
@@ -42,6 +43,7 @@ class WorkerProcess:
 
     Attributes:
         pid: the process, in the numbering of our own process namespace.
+        waiting: counts the time for which it is waited for.
         printed_by_then: bytes of output when they were last looked at, as each reply has them looked at.
     """
 
@@ -50,6 +52,8 @@ class WorkerProcess:
     folder: Path
     output: Path
     limits: Limits
+    _: KW_ONLY
+    waiting: Waiting = field(default_factory=Waiting)
 
     def __post_init__(self) -> None:
         self.printed_by_then = 0
@@ -83,7 +87,12 @@ class WorkerProcess:
         """Remove its places once it is gone, now or later."""
 
     def ask(
-        self, tree: dict[str, Any], data: list[Any], seconds: float, what: str, mapped: tuple[int, int] | None = None
+        self,
+        tree: dict[str, Any],
+        data: Sequence[Any],
+        seconds: float,
+        what: str,
+        mapped: tuple[int, int] | None = None,
     ) -> Frame:
         """Send a request, and wait for its reply.
 
@@ -206,7 +215,7 @@ class WorkerProcess:
     def waited_s(self) -> float | None:
         """Seconds that it was ready to run and had no core; None where the system does not show it."""
         if (waited := clock.waited_s(self.pid)) is not None:
-            waiting.no_core_s = (waiting.no_core_s or 0.0) + waited - self._waited
+            self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
 

@@ -1,10 +1,11 @@
-"""What one check did through one connection: its calls, what student code changed, what was counted and measured."""
+"""What one check did through one connection: its calls, what student code changed and what was counted; and waits."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Self
@@ -14,8 +15,9 @@ import torch
 
 from grader.model import Speed
 from grader.model.endings import WorkerLost
-from grader.wire.decode import Change, copies
-from grader.wire.frames import Budget, Unsupported
+from grader.wire.call import EncodedCall
+from grader.wire.decode import Change
+from grader.wire.frames import Budget
 from grader.wire.memory import place_of
 from grader.wire.table import parts
 
@@ -27,32 +29,44 @@ _MUCH = MAX_RECEIVED // 2
 
 
 class Waiting:
-    """The time that this process waits for workers; it is not the check's own. `with waiting(...)` counts it."""
+    """The time that a check process waits for its workers; it is not the check's own. `with waiting(...)` counts it.
+
+    Attributes:
+        no_core_s: seconds for which workers had no core while they were waited for, in this job; None if not known.
+        mark: a byte that the host sees: whether a loss of this process now is due to a student's replies.
+        record: of the student's check that runs now.
+    """
 
     def __init__(self) -> None:
-        self.no_core_s: float | None = None  # of workers, while this process waited for them, in this job
+        self.no_core_s: float | None = None
+        self.mark: bytearray | mmap = bytearray(1)
+        self.record = Record()
         self._since = 0.0
         self._depth = 0
         self._total = 0.0
         self._student = False
-        self.mark: bytearray | mmap = bytearray(1)  # the host sees it: whether a loss now is due to a student's replies
 
     def __call__(self, *, student: bool) -> Self:
         """`with waiting(student=True):` the reply is the student's."""
         self._student = student
         return self
 
+    def begin(self, record: Record) -> None:
+        """Begin a check: this is the student's record."""
+        self.record = record
+        self.mark[0] = 0
+
     def __enter__(self) -> None:
         if self._depth == 0:
             self._since = time.monotonic()
-            self.mark[0] = self._student or _holds_much()
+            self.mark[0] = self._student or self._holds_much()
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._total += time.monotonic() - self._since
-            self.mark[0] = _holds_much()
+            self.mark[0] = self._holds_much()
 
     @property
     def is_on(self) -> bool:
@@ -63,8 +77,8 @@ class Waiting:
         """All of it so far, with the wait that goes on now."""
         return self._total + (time.monotonic() - self._since if self._depth else 0.0)
 
-
-waiting = Waiting()
+    def _holds_much(self) -> bool:
+        return self.record.budget.left < MAX_RECEIVED - _MUCH
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,35 @@ class Call:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     ranks: int = 1
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Return all arguments, those by name last."""
+        return (*self.args, *self.kwargs.values())
+
+
+@dataclass(frozen=True)
+class SentCall:
+    """A call as it was sent, of which its arguments are made again when somebody reads them.
+
+    Attributes:
+        name: of the function.
+        encoded: the message, in which the arguments are noted.
+        names: of the last arguments.
+        ranks: how many ranks call it at the same time.
+    """
+
+    name: str
+    encoded: EncodedCall
+    names: tuple[str, ...]
+    ranks: int
+
+    def read(self) -> Call:
+        """Return the call with its arguments as they were."""
+        values = self.encoded.noted_values()
+        count = len(values) - len(self.names)
+        kwargs = dict(zip(self.names, values[count:], strict=True))
+        return Call(self.name, tuple(values[:count]), kwargs, self.ranks)
 
 
 @dataclass
@@ -89,7 +132,7 @@ class Record:
         rewrite: makes the arguments of a call anew before they are sent; None if they are sent as they are.
         recording: whether calls are kept, for the lines that reproduce them.
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
-        calls: the calls, while they are recorded.
+        sent: the calls, while they are recorded.
         called: names of the functions that were called, that which was called last at the end.
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
@@ -106,7 +149,7 @@ class Record:
     rewrite: Callable[..., tuple[Any, ...]] | None = None
     recording: bool = False
     unconfirmed: bool = False
-    calls: list[Call] = field(default_factory=list)
+    sent: list[SentCall] = field(default_factory=list)
     called: dict[str, None] = field(default_factory=dict)
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
@@ -117,12 +160,13 @@ class Record:
     speed: list[Speed] = field(default_factory=list)
     lost: WorkerLost | None = None
 
-    def add_call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int) -> None:
-        """Note a call with its arguments."""
-        # Copies, as the function may change its arguments before the call is read.
-        with suppress(Unsupported):
-            args, kwargs = copies(args, dict(kwargs))
-        self.calls.append(Call(name, args, kwargs, ranks))
+    def add_call(self, call: Call, encoded: EncodedCall) -> None:
+        """Keep a call as it was encoded, in memory of its own."""
+        self.sent.append(SentCall(call.name, encoded, tuple(call.kwargs), call.ranks))
+
+    def calls(self) -> list[Call]:
+        """Return the calls with their arguments as they were."""
+        return [sent.read() for sent in self.sent]
 
     def begin_call(self, name: str) -> None:
         """Note that a function is called now, after all others."""
@@ -141,28 +185,33 @@ class Record:
                 change.swap()
 
 
-_current = [Record()]  # a check process runs one check at a time
+# Check files call `same` and its kin with values alone, and pytest gives a check function nothing but its fixtures, so
+# that only the context says which check compares. It is set while a check runs, and at no other time.
+_comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 
-def begin(record: Record) -> None:
-    """A check begins: this is the student's record."""
-    _current[0] = record
-    waiting.mark[0] = 0
-
-
-def _holds_much() -> bool:
-    return _current[0].budget.left < MAX_RECEIVED - _MUCH
+@contextmanager
+def comparing(record: Record) -> Iterator[None]:
+    """Meanwhile this is the record of the check that compares values."""
+    token = _comparing.set(record)
+    try:
+        yield
+    finally:
+        _comparing.reset(token)
 
 
 def watch() -> None:
     """The check examines what becomes of its arguments."""
-    _current[0].watched = True
+    if (record := _comparing.get()) is not None:
+        record.watched = True
 
 
 def compare(value: Any) -> None:
     """The check compares a value with what is expected: if student code got a copy of it, the check examines that."""
-    record = _current[0]
-    if record.copying and any(_overlaps(value, other) for other in parts(record.withheld)):
+    record = _comparing.get()
+    if record is None or not record.copying:
+        return
+    if any(_overlaps(value, other) for other in parts(record.withheld)):
         record.watched = True
 
 

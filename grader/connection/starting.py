@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.connection.process import GRACE_S, WorkerProcess
+from grader.connection.record import Waiting
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.sandbox import cgroup, clock
@@ -56,6 +57,7 @@ class Starter:
         students: the workers in which submissions run now.
         started: how many workers it has started.
         tested: of which kinds a worker was seen to work: of plain ones (True), and of those with PyTorch.
+        waiting: counts the time for which this process waits for workers.
     """
 
     def __init__(self, root: Path) -> None:
@@ -65,6 +67,7 @@ class Starter:
         self.students: set[WorkerProcess] = set()
         self.started = 0
         self.tested: set[bool] = set()
+        self.waiting = Waiting()
 
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
@@ -182,7 +185,8 @@ class ForkStarter(Starter):
         if isinstance(message, Started):
             channel, pid = Channel(SocketTransport(ours), _caps_of(limits)), _pid_of(descriptors[0])
             pidfd, *peak = descriptors
-            return _Forked(channel, pid, folder, output, limits, pidfd, peak, status, self.leaving, group)
+            given = channel, pid, folder, output, limits
+            return _Forked(*given, pidfd, peak, status, self.leaving, group, waiting=self.waiting)
         for end in (status, ours):
             end.close()
         if group is not None:
@@ -329,7 +333,8 @@ class SpawnStarter(Starter):
             )
         # Before anything else can fail: should this process be killed, the host ends what it knows of.
         self._on_start(process.pid)
-        return _Spawned(Channel(pipes_of(process)), process.pid, folder, output, Limits(), process)
+        given = Channel(pipes_of(process)), process.pid, folder, output, Limits()
+        return _Spawned(*given, process, waiting=self.waiting)
 
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False

@@ -150,8 +150,8 @@ class Probe:
         # A probe around a student's function is noted, and named in messages, as that function.
         probe = named(connection, name, space)
         called = args[0] if args and is_proxy(args[0]) else probe
-        connection.note_call(called, args if called is probe else args[1:], kwargs)
-        return connection.call(probe, args, kwargs, called)
+        noted = connection.note_call(called, args if called is probe else args[1:], kwargs)
+        return connection.call(probe, args, kwargs, called, noted)
 
 
 def own_probe(
@@ -173,5 +173,5 @@ def own_probe(
             f"`{name}` needs PyTorch, and the workers of this exercise are without it (`without` in exercise.yaml): "
             "compare values, or take that line out of exercise.yaml"
         )
-    connection.note_call(function, args, kwargs, ranks)
-    return connection.call(named(connection, name, ""), (function, *values), {}, function)
+    noted = connection.note_call(function, args, kwargs, ranks)
+    return connection.call(named(connection, name, ""), (function, *values), {}, function, noted)

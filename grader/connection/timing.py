@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from grader.connection.connection import Proxy, connection_of, place_of, what_of
-from grader.connection.record import Record, waiting
+from grader.connection.record import Record
 from grader.model import Device
 from grader.model.endings import WorkerLost, say
 from grader.sandbox import clock
@@ -127,8 +127,10 @@ class TimedWorker:
             NotUsable: the module does not load.
             CheckFailed: a result cannot be sent.
         """
-        with waiting(student=not self.connection.secret), self.connection.alone(), self._prepared(inputs):
-            return self._go(inputs, seconds or self.connection.limits.call_s, idle=idle)
+        connection = self.connection
+        wait = connection.starter.waiting(student=not connection.secret)
+        with wait, connection.alone(), self._prepared(inputs):
+            return self._go(inputs, seconds or connection.limits.call_s, idle=idle)
 
     def grow(self, inputs: Inputs) -> tuple[clock.Memory, clock.Memory, Any] | None:
         """Call the function once, and look at the memory of its process just before and just after.

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from grader.connection.connection import Connection
+from grader.connection.record import Waiting
 from grader.connection.starting import Starter
 from grader.connection.student import Student
 from grader.model import Device, Limits
@@ -129,6 +130,11 @@ class Connections:
     def started(self) -> int:
         """How many workers were started so far, for students and references."""
         return self._starter.started
+
+    @property
+    def waiting(self) -> Waiting:
+        """The time for which this process waits for workers."""
+        return self._starter.waiting
 
     def end_output(self) -> None:
         """Read what the student printed: from here on a hidden input may be known, and would be printed into a report.

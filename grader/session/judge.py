@@ -17,7 +17,7 @@ import ast
 import linecache
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -30,7 +30,7 @@ import torch
 from grader.check import show
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
-from grader.connection.record import Call
+from grader.connection.record import Call, Record
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import (
     NOT_EXPECTED,
@@ -119,7 +119,7 @@ def decide(
         speed=speed,
         device=student.device,
         cause=cause_of(check, verdict, error or record.lost),
-        picture=picture_of(check, verdict, error, record.calls),
+        picture=picture_of(check, verdict, error, record),
         line=0 if verdict is Verdict.PASSED else line_of(error, path),
         called=tuple(record.called),
     )
@@ -401,18 +401,18 @@ _CLASH = "must match the size of tensor"
 _MOST_DIMS = 6
 
 
-def picture_of(check: Check, verdict: Verdict, error: BaseException | None, calls: Sequence[Call]) -> Picture | None:
+def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
     """The facts of a picture, or None.
 
     Args:
         check: the check.
         verdict: what became of it.
         error: what it raised.
-        calls: that it made.
+        record: of the calls that it made.
     """
     if not check.shown or verdict not in _WITH_PICTURE or error is None:
         return None
-    given = tuple(each for call in calls[-1:] for each in _shapes_given(call))
+    given = tuple(each for sent in record.sent[-1:] for each in _shapes_given(sent.read()))
     raised = raised_by_student(error)
     if raised is not None:
         # The operands of the line that raised are not known; drawn are the arguments, where they clash themselves.

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 import pytest
 from pytest_timeout import Settings
 
-from grader.connection.record import waiting
+from grader.connection.record import Waiting
 from grader.model.endings import CheckTimeout
 
 _SHORTEST_S = 0.001
@@ -29,13 +29,20 @@ _CANCEL = pytest.StashKey[Callable[[], None]]()
 
 
 class OwnTime:
-    """The pytest plugin that gives checks timers which stand still while a worker is waited for."""
+    """The pytest plugin that gives checks timers which stand still while a worker is waited for.
+
+    Args:
+        waiting: counts the time for which workers are waited for.
+    """
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Settings) -> bool:
         """Set the timer of a check, in the place of pytest-timeout's own."""
         start = _by_signal if settings.method == "signal" else _by_thread
-        item.stash[_CANCEL] = start(float(settings.timeout))
+        item.stash[_CANCEL] = start(float(settings.timeout), self._waiting)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -76,12 +83,12 @@ def _settings_of(item: pytest.Item, seconds: float) -> Settings:
     return Settings(float(given.get("timeout", seconds)), method, func_only=False, disable_debugger_detection=False)
 
 
-def _by_signal(seconds: float) -> Callable[[], None]:
+def _by_signal(seconds: float, waiting: Waiting) -> Callable[[], None]:
     """A timer that raises `CheckTimeout` in the check's own code; gives what stops it."""
-    until = _own_time() + seconds
+    until = _own_time(waiting) + seconds
 
     def look(*_: object) -> None:
-        left = until - _own_time()
+        left = until - _own_time(waiting)
         if left > 0 or waiting.is_on:
             if left < math.inf:
                 signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_S))
@@ -99,14 +106,14 @@ def _by_signal(seconds: float) -> Callable[[], None]:
     return cancel
 
 
-def _by_thread(seconds: float) -> Callable[[], None]:
+def _by_thread(seconds: float, waiting: Waiting) -> Callable[[], None]:
     """A timer that ends this process, which the host reports as a fault of ours; gives what stops it."""
-    until, checks = _own_time() + seconds, threading.get_ident()
+    until, checks = _own_time(waiting) + seconds, threading.get_ident()
     stopped = threading.Event()
 
     def look() -> None:
-        while not stopped.wait(max(until - _own_time(), _SHORTEST_S)):
-            if until <= _own_time() and not waiting.is_on:
+        while not stopped.wait(max(until - _own_time(waiting), _SHORTEST_S)):
+            if until <= _own_time(waiting) and not waiting.is_on:
                 frame = sys._current_frames().get(checks)
                 stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
                 print(f"{stack}{_too_long(seconds)}", file=sys.stderr, flush=True)  # noqa: T201  the lane's log
@@ -125,6 +132,6 @@ def _too_long(seconds: float) -> str:
     return f"the check's own code took longer than {seconds:g} seconds"
 
 
-def _own_time() -> float:
+def _own_time(waiting: Waiting) -> float:
     """A clock that stands still while the check waits for a worker."""
     return time.monotonic() - waiting.seconds()

@@ -19,9 +19,8 @@ import pytest
 from _pytest.assertion import util
 
 from grader.check.declare import Accelerator, Rng
-from grader.connection import record
 from grader.connection.connection import Connection
-from grader.connection.record import Record, waiting
+from grader.connection.record import Record, Waiting, comparing
 from grader.connection.student import Probe, Student
 from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
@@ -66,6 +65,11 @@ class CheckSession:
         self._inputs: InputStream
         self._comparison: Comparison | None = None
         self.ended_by: Message | None = None
+
+    @property
+    def waiting(self) -> Waiting:
+        """The time for which this process waits for workers."""
+        return self._connections.waiting
 
     # -- collecting -----------------------------------------------------------------------------------------------
 
@@ -139,7 +143,7 @@ class CheckSession:
         planned = self._exercise = self._planned[job.exercise]
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
-        waiting.no_core_s, before = None, self._connections.started
+        self.waiting.no_core_s, before = None, self._connections.started
         try:
             for number, row in enumerate(rows):
                 check = row.check
@@ -162,8 +166,8 @@ class CheckSession:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
             self._tries.close()
             printed = self._connections.part(planned.limits.shown_output_kb * 1024)
-            record.begin(Record())
-        self._host.tell(Done(printed, waiting.no_core_s, self._connections.started - before))
+            self.waiting.begin(Record())
+        self._host.tell(Done(printed, self.waiting.no_core_s, self._connections.started - before))
 
     def _has_device(self, check: Check) -> bool:
         return check.device is not Device.CUDA or self._accelerator.type is Device.CUDA
@@ -196,13 +200,14 @@ class CheckSession:
         shown, unconfirmed = row.check.shown, not job.part.again
         mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
         student.begin_check(mine, limits)
-        record.begin(mine)
+        self.waiting.begin(mine)
         # The same seed: a function that draws random numbers draws the same ones in both workers.
         if student.reference is not None:
             student.reference.begin_check(Record(seed))
         self._comparison = None
         row.renew_values()
-        error = self._run_item(row.item, following)
+        with comparing(mine):
+            error = self._run_item(row.item, following)
         return Run(decide(row, error, self._comparison, student), error)
 
     def _run_item(self, item: pytest.Function, following: pytest.Item | None) -> BaseException | None:

@@ -37,7 +37,7 @@ from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
 from grader.session.judge import AS_THEY_WERE, Attempt
-from grader.wire.decode import copies
+from grader.wire.call import copies
 from grader.wire.memory import place_of
 from grader.wire.table import parts
 
@@ -217,10 +217,11 @@ class Tries:
         seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
         if stub or not seen or outcome.cause not in _PRINTED:
             return outcome
-        calls = student.record.calls
-        if (ranks := max((call.ranks for call in calls), default=1)) > 1:
+        sent = student.record.sent
+        if (ranks := max((call.ranks for call in sent), default=1)) > 1:
             # No line of plain Python makes a call on several ranks: it needs a process for each.
             return _with_text(outcome, _ON_RANKS.format(ranks))
+        calls = [call.read() for call in sent[-_MOST_CALLS:]]
         changes = bool(student.record.changes)
         lines = reproduce(student.module, calls, student.folder, student.device, changes=changes)
         shows = lines is not None and self._lines_show(lines.calls, outcome, student, attempt)

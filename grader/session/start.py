@@ -20,7 +20,6 @@ import torch
 from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.declare import Accelerator
-from grader.connection.record import waiting
 from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.model import Device
 from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
@@ -73,7 +72,7 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
             plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=on_cuda, plain=plan.spawn_plain
         )
     with open(plan.root / PENDING, "r+b") as file:
-        waiting.mark = mmap.mmap(file.fileno(), 1)
+        starter.waiting.mark = mmap.mmap(file.fileno(), 1)
     try:
         message: Message | None = plan
         while isinstance(message, Plan):
@@ -113,7 +112,7 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
     # One check file that cannot be read must not keep the others from being graded. pytest lists no folder above the
     # last one, and this process may not.
     options += ["--continue-on-collection-errors", f"--rootdir={top}", f"--confcutdir={top}"]
-    pytest.main([*options, "-p", "pytest_timeout", *paths], plugins=[session, OwnTime()])
+    pytest.main([*options, "-p", "pytest_timeout", *paths], plugins=[session, OwnTime(session.waiting)])
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:

@@ -15,7 +15,8 @@ memory      blocks of memory, and layouts on them
 dtypes      dtypes, and other values of PyTorch and NumPy without identity
 facts       what a worker says about a tensor besides its numbers; tensors of an accelerator
 encode      values with tensors and arrays -> tree and blocks
-decode      tree and blocks -> values; copies of values
+decode      tree and blocks -> values
+call        a call that is encoded once, for all that is made of it; copies of values
 
 Everything that a worker sends is untrusted. The decoder checks it with Python integers before it uses it, and every
 refusal is a `ProtocolError`.

@@ -63,7 +63,7 @@ class PlainEncoder:
             Unsupported: a value cannot be sent.
         """
         table, known = self._table, len(self._table.rows)
-        roots = [value if type(value) in PLAIN else self._child(value) for value in values]
+        roots = self.children(values)
         if not table.objects:
             return {"roots": roots, "rows": [], "blocks": []}, []
         rows: list[Any] = []
@@ -93,6 +93,10 @@ class PlainEncoder:
             return {"roots": roots, "rows": changed, "blocks": []}, []
         sizes = [[number, len(block)] for number, block in blocks]
         return {"roots": roots, "rows": changed, "blocks": sizes}, [block for _, block in blocks]
+
+    def children(self, values: Sequence[Any]) -> list[Any]:
+        """Return what stands for values in the message."""
+        return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
         """A value that JSON cannot hold itself, as a child."""

@@ -17,11 +17,11 @@ import torch
 
 from grader.wire.containers import PlainDecoder, items_of
 from grader.wire.dtypes import DTYPES, TAGS, array_dtype
-from grader.wire.encode import Encoder, can_be_lazy
-from grader.wire.facts import Facts, accelerator_here, any_known, from_row, note_facts
+from grader.wire.encode import can_be_lazy
+from grader.wire.facts import Accelerator, Facts, are_any_known, from_row, note_facts
 from grader.wire.frames import Caps, ProtocolError, expect
 from grader.wire.memory import Array, Block, check_layout, run_of, tried_on
-from grader.wire.table import ALIGNMENT, Table, padded
+from grader.wire.table import ALIGNMENT, Table
 
 
 class Change:
@@ -60,16 +60,24 @@ class Decoder(PlainDecoder):
         other: gives the object for a child that `other` of an encoder wrote; it is called with its items.
         caps: what one message may hold.
         answers: whether this is the process that answers: it gets tensors as they were, on their devices.
+        accelerator: of this process; None if it has none.
     """
 
     tags = TAGS
     leaves = ("tensor", "array")
 
     def __init__(
-        self, table: Table, other: Callable[..., Any], caps: Caps | None = None, *, answers: bool = False
+        self,
+        table: Table,
+        other: Callable[..., Any],
+        caps: Caps | None = None,
+        *,
+        answers: bool = False,
+        accelerator: Accelerator | None = None,
     ) -> None:
         super().__init__(table, other, caps)
         self._answers = answers
+        self._accelerator = accelerator
         self.changes: list[Change] = []
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -122,8 +130,8 @@ class Decoder(PlainDecoder):
         tensor = self._tensor(row)
         facts = from_row(row[9]) if len(row) == 10 else None
         if self._answers:
-            if accelerator_here:
-                tensor = accelerator_here[0].place(tensor, "cpu" if facts is None else facts.device)
+            if self._accelerator is not None:
+                tensor = self._accelerator.place(tensor, "cpu" if facts is None else facts.device)
             if facts is not None and facts.requires_grad:
                 tensor.requires_grad_()
             # Student code may have left inference mode on, in which tensors have no version.
@@ -220,7 +228,7 @@ class Decoder(PlainDecoder):
             return
         if not is_new and (obj.data_ptr() != view.data_ptr() or _layout(obj) != _layout(view)):
             self.changes.append(Change(obj, lambda it: it.detach(), _set_data, view))
-        if len(row) == 10 or (not is_new and (any_known or obj.requires_grad)):
+        if len(row) == 10 or (not is_new and (are_any_known() or obj.requires_grad)):
             note_facts(obj, from_row(row[9]) if len(row) == 10 else Facts())
 
 
@@ -283,27 +291,3 @@ def _set_contents(obj: Any, items: list[Any]) -> None:
         return
     obj.clear()
     obj.update(zip(items[::2], items[1::2], strict=True) if type(obj) is dict else items)
-
-
-def copies(*values: Any) -> tuple[Any, ...]:
-    """Return deep copies that share memory with each other as the values do.
-
-    Args:
-        *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
-
-    Returns:
-        A tuple with one copy for each value.
-
-    Raises:
-        Unsupported: a value cannot be sent to a worker, and so is not copied either.
-    """
-    # A message from one new table to another, without the JSON between them.
-    objects: list[Any] = []
-
-    def other(value: Any) -> list[Any]:
-        objects.append(value)
-        return ["proxy", len(objects) - 1]
-
-    tree, blocks = Encoder(Table(), other).encode(values)
-    data = memoryview(bytearray().join(padded(blocks)))
-    return tuple(Decoder(Table(), lambda _, number: objects[number]).decode(tree, data))

@@ -9,32 +9,65 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.wire.containers import PlainEncoder
+from grader.wire.containers import Other, PlainEncoder
 from grader.wire.dtypes import ARRAY_DTYPE, NAMES, TAGS
-from grader.wire.facts import LONGEST, Facts, accelerator_here, any_known, cpu_view, device_of, to_row
+from grader.wire.facts import LONGEST, Accelerator, Facts, are_any_known, device_of, to_row
 from grader.wire.frames import Unsupported
 from grader.wire.memory import Block, place_of
+from grader.wire.table import Table
 
 
 class Encoder(PlainEncoder):
-    """Writes one message of values: plain ones, tensors and arrays; its arguments are those of `PlainEncoder`."""
+    """Writes one message of values: plain ones, tensors and arrays.
+
+    Args:
+        table: what both processes know of this call; new objects and blocks are added to it.
+        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        answers: whether this is the process that answers, which says all facts of its tensors.
+        accelerator: of this process; None if it has none.
+    """
 
     tags = TAGS
     no_tuples = (torch.Size,)
 
+    def __init__(
+        self, table: Table, other: Other, *, answers: bool = False, accelerator: Accelerator | None = None
+    ) -> None:
+        super().__init__(table, other, answers=answers)
+        self._accelerator = accelerator
+
     def _has_memory(self, value: Any) -> bool:
-        return _has_memory(value)
+        """Whether a value is a tensor or an array whose memory can be sent."""
+        kind = type(value)
+        if kind is np.ndarray:
+            return ARRAY_DTYPE.fullmatch(value.dtype.str) is not None
+        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+            # A subclass may run code of its own whenever it is used, unless it is of the accelerator here.
+            return isinstance(value, torch.Tensor) and self._cpu_view(value) is not None
+        if value.device.type != "cpu":
+            return self._cpu_view(value) is not None
+        if value.layout is not torch.strided or value.dtype not in NAMES or value.is_nested or value._is_zerotensor():
+            return False
+        if torch._C._functorch.is_functorch_wrapped_tensor(value):  # it lives only inside a transform
+            return False
+        conj, neg = value.is_conj(), value.is_neg()
+        return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
+
+    def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
+        """The CPU tensor over the memory of a tensor of the accelerator, and its device; None for any other tensor."""
+        return self._accelerator.look(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
         """Fill in the rows of tensors and arrays; give the blocks that are new or changed, by number."""
         table, leaves, spans = self._table, [], self._known_spans()
+        elsewhere = self._accelerator is not None or are_any_known()
         for number, row in enumerate(rows):
             if row is None:
                 obj, device = table.objects[number], "cpu"
                 plain = obj
-                if isinstance(obj, torch.Tensor) and (accelerator_here or any_known):
+                if elsewhere and isinstance(obj, torch.Tensor):
                     # A tensor of an accelerator is described by the CPU tensor over its memory.
-                    seen = cpu_view(obj)
+                    seen = self._cpu_view(obj)
                     plain, device = seen if seen is not None else (obj, device_of(obj))
                 start, end = place_of(plain)
                 leaves.append((number, obj, plain, device, start, end))
@@ -113,24 +146,6 @@ class Encoder(PlainEncoder):
                     raise Unsupported("memory overlaps that of an argument and extends beyond it")
                 groups.append((start, number, False))
         return groups
-
-
-def _has_memory(value: Any) -> bool:
-    """Whether a value is a tensor or an array whose memory can be sent."""
-    kind = type(value)
-    if kind is np.ndarray:
-        return ARRAY_DTYPE.fullmatch(value.dtype.str) is not None
-    if kind is not torch.Tensor and kind is not torch.nn.Parameter:
-        # A subclass may run code of its own whenever it is used, unless it is of the accelerator here.
-        return isinstance(value, torch.Tensor) and cpu_view(value) is not None
-    if value.device.type != "cpu":
-        return cpu_view(value) is not None
-    if value.layout is not torch.strided or value.dtype not in NAMES or value.is_nested or value._is_zerotensor():
-        return False
-    if torch._C._functorch.is_functorch_wrapped_tensor(value):  # it lives only inside a transform
-        return False
-    conj, neg = value.is_conj(), value.is_neg()
-    return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:

@@ -4,7 +4,7 @@ A decoded tensor is detached: whether the worker's own requires a gradient is on
 the tensors, so that `torch.save` and `copy` take nothing of them along.
 
 On the wire, tensors of an accelerator are ordinary memory, and where they lie is a fact. A worker whose student code
-sees an accelerator, simulated or not, says here how its tensors are read and made.
+sees an accelerator, simulated or not, gives its encoder and decoder an `Accelerator`, which reads and makes tensors.
 """
 
 from __future__ import annotations
@@ -41,9 +41,15 @@ class Facts:
 
 
 _NONE = Facts()
+
+# A table for the whole process, as these are attributes of tensors: a tensor has the same facts wherever it is met. It
+# holds no tensor alive.
 _known: Any = WeakTensorKeyDictionary()
-any_known = _known.data
-"""Not empty while facts of some tensor are known."""
+
+
+def are_any_known() -> bool:
+    """Return whether facts of some tensor are known: mostly none are, and no tensor need be looked up."""
+    return bool(_known.data)
 
 
 def facts_of(tensor: torch.Tensor) -> Facts:
@@ -91,7 +97,7 @@ def from_row(row: Any) -> Facts:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """How tensors of the accelerator of this process are read and made.
+    """How tensors of the accelerator of a process are read and made. A process has at most one kind, for good.
 
     Attributes:
         look: gives the CPU tensor over such a tensor's memory, and its device; None for any other tensor.
@@ -102,17 +108,3 @@ class Accelerator:
     look: Callable[[torch.Tensor], tuple[torch.Tensor, str] | None]
     place: Callable[[torch.Tensor, str], torch.Tensor]
     begin: Callable[[], None] = lambda: None
-
-
-accelerator_here: list[Accelerator] = []
-"""The accelerator of this process; most have none. A process has at most one kind, for good."""
-
-
-def use_accelerator(accelerator: Accelerator) -> None:
-    """Set the accelerator of this process."""
-    accelerator_here[:] = [accelerator]
-
-
-def cpu_view(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-    """The CPU tensor over the memory of a tensor of the accelerator, and its device; None for any other tensor."""
-    return accelerator_here[0].look(tensor) if accelerator_here else None

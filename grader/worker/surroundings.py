@@ -21,7 +21,7 @@ import torch
 
 from grader import accelerator
 from grader.sandbox import slow_imports
-from grader.wire.facts import Accelerator, use_accelerator
+from grader.wire.facts import Accelerator
 
 _PERTURB = -6
 """`M_PERTURB` of glibc's malloc.h: memory is filled when it is given, with the complement of this byte."""
@@ -82,27 +82,31 @@ def compile_nothing() -> None:
     torch.compile = as_it_is
 
 
-def show_device(mode: str) -> None:
+def show_device(mode: str) -> Accelerator | None:
     """Make this process see the device of a check, for good.
 
     Args:
         mode: "sim" for a simulated accelerator of two devices, "cuda" for CUDA as it is here, "none" for a machine
             without one.
 
+    Returns:
+        How tensors of it are read and made; None without one.
+
     Raises:
         ValueError: an unknown mode.
     """
     if mode == "sim":
         accelerator.enable("sim")
-        use_accelerator(Accelerator(_look, _place))
-    elif mode == "cuda":
+        return Accelerator(_look, _place)
+    if mode == "cuda":
         mirrors = Mirrors(is_plain)
-        use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
-    elif mode != "none":
+        return Accelerator(mirrors.look, mirrors.place, mirrors.begin)
+    if mode != "none":
         raise ValueError(f"unknown device mode {mode!r}")
     # Where PyTorch finds none anyway, there is nothing to hide.
-    elif torch.accelerator.is_available():
+    if torch.accelerator.is_available():
         accelerator.enable("none")
+    return None
 
 
 def _look(tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:

@@ -17,7 +17,7 @@ from grader import accelerator
 from grader.wire.containers import PlainDecoder, PlainEncoder
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.facts import accelerator_here
+from grader.wire.facts import Accelerator
 from grader.wire.table import Table, starts_of
 from grader.worker import counting, own_probes, surroundings
 from grader.worker.importer import OwnModules
@@ -39,6 +39,7 @@ class WithTorch(Libraries):
         self.probes = PROBES
         self._timed = True  # of the request before: by then nothing was filled
         self._gradients = True
+        self._accelerator: Accelerator | None = None
 
     def check_machine(self) -> None:
         """Prove that a forked child can run an operation on several threads: after some set-ups it hangs for ever."""
@@ -65,19 +66,19 @@ class WithTorch(Libraries):
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
         """What writes a reply."""
-        return Encoder(table, other, answers=True)
+        return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
     def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
         """What reads a request."""
-        return Decoder(table, other, answers=True)
+        return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
         """Fill memory that is allocated from now on; not in a timed request, where that would be part of the time."""
         if timed is not self._timed:
             self._timed = timed
             surroundings.fill_memory(not timed)
-        if accelerator_here:
-            accelerator_here[0].begin()
+        if self._accelerator is not None:
+            self._accelerator.begin()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
         """What imports the modules of a submission; no package is taken away here."""
@@ -86,7 +87,7 @@ class WithTorch(Libraries):
 
     def show_device(self, mode: str) -> None:
         """Make this process see the device of a check, for good."""
-        surroundings.show_device(mode)
+        self._accelerator = surroundings.show_device(mode)
 
     def loaded(self) -> None:
         """Note whether the module left gradients on."""
@@ -94,7 +95,7 @@ class WithTorch(Libraries):
 
     def seed(self, number: int) -> None:
         """Seed all generators; and set gradients as the module left them."""
-        surroundings.seed(number, devices=bool(accelerator_here))
+        surroundings.seed(number, devices=self._accelerator is not None)
         # A function that leaves gradients switched off fails its own check, not the next.
         torch.set_grad_enabled(self._gradients)
 

@@ -7,15 +7,14 @@ from accelerator.modes import in_mode
 from wire.pair import Pair, quietly
 
 from grader import accelerator
-from grader.wire.facts import Accelerator, Facts, facts_of, note_facts, use_accelerator
+from grader.wire.facts import Accelerator, Facts, facts_of, note_facts
 from grader.worker.surroundings import Mirrors
 
 
 def mirrored() -> Pair:
     """A check and a worker whose tensors on "cuda" are mirrored."""
     mirrors = Mirrors(accelerator.is_simulated)
-    use_accelerator(Accelerator(mirrors.look, mirrors.place, mirrors.begin))
-    return Pair()
+    return Pair(accelerator=Accelerator(mirrors.look, mirrors.place, mirrors.begin))
 
 
 def on_cuda(tensor: torch.Tensor, index: int = 0) -> torch.Tensor:

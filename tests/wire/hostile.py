@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from wire.pair import StandIn, bits
 
-from grader.wire.decode import Decoder, copies
+from grader.wire.call import copies
+from grader.wire.decode import Decoder
 from grader.wire.dtypes import DTYPES
 from grader.wire.encode import Encoder
 from grader.wire.frames import Caps, ProtocolError, Unsupported, expect, is_index

@@ -11,7 +11,7 @@ import torch
 from grader.connection.record import Record
 from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
-from grader.wire.facts import accelerator_here
+from grader.wire.facts import Accelerator
 from grader.wire.frames import Caps, Unsupported, parse_tree, write_tree
 from grader.wire.table import Table, padded
 
@@ -31,21 +31,23 @@ class Pair:
         sent: bytes of memory in the last reply.
     """
 
-    def __init__(self, caps: Caps | None = None) -> None:
+    def __init__(self, caps: Caps | None = None, accelerator: Accelerator | None = None) -> None:
         self.caps = caps or Caps()
         self.record = Record()
         self.sent = 0
+        self._accelerator = accelerator
         self._objects: list[Any] = []
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Let the worker call a function of its own with the check's arguments."""
         ours, theirs = Table(), Table()
-        if accelerator_here:
-            accelerator_here[0].begin()
+        theirs_has: dict[str, Any] = {"answers": True, "accelerator": self._accelerator}
+        if self._accelerator is not None:
+            self._accelerator.begin()
         tree, data = travel(*Encoder(ours, _child_of_stand_in).encode(args), self.caps)
-        taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, answers=True)
+        taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, **theirs_has)
         result = function(*taken.decode(tree, data, data.toreadonly()))
-        tree, data = travel(*Encoder(theirs, self._child_of_object, answers=True).encode([result]), self.caps)
+        tree, data = travel(*Encoder(theirs, self._child_of_object, **theirs_has).encode([result]), self.caps)
         self.sent = len(data)
         decoder = Decoder(ours, lambda _, number, kind: StandIn(number, kind), self.caps)
         (value,) = decoder.decode(tree, data)

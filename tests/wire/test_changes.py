@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, arrays
 from wire.pair import Pair, bits, quietly, same
 
-from grader.wire.decode import Decoder, copies
+from grader.wire.call import copies
+from grader.wire.decode import Decoder
 from grader.wire.encode import Encoder
 from grader.wire.frames import ProtocolError
 from grader.wire.table import Table

@@ -10,7 +10,7 @@ import pytest
 import torch
 from wire.pair import Pair, bits, linked, quietly
 
-from grader.wire.decode import copies
+from grader.wire.call import copies
 from grader.wire.frames import Unsupported
 from grader.wire.memory import _Memory
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from wire.drawn import EXAMPLES, NESTED, PLAIN, arrays, tensors
 from wire.pair import Pair, same, there_and_back
 
-from grader.wire.decode import copies
+from grader.wire.call import copies
 from grader.wire.facts import facts_of
 from grader.wire.frames import Unsupported
 

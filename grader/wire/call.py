@@ -1,0 +1,99 @@
+"""A call as a message that is encoded once, and what is made of it: what is sent, what is kept, and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grader.wire.containers import Other, PlainEncoder
+from grader.wire.decode import Decoder
+from grader.wire.encode import Encoder
+from grader.wire.table import Table, padded
+
+
+@dataclass(frozen=True)
+class EncodedCall:
+    """The values of one call, encoded once: the message is made of it, and copies of the values when they are read.
+
+    Attributes:
+        tree: of the message.
+        memory: blocks of the message, padded: the values' own memory, or that of `kept`.
+        table: what this process knows of the call by number, for the reply.
+        others: what is not a value, by the child that stands for it in the tree.
+        noted: the children of values that are read later.
+    """
+
+    tree: Mapping[str, Any]
+    memory: Sequence[Any]
+    table: Table
+    others: Mapping[tuple[Any, ...], Any]
+    noted: Sequence[Any] = ()
+
+    def kept(self) -> EncodedCall:
+        """Return the same with memory of its own, which stays as it is now."""
+        return replace(self, memory=(b"".join(self.memory),))
+
+    def values(self) -> list[Any]:
+        """Return copies of the values, which share memory with each other as these do."""
+        return self._decoded(self.tree["roots"])[0]
+
+    def noted_values(self) -> list[Any]:
+        """Return copies of the values that were noted."""
+        return self._decoded(self.noted)[0]
+
+    def apart(self) -> EncodedCall:
+        """Return the same for a reply that changes copies, and leaves the values as they are."""
+        return replace(self, table=self._decoded(self.tree["roots"])[1])
+
+    def _decoded(self, roots: Sequence[Any]) -> tuple[list[Any], Table]:
+        table = Table()
+        decoder = Decoder(table, lambda *child: self.others[child])
+        return decoder.decode({**self.tree, "roots": list(roots)}, memoryview(bytearray().join(self.memory))), table
+
+
+def encode_call(values: Sequence[Any], other: Other, noted: Sequence[Any] = (), *, plain: bool = False) -> EncodedCall:
+    """Encode the values of a call.
+
+    Args:
+        values: of the message.
+        other: gives the child for any object that is not a value, or raises `Unsupported`.
+        noted: those of them, or of the items of containers among them, that are read later.
+        plain: whether the other process has the standard library alone.
+
+    Raises:
+        Unsupported: a value cannot be sent.
+    """
+    table, others = Table(), dict[tuple[Any, ...], Any]()
+
+    def child_of(value: Any) -> list[Any]:
+        child = other(value)
+        others[tuple(child)] = value
+        return child
+
+    encoder = PlainEncoder(table, child_of) if plain else Encoder(table, child_of)
+    tree, blocks = encoder.encode(values)
+    children = encoder.children(noted)
+    assert len(table.objects) == len(table.rows), "a value was noted that is not in the message"
+    return EncodedCall(tree, padded(blocks), table, others, children)
+
+
+def copies(*values: Any) -> tuple[Any, ...]:
+    """Return deep copies that share memory with each other as the values do.
+
+    Args:
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them.
+
+    Returns:
+        A tuple with one copy for each value.
+
+    Raises:
+        Unsupported: a value cannot be sent to a worker, and so is not copied either.
+    """
+    objects: list[Any] = []
+
+    def other(value: Any) -> list[Any]:
+        objects.append(value)
+        return ["proxy", len(objects) - 1]
+
+    return tuple(encode_call(values, other).values())
