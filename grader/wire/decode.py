@@ -245,7 +245,7 @@ def _array_layout(array: Array) -> tuple[Any, ...]:
 
 
 def _set_array_layout(array: Array, layout: tuple[Any, ...]) -> None:
-    """Give an array another layout on its memory, whatever its own is.
+    """Give an array any other layout on its memory.
 
     Raises:
         ProtocolError: NumPy cannot make it in place.
