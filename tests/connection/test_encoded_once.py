@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.check.calls import seeded
+from grader.check.calls import call_seeded
 from grader.connection.connection import Connection, named
 from grader.connection.process import WorkerProcess
 from grader.connection.record import Record
@@ -108,7 +108,7 @@ def test_what_is_kept_is_what_was_sent(connection: Connection) -> None:
     connection.begin_check(Record(recording=True))
     x = torch.zeros(2)
     named(connection, "spoil")(x, y=x[1:])
-    seeded(3, named(connection, "spoil"), x, y=None)
+    call_seeded(3, named(connection, "spoil"), x, y=None)
     x.fill_(7)
     first, second = connection.record.calls()
     assert (first.name, first.args[0].tolist(), first.kwargs["y"].tolist()) == ("spoil", [0, 0], [0])
