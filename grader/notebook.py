@@ -19,27 +19,21 @@ from typing import IO, Any, cast
 
 from grader.sandbox.process import end, isolated, tail
 
-_NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  grade {}  in a terminal"
+_NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
-_NO_NAME = (
-    'say which exercise: check("predict_strides"), by its name or its number;  grade list  in a terminal shows all'
-)
 
 
 def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
     """Grade an exercise as the cells that ran until now solve it, and show the report below this cell.
 
     Args:
-        name: the exercise's name or number, as for `grade`.
+        name: the exercise's name or number, as for `grade`; without one, all exercises of which a function is defined.
         course: the folder of its course; by default the course of the working folder, or the course that comes with
             the grader.
     """
     shell = _shell()
-    if not name:
-        print(_NO_NAME)  # noqa: T201  it is the answer, in a kernel and elsewhere
-        return
     if shell is None:
-        print(_NO_KERNEL.format(name))  # noqa: T201  there is nothing else to show it in
+        print(_NO_KERNEL.format(f"grade {name}".strip()))  # noqa: T201  there is nothing else to show it in
         return
     from IPython.display import display
 
@@ -51,7 +45,7 @@ def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
         "cells": _cells(shell),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    waiting, show = f"Checking {name} ...", cast(Any, display)  # IPython has no types
+    waiting, show = f"Checking {name or 'all'} ...", cast(Any, display)  # IPython has no types
     # The place below the cell, where one thing is shown after another.
     place = show(_bundle(waiting), raw=True, display_id=True)
 

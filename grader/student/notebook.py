@@ -36,6 +36,7 @@ from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
 from grader.report.html import fragment
+from grader.report.safe import for_html
 from grader.report.terminal import exercise_lines
 
 _MOST_FILES = 50
@@ -69,10 +70,29 @@ class NotebookGrader:
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
         """The report, as `html` and as `text`; or an `error`, in a sentence."""
         try:
-            return self._answer(request)
+            return self._answer(request) if request["name"] else self._all(request)
         except GraderError as error:
             self.close()
             return {"error": str(error)}
+
+    def _all(self, request: Mapping[str, Any]) -> dict[str, str]:
+        """The reports on all exercises of which the kernel has a function."""
+        root = Path(request["course"]) if request["course"] else course_for(Path(request["folder"]))[0]
+        course = load_course(find_course(root), whole=False)
+        there = {*request["names"]}
+        names = [exercise.id for exercise in course.exercises if there & starter_names(exercise)]
+        if not names:
+            return {
+                "error": 'no cell that ran defines a function of an exercise; run your cells, or name one: check("1-1")'
+            }
+        answers = [self._answer({**request, "name": name}) for name in names]
+        texts = [
+            answer.get("text") or f"{name}: {answer['error']}" for name, answer in zip(names, answers, strict=True)
+        ]
+        pages = [
+            answer.get("html") or f"<pre>{for_html(text)}</pre>" for answer, text in zip(answers, texts, strict=True)
+        ]
+        return {"text": "\n\n".join(texts), "html": "\n".join(pages)}
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, str]:
         folder = Path(request["folder"])

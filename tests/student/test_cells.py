@@ -249,3 +249,19 @@ def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
         assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]
         told = "no cell that ran defines `double`, which double needs; run your cells first"
         assert grader.answer(request)["error"] == told
+
+
+def test_without_a_name_all_exercises_are_checked(tmp_path: Path) -> None:
+    """Those of which the kernel has a function; what is not written yet comes after what is wrong."""
+    cells = [{"number": 1, "source": "def double(x):\n    return 3 * x"}]
+    cells += [{"number": 2, "source": "def total(x):\n    return x.sum()"}]
+    request = {"course": str(COURSES / "tiny"), "folder": str(tmp_path), "name": "", "cells": cells}
+    with closing(NotebookGrader(print)) as grader:
+        answer = grader.answer({**request, "names": ["double", "total", "x"]})
+        nothing = grader.answer({**request, "names": ["x"]})
+    first, second = answer["text"].split("01-2 Sum without a loop")
+    assert "the result has the wrong values: 3 of 3 elements are wrong" in first
+    assert first.index("FAIL ") < first.index("skip    1 check needs code that is not written yet (C3)")
+    assert "5 / 5 points" in second
+    assert answer["html"].count("<section") == 2
+    assert nothing["error"].startswith("no cell that ran defines a function of an exercise")

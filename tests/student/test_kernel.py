@@ -62,9 +62,10 @@ def test_a_notebook_is_solved(home: Path) -> None:
 
 
 def test_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """A call without the name of an exercise is answered by a sentence, not by an error of Python."""
+    """A call without the name of an exercise means all of them, at a prompt as well."""
     check()
-    assert capsys.readouterr().out.startswith('say which exercise: check("predict_strides"), by its name or its number')
+    told = "check() is for notebooks; at a prompt or in a script run  grade  in a terminal\n"
+    assert capsys.readouterr().out == told
 
 
 def test_what_runs_is_shown_meanwhile() -> None:
