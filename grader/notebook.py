@@ -137,7 +137,7 @@ def _drop_process() -> None:
     """End the process at once; the next request gets another one."""
     if _process.cache_info().currsize:
         process, log = _process()
-        # An interrupt, so that it leaves nothing behind; where there is none, it is ended.
+        # An interrupt, so that it leaves nothing behind; a system without interrupts ends it.
         process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         end(process)
         for stream in filter(None, (process.stdin, process.stdout, log)):

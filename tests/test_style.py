@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +37,9 @@ GENERATED = {"docs/mistakes.md", "docs/check-words.md", "docs/first-hour.md", "d
 OWN = {"CHANGELOG.md", "docs/style.md"}
 """What happened, and the page that shows what not to write."""
 
+JSON_KEYS = {"yours_ms", "theirs_ms"}
+"""Names that stand in reports, which other programs read."""
+
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".html", ".txt"}
 
 
@@ -53,9 +58,30 @@ def strings_of(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, said
 
 
+def comments_of(text: str) -> Iterator[tuple[int, str]]:
+    """Each comment of a Python file, with its line."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def names_of(text: str) -> Iterator[tuple[int, str]]:
+    """Each name of several words that a Python file defines, as words, with its line."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                pass
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                pass
+            case _:
+                continue
+        if "_" in name.strip("_") and name not in JSON_KEYS:
+            yield node.lineno, name.replace("_", " ")
+
+
 def phrases_of(text: str, *, python: bool) -> list[str]:
     """Each phrase of the list in a text, with its line and what to write instead."""
-    parts = strings_of(text) if python else [(1, text)]
+    parts = [*strings_of(text), *comments_of(text), *names_of(text)] if python else [(1, text)]
     return [
         f"line {line + said.count(chr(10), 0, match.start())}: {match[0]!r}: write {instead}"
         for line, said in parts
@@ -79,7 +105,7 @@ def name_of(path: Path) -> str:
 
 
 def test_phrases_do_not_come_back() -> None:
-    """No message, task, hint, docstring or page has a phrase of the list."""
+    """No message, task, hint, docstring, comment, name or page has a phrase of the list."""
     assert [
         f"{name_of(path)}: {line}"
         for path in files()

@@ -26,8 +26,8 @@ _ONLY_WRITE = {"fill_", "zero_", "copy_", "_foreach_zero_", "_foreach_copy_"}
 
 def find_room(facts: Facts, inner: list[Any], named: dict[str, Any], shells: list[SimTensor], target: Device) -> None:
     """Raise `torch.OutOfMemoryError` if the device has no room for the outcome."""
-    # Memory is asked for before the CPU's kernel runs: the host must not be made to find terabytes first, only to learn
-    # that the device has no room.
+    # The device's memory is checked before the CPU's kernel runs: the host must not allocate terabytes first, only to
+    # learn that the device has no room.
     if facts.name in NO_KERNEL and facts.names[0] == "size":
         target.memory.room_for(math.prod(inner[0]) * (named.get("dtype") or torch.get_default_dtype()).itemsize)
     if not facts.writes:

@@ -80,8 +80,8 @@ def replace_methods(machine: Machine) -> None:
     @functools.wraps(original_to)
     def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         device = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.get("device")
-        # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself. And it refuses
-        # what is no tensor with the error of PyTorch, a TypeError.
+        # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself. It refuses any
+        # other type with PyTorch's own TypeError.
         if device is None or not isinstance(self, torch.Tensor):
             return original_to(self, *args, **kwargs)
         if machine.is_ours(device) and _is_odd(self):

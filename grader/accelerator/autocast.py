@@ -22,7 +22,7 @@ _LOWER = (
     *("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"),
 )
 _HALF = (
-    # On CUDA these come to cuDNN's kernel, which casts all it is given to float16, whatever dtype the program asks for.
+    # On CUDA these come to cuDNN's kernel, which casts all arguments to float16, for any dtype of the program's.
     *("lstm.input", "lstm.data", "gru.input", "gru.data"),
     *("rnn_tanh.input", "rnn_tanh.data", "rnn_relu.input", "rnn_relu.data"),
 )
@@ -70,7 +70,7 @@ class _Weights:
         """The tensor in a dtype."""
         if not (tensor.requires_grad and tensor.is_leaf and torch.is_autocast_cache_enabled()):
             return tensor.to(dtype)
-        # Without gradients a cast is no part of a graph, and must not be taken for one that is.
+        # Without gradients a cast does not belong to a graph, and must not be taken for one that does.
         key = id(tensor), dtype, torch.is_grad_enabled()
         known = self.casts.get(key)
         # Another tensor may have the address of one that is gone.

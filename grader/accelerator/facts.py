@@ -188,7 +188,7 @@ def _is_pointwise(func: Any, name: str) -> bool:
     plain = name.removesuffix("_")
     if torch.Tag.pointwise in func.tags or plain in _POINTWISE_TOO or plain.startswith("_foreach_"):
         return True
-    # Not every in-place form has the tag itself; then the operator that it is named for is asked.
+    # Not every in-place form has the tag itself; then the tags of the operator that it is named for count.
     packet = getattr(ATEN, plain, None) if func.namespace == "aten" else None
     return packet is not None and any(
         torch.Tag.pointwise in getattr(packet, overload).tags for overload in packet.overloads()

@@ -29,7 +29,7 @@ def lose_in_children(machine: Machine) -> None:
     def lose() -> None:
         if machine.used:
             for device in machine.devices:
-                device.fault, device.fault_is_told = Forked(0.0, machine.kind), True
+                device.fault, device.fault_is_reported = Forked(0.0, machine.kind), True
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lose)

@@ -45,5 +45,5 @@ def _as_tensor(part: Any, device: torch.device) -> Any:
         return part
     empty = part.size == 0 if isinstance(part, np.ndarray) else not part
     made = torch.as_tensor(part, device=device, **({"dtype": torch.int64} if empty else {}))
-    # PyTorch makes whole numbers of whatever a list holds, and so of none, too.
+    # PyTorch makes whole numbers of all items of a list, and an empty list becomes int64, too.
     return made.long() if made.is_floating_point() else made

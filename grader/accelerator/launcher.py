@@ -164,7 +164,7 @@ def _traced(error: BaseException) -> Iterator[str]:
 
 
 def _flush() -> None:
-    # What the program printed comes before what is told of it, also where one of both is a file.
+    # What the program printed comes before what is reported about it, also where one of both is a file.
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
 
@@ -187,7 +187,7 @@ def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str
         if device.memory.peak or busy:
             share = f"busy {time_text(busy)}, idle {time_text(end - busy)}"
             yield f"device {device.index}          {share}, peak {size_text(device.memory.peak)}"
-            if device.fault is not None and not device.fault_is_told:
+            if device.fault is not None and not device.fault_is_reported:
                 yield f"a kernel failed, and nothing waited for it: {device.fault.text}"
     yield from _lines(ledger)
 

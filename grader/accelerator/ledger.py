@@ -70,7 +70,7 @@ class Ledger:
 
     def note(self, span: Span, now: float) -> None:
         """Put a span down; `now` is the host's clock."""
-        # A range of the program's has its parts in it, which are told by themselves.
+        # A range of the program's contains parts, which are noted by themselves.
         if span.name.startswith("range "):
             return
         seconds = span.end - span.start

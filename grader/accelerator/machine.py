@@ -18,7 +18,7 @@ from grader.accelerator.races import Block, Races
 from grader.accelerator.recording import Capture
 from grader.accelerator.spec import Spec
 from grader.accelerator.tally import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
-from grader.accelerator.waits import tell_of_wait
+from grader.accelerator.waits import warn_of_wait
 
 INNER = "sim"
 """The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
@@ -47,7 +47,7 @@ class Device:
         self.memory = Memory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
         self.fault: Fault | None = None
-        self.fault_is_told = False
+        self.fault_is_reported = False
 
     @property
     def stream(self) -> int:
@@ -219,7 +219,7 @@ class Machine:
         """Raise if a kernel of a device failed, and the host has come to where it can know."""
         place = self.devices[index]
         if place.fault is not None and self.clock.host >= place.fault.moment:
-            first, place.fault_is_told = not place.fault_is_told, True
+            first, place.fault_is_reported = not place.fault_is_reported, True
             raise place.fault.error(first=first)
 
     def transfer(
@@ -271,7 +271,7 @@ class Machine:
             raise capture.error("Unsupported")
         self.tally.scalars_read += 1
         queue = self.devices[index].queue
-        # A number is asked for like any other work: it comes after all that its queue was given before.
+        # Reading a number is queued like any other work: it comes after all that its queue was given before.
         self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
         self.wait(reason, [queue])
 
@@ -280,7 +280,7 @@ class Machine:
         if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
             raise capture.error("Unsupported")
         if self.sync_debug and warns:
-            tell_of_wait(self.sync_debug)
+            warn_of_wait(self.sync_debug)
         self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
         self.clock.wait(reason, queues)
         self.races.host_waits(queues)
@@ -289,7 +289,7 @@ class Machine:
 
     def synchronize(self, device: Any = None) -> None:
         """The host waits for everything a device was given."""
-        # To wait for all that a device has is asked for, and none of what `set_sync_debug_mode` is to find.
+        # The program says itself that it waits for a device, so `set_sync_debug_mode` must not report it.
         self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
 
     # -- counters

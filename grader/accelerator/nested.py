@@ -35,7 +35,7 @@ def make_nested(machine: Machine) -> None:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if args[0].__name__ == "NestedTensor":
             _replace_attention()
-        # C++ is told the device by the name that it knows.
+        # C++ gets the device by the name that it knows.
         args = tuple(machine.inner(arg) if isinstance(arg, torch.device) else arg for arg in args)
         if kwargs.get("device") is not None:
             kwargs["device"] = machine.inner(kwargs["device"])

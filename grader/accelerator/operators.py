@@ -291,7 +291,7 @@ def register() -> tuple[Any, ...]:
     """Register the kernels that PyTorch looks for by device; once, and they stay as long as what is given back."""
     # What is given a tensor of ours comes to `run` by itself; `_REGISTERED` says what does not.
     library = torch.library.Library("aten", "IMPL")
-    # Sparse tensors with compressed rows are asked for their layout by this operator, which C++ names and lacks.
+    # This operator returns the layout of sparse tensors with compressed rows. C++ names it, and does not define it.
     layout = torch._C._dispatch_library("FRAGMENT", "prim", "")
     layout.define("layout(Tensor a) -> int", "")
     for name, func in _REGISTERED.items():

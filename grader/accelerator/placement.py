@@ -52,7 +52,7 @@ def check_devices(
     """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
     machine = the_machine()
     for host in hosts:
-        # Stripping goes by exact type, so whatever is derived from our class was left among the CPU tensors.
+        # Stripping goes by exact type, so each instance of a class derived from ours was left among the CPU tensors.
         if isinstance(host, SimTensor):
             raise unsupported(func, "a class derived from a tensor of the device was given")
     if not shells:

@@ -88,7 +88,7 @@ class _Recorder:
             return
         self.spans.append(span)
         if span.place != "host":
-            # A copy between devices is told by both.
+            # Both devices report a copy between them.
             if self.steps and not (self.steps[-1].work and span.name == "device to device"):
                 self.steps[-1].work.append(span)
         elif span.name == "staging" and self.steps:

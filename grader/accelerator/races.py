@@ -187,7 +187,7 @@ class Races:
         for block in writes:
             conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
         for _, (other, *_rest) in conflicts:
-            # One that is missing is told once, and not by all that comes after it.
+            # A missing wait is reported once, and not for all that comes after it.
             self.meet(queue, other)
         if not conflicts or backward:
             return ""

@@ -80,7 +80,7 @@ def compile_nothing() -> None:
 
     The names in the `state_dict` of a compiled module begin with `_orig_mod.`, as everywhere.
     """
-    # The compiler reads this when it is asked to compile. It is not loaded for our sake, since that takes seconds.
+    # The compiler reads this when it begins to compile. It is not loaded for our sake, since that takes seconds.
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     if (config := sys.modules.get("torch._dynamo.config")) is not None:
         put(config, "disable", True)

@@ -80,7 +80,7 @@ def plain_copy(storage: Any) -> torch.UntypedStorage:
     """The same bytes in new CPU memory."""
     # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
     # tensors.
-    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # whatever the default device is
+    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device
     to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
     to.copy_(source)
     return made

@@ -50,7 +50,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             machine.races.copies_from(origin)
         machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     else:
-        # To the host PyTorch waits for pageable memory whatever is asked: read too early, it would hold old numbers.
+        # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
         pinned = is_pinned(target)
         machine.transfer(
             DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)

@@ -295,7 +295,7 @@ def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimT
         return _wrap_sparse(inner, place)
     if block is None:
         block = the_machine().block_of(inner, place.index)
-    # The shell has no memory, and C++ believes what it is told here: it answers for sizes, strides and offset, and
+    # The shell has no memory, and C++ believes what this says: it answers for sizes, strides and offset, and
     # autograd takes the shell for a tensor of the device.
     made: Any = _make(
         SimTensor,

@@ -9,7 +9,7 @@ from grader.accelerator.sites import frame_of_program
 _TEXT = "called a synchronizing CUDA operation"
 
 
-def tell_of_wait(mode: int) -> None:
+def warn_of_wait(mode: int) -> None:
     """Warn of a wait at the line of the program that makes it (1), or raise (2)."""
     if mode > 1:
         raise RuntimeError(_TEXT)

@@ -24,8 +24,8 @@ def tell_at_the_caller() -> None:
 
     Else a program would hear of it once, for all its lines, and be shown a line of ours.
     """
-    # Without a registry Python does not look whether the line was warned of already: it comes here each time, and the
-    # caller's registry is asked.
+    # Without a registry Python does not look whether the line was warned of already: it comes here each time, and this
+    # looks into the caller's registry.
     for names in names_of_ours():
         names["__warningregistry__"] = None
     # This is what Python shows a warning with, whoever catches it: `catch_warnings` replaces other functions.

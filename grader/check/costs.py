@@ -483,7 +483,7 @@ def run_on_ranks(function: Proxy, each: Sequence[Sequence[Any]]) -> list[Rank]:
         raise CannotRun("several ranks need a system that can fork")
     args = [list(arguments) for arguments in each]
     if is_proxy(function) and connection_of(function).limits.processes < _PROCESSES * len(args):
-        # Else the student would read about too many processes, none of which is theirs.
+        # Else the student would read about too many processes, none of which the student started.
         raise ValueError(f"{len(args)} ranks need `limits: processes: {_PROCESSES * len(args)}` in exercise.yaml")
     # A deadlock costs its whole wait once, like a function that does not end.
     if is_proxy(function) and word_of(function) in connection_of(function).deadlocked:

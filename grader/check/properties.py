@@ -380,7 +380,7 @@ def _same_shapes(
             public = text if named else say("a {} of {} has the wrong shape", one, what)
             raise unequal(public, shape, got[name], "shape", head=text)
     if extra := [name for name in got if name not in wanted]:
-        # Its name is the student's, who could choose it for what it tells of a hidden input.
+        # Its name is the student's, who could choose one that reveals a hidden input.
         head = f"{what} has the {one} `{extra[0]}` of shape {got[extra[0]]}, which is not expected"
         raise CheckFailed(say("{} has a {} that is not expected", what, one), show.pair(head, wanted, got))
 

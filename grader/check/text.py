@@ -664,7 +664,7 @@ def _may_set(tree: ast.Module, name: str) -> bool:
         match node:
             case ast.Attribute(value=ast.Name(id=of), attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
                 imported = {each.name for node in ast.walk(tree) for each in _imported(node)}
-                if of not in defined - stored - imported:  # that of a function is no module's
+                if of not in defined - stored - imported:  # a function is not a module
                     return True
             case ast.Attribute(attr=attr, ctx=ast.Store() | ast.Del()) if attr == name:
                 return True

@@ -298,7 +298,7 @@ def ci_command(
     folder = platform.folder_of(checkout.folder)
     choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
     if not choices.points:
-        json_path, formats = _without_points(json_path, formats, say, is_asked=points is False)
+        json_path, formats = _without_points(json_path, formats, say, by_option=points is False)
     plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
@@ -316,7 +316,7 @@ def ci_command(
 
 
 def _without_points(
-    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, is_asked: bool
+    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
     """The files that can be written without points. What else was named is left out, and named in the log.
 
@@ -326,7 +326,7 @@ def _without_points(
     from grader.report.export.formats import OF_POINTS
 
     named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
-    if named and is_asked:
+    if named and by_option:
         raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; leave one of them out")
     say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
     say(*(["To write it all the same: --points"] if named else []))

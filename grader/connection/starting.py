@@ -341,7 +341,7 @@ class SpawnStarter(Starter):
     ) -> WorkerProcess:
         """The warm spare; another is started to take its place."""
         del simulates  # the host ends the whole lane; what was not imported ahead is imported when it is used
-        # Importing torch takes a while. A spare has had that time already; there is none after a start that failed.
+        # Importing torch takes a while. A spare has had that time already; a start that failed leaves no spare.
         worker = self._spares.pop(plain, None) or self._spawn(plain=plain)
         self.started += 1
         worker.limits, worker.channel.caps = limits, _caps_of(limits)

@@ -77,7 +77,7 @@ class Trace:
         elif category == COSTS:
             text = _OPERATIONS.sub("", text)
             text = _COUNT.sub(lambda match: f"2^{int(match[0].replace(',', '')).bit_length()}", text)
-        # The last digits of a sum hang on the order in which it was made, and that is no mistake.
+        # The last digits of a sum depend on the order in which it was made, which is not a mistake.
         text = _FRACTION.sub(lambda match: f"{float(match[0]):.{_DIGITS}g}", text).strip()
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
         has_value = category != COSTS and bool(_NUMBER.search(text))

@@ -183,7 +183,7 @@ class _Run:
         self._on_wait()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
-            # One that is late is no result yet.
+            # A late one is not a result yet.
             yield self.noted(place, one if self._is_late(one) else self.saved(one))
 
     def saved(self, one: Finished) -> Finished:

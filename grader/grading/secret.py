@@ -26,7 +26,7 @@ def _secret_of(text: str) -> bytes | None:
 
 
 def _text_of(path: Path) -> str:
-    with path.open("rb") as file:  # what is longer is no secret
+    with path.open("rb") as file:  # a longer file is not a secret
         return file.read(_MOST_BYTES).decode("ascii", "replace")
 
 

@@ -170,7 +170,7 @@ GRADESCOPE = Layout(
 # `<name>_<number>_assignsubmission_file[_]` is a folder, `<name>_<number>_assignsubmission_file_<file>` a file. Blind,
 # the name is `Participant`; of a team, name and number are the team's; in older versions each member has a copy, behind
 # `<team>-`. The number alone decides: a name may be changed. Moodle leaves no underscore in a name, so the first number
-# is the author's, whatever the author called a file. The default group has none; a roster says who is in it. What is
+# is the author's, for any name of a file. The default group has none; a roster says who is in it. What is
 # given back by a zip is found in the same way.
 _MOODLE = re.compile(r"(?P<who>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 
@@ -356,8 +356,8 @@ def _students50(table: Path) -> set[str]:
         return set()
     with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = csv.DictReader(file)
-        is_theirs = {_STUDENT, _TAG} <= set(rows.fieldnames or ())
-        return {name.lower() for row in rows if (name := row[_STUDENT])} if is_theirs else set()
+        is_scores = {_STUDENT, _TAG} <= set(rows.fieldnames or ())
+        return {name.lower() for row in rows if (name := row[_STUDENT])} if is_scores else set()
 
 
 def _shared(names: Sequence[str]) -> str:

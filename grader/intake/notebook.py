@@ -468,7 +468,7 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
     whole = [id for id in some if asked[id] <= free]
     if not file:
         ids |= {*(whole or (() if ids else some))}
-    else:  # it is named after one of several, whose functions are no others'
+    else:  # it is named after one of several, which other functions do not belong to
         taken = frozenset[str]().union(*(asked[id] for id in ids))
         ids |= {id for id in whole if not asked[id] & taken and not any(asked[id] < asked[other] for other in whole)}
     return [exercise for exercise in exercises if exercise.id in ids]

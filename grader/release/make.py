@@ -488,7 +488,7 @@ def _paragraphs(task: str) -> Iterator[str]:
         else:
             text = re.sub(r"(?m)^(C\d+) {2}", r"- **\1** ", _escaped(block))
             text = re.sub(r"(?m)^ +", "  ", text)
-            # What follows a list is no part of it.
+            # What follows a list does not belong to it.
             yield re.sub(r"(?m)^((?:- |  ).*\n)(?!- |  )", r"\1\n", text)
 
 

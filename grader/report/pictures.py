@@ -199,7 +199,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
     names, rows = [*names, ""], [*rows, [relation for relation, _ in columns]]
     if shapes.broadcast and (outcome := _result(shapes)) is not None:
         names, rows = [*names, "give"], [*rows, _brackets(outcome or (None,))]
-    # Numbers stand below each other, whatever stands behind them.
+    # Numbers stand below each other, with any text behind them.
     ends = [max(len(text) - len(text.rstrip(",)")) for text in column) for column in zip(*rows, strict=True)]
     rows = [
         [text + " " * (end - len(text) + len(text.rstrip(",)"))) for text, end in zip(row, ends, strict=True)]

@@ -263,7 +263,7 @@ class Lane:
         """
         job = Job(exercise.id, files, seed, folder, part)
         run = self._run(exercise, job, hear)
-        # The loss of a worker server is no fault of a student: once more, with another. After a second, the outcome
+        # A student does not cause the loss of a worker server: once more, with another. After a second, the outcome
         # stays, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
             run = self._run(exercise, job, hear)

@@ -259,7 +259,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
         hard[resource.RLIMIT_MEMLOCK] = 0
         hard[resource.RLIMIT_MSGQUEUE] = 0
         hard[resource.RLIMIT_RTPRIO] = 0
-    # A machine may allow less than is asked for; to raise that takes rights that we do not have.
+    # A machine may allow less than this limit; to raise that takes rights that we do not have.
     for what, limit in hard.items():
         _, ceiling = resource.getrlimit(what)
         allowed = limit if ceiling == resource.RLIM_INFINITY else min(limit, ceiling)

@@ -64,7 +64,7 @@ class _Probes:
         return ""
 
     def private_folder(self) -> str:
-        # Honest code must still work. A sandbox that stops it is no better than one with a hole.
+        # Honest code must still work. A sandbox that stops it is as bad as one with a hole.
         for folder in (".", tempfile.gettempdir()):
             path = Path(folder, "probe.txt")
             path.write_text("written", encoding="ascii")

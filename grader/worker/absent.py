@@ -58,7 +58,7 @@ class Absent:
         self.__dict__["package"] = package
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # Python itself looks for such names, and takes it well if there is none
+        if name.startswith("__"):  # Python itself looks for such names, and expects an AttributeError
             raise AttributeError(name)
         raise missing(self.__dict__["package"])
 

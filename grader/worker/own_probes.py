@@ -225,7 +225,7 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
     before = [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
     try:
         dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=timeout)
-        # A rank that is done at once would close connections while others still make theirs.
+        # A rank that is done at once would close connections while others still open them.
         store.set(f"connected {rank}", "")
         store.wait([f"connected {other}" for other in range(size)], timeout)
         result, cost = count_costs(function, args, {})
@@ -245,6 +245,6 @@ def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int,
 def _read(path: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = torch.load(path, weights_only=True)
-    except (OSError, RuntimeError):  # there is none, or a part of one
+    except (OSError, RuntimeError):  # the rank wrote no file, or a part of one
         return {"ended": "died"}
     return answer

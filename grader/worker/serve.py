@@ -367,8 +367,8 @@ def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -
     for frame in frames[-10 * _MAX_LINES :]:
         if name := _own_name(frame.filename, folder):
             lines.append([name, frame.lineno or 0, frame.name, _cut(frame.line or "")])
-    # An assertion of a probe is the course author's, and fails the check; one of the student's is an exception of
-    # theirs.
+    # An assertion of a probe is the course author's, and fails the check; one of the student's is an ordinary
+    # exception.
     if isinstance(error, AssertionError) and frames and f"probe:{frames[-1].filename.removesuffix('.py')}" in spaces:
         statement = _cut(frames[-1].line or "assert")
     return {

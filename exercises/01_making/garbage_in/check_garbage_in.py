@@ -28,7 +28,7 @@ def check_unset_memory(student):
 @check("C1", share=1)
 def check_small(student, probe):
     """Adds up three hours of two gauges"""
-    # Memory that nobody has set is 0 here: what an answer takes from it is for the rule on that, not for luck.
+    # Uninitialized memory is 0 here: what an answer takes from it is for the rule on that, not for luck.
     totals = probe.with_luck(student.running_totals, torch.tensor([[1.0, 0.0], [2.0, 0.5], [0.0, 3.0]]))
     assert_tensor(totals)
     assert_shape(totals, (3, 2))

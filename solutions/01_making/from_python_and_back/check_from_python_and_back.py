@@ -37,7 +37,7 @@ def check_places(student, rng):
         ((rows, 1), "a table of one column"),
         ((0,), "an empty list"),
         ((rows, 0), "a table of empty rows"),
-        # Last: who makes a list of every number is told apart from who flattens a table.
+        # Last, so that an answer that makes a list of every number differs from one that flattens a table.
         ((), "a number"),
         ((), "the number 0"),  # which is false, as an empty list is
     ]

@@ -14,7 +14,7 @@ from grader.check import (
     check,
 )
 
-CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # float32 sums of a few dozen numbers, in whatever order
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}  # float32 sums of a few dozen numbers, in any order
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
 
 

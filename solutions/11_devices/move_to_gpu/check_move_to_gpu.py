@@ -30,7 +30,7 @@ def check_names_no_kind(student):
     assert_no_hidden_code(student.best_device)
     assert_true(student.to_device({}, "cpu") == {}, "of an empty batch comes something else")
     for node in ast.walk(ast.parse(source(student))):
-        # Of a constant, an attribute, an import; a text that only begins so, such as a docstring, is none.
+        # Of a constant, an attribute, an import, but no text that only begins so, such as a docstring.
         for text in (str(getattr(node, name, "")) for name in ("value", "attr", "module", "name")):
             if re.fullmatch(r"(torch\.)?(cuda|mps|xpu|mtia|hpu|npu|hip|sim|torch_xla)(:\d*)?(\.\w+)*", text):
                 raise CheckFailed(f"line {node.lineno} of your file names {text}, an accelerator", from_text=True)
