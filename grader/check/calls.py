@@ -227,7 +227,7 @@ def _heard(function: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
         case [result, str() as out, str() as err, list() as rows, bool() as still_show]:
             if all(isinstance(row, list) and len(row) == 2 for row in rows):
                 return Captured(result, out, err, [(str(kind), str(text)) for kind, text in rows]), still_show
-    raise CheckFailed(say("the prints and warnings of `{}` could not be read", function))
+    raise CheckFailed(say("the output and the warnings of `{}` could not be read", function))
 
 
 def assert_no_warnings(function: Proxy, *args: Any, **kwargs: Any) -> Any:

@@ -186,7 +186,7 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 KINDS = (
     *("float16", "bfloat16", "float64", "bool", "large integers", "no elements", "0 dims", "negative zeros", "NaN"),
-    *("a window with an offset", "a transpose", "every second column", "an expanded row", "a required gradient"),
+    *("a view with an offset", "a transpose", "every second column", "an expanded row", "a required gradient"),
 )
 """The names of all cases, in the order in which they come."""
 
@@ -216,14 +216,14 @@ def edge_cases(rng: Rng, *sizes: int, only: Collection[str] = KINDS, without: Co
     special = [torch.tensor(value) for value in (-0.0, float("nan"))]
     zeros, unknowns = (torch.where(rng.bools(*sizes), value, x) for value in special)
     wide = rng.whole(-9, 9, *(size + 2 for size in sizes[:-1]), 2 * last + 1, dtype=torch.float32) / 2
-    window = wide[(slice(1, -1),) * (len(sizes) - 1)]
+    view = wide[(slice(1, -1),) * (len(sizes) - 1)]
     turned = rng.whole(-9, 9, *reversed(sizes), dtype=torch.float32) / 2
     large = rng.choice([2**24, 2**53]) + 1 + 2 * rng.whole(0, 99, *sizes)
     large.view(-1)[:2] = torch.tensor([2**24 + 1, 2**53 + 1])[: large.numel()]
     tensors = (
         *(x.to(dtype) for dtype in (torch.float16, torch.bfloat16, torch.float64)),
         *(rng.bools(*sizes), large, x[:0], x.flatten()[0].clone(), zeros, unknowns),
-        *(window[..., 1 : last + 1], turned.permute(*reversed(range(len(sizes)))), window[..., 1::2]),
+        *(view[..., 1 : last + 1], turned.permute(*reversed(range(len(sizes)))), view[..., 1::2]),
         *(x[..., :1, :].expand(*sizes), x.clone().requires_grad_()),
     )
     return {kind: case for kind, case in zip(KINDS, tensors, strict=True) if kind in only and kind not in without}
@@ -251,9 +251,9 @@ def assert_does_not_mutate(function: Proxy, *args: Any, what: str = "an argument
         result = function(*args)
     assert_true(result is not None, say("the result is None (is a `return` missing?)"))
     bases = [_around(arg) if isinstance(arg, torch.Tensor) else arg for arg in args]
-    windows = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
-    with assert_unchanged(*_sent(bases), what=say("what lies around {} in memory, or {} itself,", what, what)):
-        function(*windows)
+    views = [_within(base) if isinstance(base, torch.Tensor) else base for base in bases]
+    with assert_unchanged(*_sent(bases), what=say("{}, or the memory around it,", what)):
+        function(*views)
     if requiring:
         unchanged_grads = own_probe(function, "keeps_gradients", args, args, {})
         assert_true(unchanged_grads is True, say("{} has another `requires_grad` or `grad` after the call", what))

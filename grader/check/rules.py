@@ -134,7 +134,7 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
     if not is_proxy(function):
         connection.names()  # loads the file
         for file, line, package in connection.left_out:
-            text = say("your file uses {} when it is loaded, which this exercise is solved without", package)
+            text = say("your file uses {} when it is loaded, which this exercise forbids", package)
             raise CheckFailed(text, f"{text} ({file}, line {line})")
         return
     try:
@@ -144,7 +144,7 @@ def assert_runs_without(function: Proxy | Student, *args: Any) -> None:
         if raised is None:  # a fault of the check's
             raise
         if raised.absent:
-            public = say("`{}` needs {}, which this exercise is solved without", function, raised.absent)
+            public = say("`{}` needs {}, which this exercise forbids", function, raised.absent)
             lines = "\n".join(["", *shown_lines(raised.lines, connection.folder)])
             raise CheckFailed(public, f"{public}{lines}") from None
 

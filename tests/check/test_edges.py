@@ -31,7 +31,7 @@ def test_each_case_is_what_its_name_says() -> None:
     assert cases["large integers"].flatten()[:2].tolist() == [2**24 + 1, 2**53 + 1]
     assert (cases["negative zeros"].signbit() & (cases["negative zeros"] == 0)).any()
     assert cases["NaN"].isnan().any() and not cases["NaN"].isnan().all()
-    assert cases["a window with an offset"].storage_offset() > 0
+    assert cases["a view with an offset"].storage_offset() > 0
     assert cases["a transpose"].stride()[0] == 1
     assert cases["every second column"].stride()[1] == 2
     assert cases["an expanded row"].stride()[0] == 0
@@ -57,7 +57,10 @@ def test_cases_can_be_chosen() -> None:
         ("x += 1\n    return x", "`x` was changed"),
         ("return None", "the result is None (is a `return` missing?)"),
         ("x.resize_(4)\n    return x", "`x` was changed: its shape, strides or dtype differs now"),
-        ("if x.stride() == (4, 1): x.as_strided((7,), (1,)).add_(1)\n    return 1", "what lies around x in memory"),
+        (
+            "if x.stride() == (4, 1): x.as_strided((7,), (1,)).add_(1)\n    return 1",
+            "x, or the memory around it, was",
+        ),
         ("x.grad = None\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),
         ("x.requires_grad_()\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),
         ("x.detach_()\n    return x + 1", "x has another `requires_grad` or `grad` after the call"),
