@@ -72,7 +72,7 @@ def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
         def source(start: Start, plan: SandboxPlan, given: Zygote | None) -> Source:
             usual = start is Start.FORK and plan.most is Level.FULL
-            # A server of plain workers ends with the thread that started it.
+            # A thread of a test has processes of its own, which end with the test.
             if not usual or threading.current_thread() is not threading.main_thread():
                 return open_source(start, plan, given)
             return SharedServer(start_server(), next(numbers), plan.least)

@@ -65,16 +65,17 @@ def _warm() -> Iterator[str]:
     """The warm processes that stay between commands, or why no process stays."""
     from grader.runner.warm import warm_processes, why_none
 
+    found, problem = [], why_none()
     try:
         found = list(warm_processes()) if sys.platform == "linux" else []
-    except OSError:
-        found = []
+    except OSError as error:
+        problem = problem or str(error)
     for warm in found:
         fits = "" if warm.fits else "; made for another environment or installation, so they are not used here"
         pids = " and ".join(map(str, warm.pids))
         yield f"processes {pids} stay for {warm.idle_s:.0f} s more ({warm.memory_mb} MB){fits}"
     if not found:
-        yield f"no processes stay: {why_none() or 'the next  grade  leaves some for ten minutes'}"
+        yield f"no processes stay: {problem or 'the next  grade  leaves some for ten minutes'}"
 
 
 def _check_processes(setup: Setup) -> Mapping[str, str]:

@@ -220,7 +220,7 @@ def stop_command() -> None:
     try:
         count = stop()
     except OSError as error:
-        raise CourseError(f"there are no warm processes: {error}") from None
+        raise CourseError(f"no warm processes were ended: {error}") from None
     if count:
         Say().prose("The warm processes were ended. The next command starts new ones, which takes longer once.")
     else:

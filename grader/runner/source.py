@@ -16,8 +16,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -171,6 +173,10 @@ def packages_file() -> Path | None:
 _ENDS_S = 0.3
 """From the death of the worker server to that of the launcher, which is what is seen from here."""
 
+_starter = ThreadPoolExecutor(1, "grade-starter")
+"""The thread that starts what is to end with this process. Linux ends such a process with the thread that started it,
+and a lane's thread, or one of a notebook's, may be over long before the workers are."""
+
 CAN_FORK = sys.platform == "linux" and hasattr(os, "memfd_create")
 """Elsewhere fork is missing, or unsafe once torch is imported."""
 
@@ -320,7 +326,8 @@ class WorkerServer(Source):
                 shown, without = plain_paths()
                 plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
                 command = isolated("grader.sandbox.launch", to_text(plan), str(os.getpid()))
-                self._process = start_for_workers(command, self._log, [theirs.fileno()])
+                start = partial(start_for_workers, command, self._log, [theirs.fileno()])
+                self._process = _starter.submit(start).result()
         self._socket = ours
         self._reached: Reached | None = None
 

@@ -54,7 +54,9 @@ def why_none() -> str:
     if leader == os.getpid():
         return "this command is a session of its own, with which they would end"
     try:
-        _folder()
+        # A socket and what they say are written there: a disk may be full, or not be written to.
+        with tempfile.TemporaryFile(dir=_folder()) as file:
+            file.write(b" ")
     except OSError as error:
         return str(error)
     return ""
@@ -71,7 +73,7 @@ def _folder() -> str:
         folder = os.path.join(base, "tensorgrade")
     else:
         folder = os.path.join(tempfile.gettempdir(), f"tensorgrade-{os.geteuid()}")
-    with contextlib.suppress(FileExistsError):
+    with contextlib.suppress(FileExistsError):  # whose it is, and what, is seen below
         os.mkdir(folder, 0o700)
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
@@ -213,7 +215,7 @@ def stop() -> int:
     """End those of this user, each when the command that uses it has ended; how many there were.
 
     Raises:
-        OSError: there is no folder for them.
+        OSError: there is no folder for them, or they cannot be called.
     """
     if sys.platform != "linux":
         return 0
@@ -228,25 +230,33 @@ def _names(folder: str) -> list[str]:
 def _stop(folder: str, name: str) -> bool:
     called = _connected(folder, name)
     if called is None:  # left by one that was killed
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):  # another command has removed it
             os.unlink(os.path.join(folder, name))
         return False
-    with called, contextlib.suppress(OSError):
+    # Where it ends just now, it ends as it is to; one that was stopped by a signal reads this when it goes on.
+    with called, contextlib.suppress(ConnectionError, TimeoutError):
         send(called, messages.Stop())
     return True
 
 
 def _connected(folder: str, name: str) -> socket.socket | None:
-    """A socket to who answers there, if that is this user."""
+    """A socket to who answers there, if that is this user; None if nobody does.
+
+    Raises:
+        OSError: somebody may be there, and cannot be called now.
+    """
     called = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     called.settimeout(_ANSWERS_S)
     # A path may be longer than the address of a socket.
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
         called.connect(f"/proc/self/fd/{descriptor}/{name}")
-    except OSError:
+    except (FileNotFoundError, ConnectionRefusedError):  # there is none, or who made it was killed
         called.close()
         return None
+    except OSError:
+        called.close()
+        raise
     finally:
         os.close(descriptor)
     _, user, _ = struct.unpack("3i", called.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
@@ -259,7 +269,7 @@ def _connected(folder: str, name: str) -> socket.socket | None:
 def _ask(called: socket.socket, question: messages.Message) -> messages.Message | None:
     """What is answered; None if nothing is, in time."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, contextlib.suppress(OSError):
+    with ours, contextlib.suppress(ConnectionError, TimeoutError):  # it ends just now, or is busy or stopped: None
         ours.settimeout(_ANSWERS_S)
         with theirs:
             send(called, question, [theirs.fileno()])
@@ -269,6 +279,8 @@ def _ask(called: socket.socket, question: messages.Message) -> messages.Message 
 
 def _memory(pid: int) -> int:
     """KiB of a process, with its part of what it shares with others."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+    # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
+    gone = FileNotFoundError, ProcessLookupError, PermissionError
+    with contextlib.suppress(*gone), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
         return next((int(line.split()[1]) for line in file if line.startswith("Pss:")), 0)
     return 0

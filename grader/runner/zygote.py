@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import select
 import signal
@@ -71,7 +72,7 @@ class Forked:
 
     def poll(self) -> int | None:
         """The exit status if it has ended, else None."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on, and there is no status yet
             self.wait(0)
         return self.returncode
 
@@ -99,7 +100,7 @@ class Forked:
                 self._answer.close()
                 self.returncode = -1
         elif self._pidfd != -1:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError):  # it has ended already
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _over(self) -> None:
@@ -114,7 +115,7 @@ class Forked:
     def _await_reaping(self) -> None:
         """Wait until it was reaped: control groups are removed when the number of their process is gone."""
         latest = time.monotonic() + GRACE_S
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError):  # this is what is waited for
             while time.monotonic() < latest:
                 signal.pidfd_send_signal(self._pidfd, 0)
                 time.sleep(_REAPED_S)
@@ -238,6 +239,8 @@ def open_zygote(*, warm: bool = False) -> Zygote:
             is of this run alone.
     """
     if warm and not why_none():
-        with contextlib.suppress(OSError):  # no room on the disk, or a folder that changed its owner meanwhile
+        try:
             return WarmZygote(Place.here())
+        except OSError as error:  # since `why_none` looked; this run is as one without warm processes
+            logging.getLogger("grader").info("nothing stays warm: %s", error)
     return Zygote()

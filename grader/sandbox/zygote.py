@@ -166,7 +166,7 @@ class Forks:
 
     def _is_at_its_place(self) -> bool:
         assert self._stay is not None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # removed, or out of reach: nobody can call there
             return os.stat(self._stay.path).st_ino == self._inode
         return False
 
@@ -213,6 +213,7 @@ class Forks:
     def _describe(self, answer: int) -> None:
         pids = (os.getpid(), *([self._template.pid] if self._template is not None else []))
         left = self._quiet_since + self._stay.idle_s - time.monotonic() if self._stay is not None else 0.0
+        # Who asked may have ended, or be too slow to read: then nobody waits for it.
         with socket.socket(fileno=os.dup(answer)) as sock, contextlib.suppress(OSError):
             send(sock, messages.Described(pids, left))
 
@@ -235,7 +236,7 @@ class Forks:
         try:
             pid = os.fork()
         except OSError as error:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # nobody waits for it any more
                 send(answer, messages.Refused(str(error)))
             answer.close()
             return

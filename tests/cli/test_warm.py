@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import RIGHT, TOTAL, WarmGrade, written
 
+from grader.cli import doctor
 from grader.grading.runtime import Processes, Runtime
 from grader.runner import warm
 from grader.runner.warm import LEAST_MB, SWITCH, Place, why_none
 from grader.runner.zygote import WarmZygote, Zygote
 from grader.sandbox import messages
 from grader.sandbox.messages import to_text
+from grader.sandbox.process import bind_in
 
 GRADE = f"{shlex.quote(sys.executable)} -m grader"
 LOOK = "from grader.runner.warm import warm_processes as now; print('pids', *(pid for it in now() for pid in it.pids))"
@@ -170,6 +174,38 @@ def test_where_there_are_none(own_place: Path, monkeypatch: pytest.MonkeyPatch) 
     folder.rmdir()
     folder.symlink_to(own_place)
     assert "is not a folder that only you can open" in why_none()
+
+
+@pytest.mark.usefixtures("own_place")
+def test_a_folder_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full or read-only disk nothing stays, and `grade doctor` says why."""
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert list(doctor._warm()) == ["no processes stay: [Errno 28] No space left on device"]
+
+
+@pytest.mark.usefixtures("own_place")
+def test_who_takes_no_calls_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was stopped keeps its place; the place of one that was killed is cleared."""
+    monkeypatch.setattr(warm, "_ANSWERS_S", 0.1)
+    place = Place.here()
+    path = Path(place.folder, f"{place.name}.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stopped, ExitStack() as calls:
+        bind_in(place.folder, path.name, stopped)
+        stopped.listen(0)
+        with pytest.raises(OSError, match=r"unavailable|timed out"):
+            for _ in range(9):
+                called = warm._connected(place.folder, path.name)
+                assert called is not None
+                calls.enter_context(called)
+        with pytest.raises(OSError, match=r"unavailable|timed out"):
+            warm.stop()
+        assert path.exists()
+    assert warm.stop() == 0
+    assert not path.exists()
 
 
 CALL = """

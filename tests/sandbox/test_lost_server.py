@@ -99,3 +99,19 @@ def test_lanes_of_a_new_server_are_not_kept_waiting(monkeypatch: pytest.MonkeyPa
         assert supply.server is not None
         supply.server.close()
     assert ([supply.life for supply in supplies], asked) == ([0, 0, 1], [0])
+
+
+def test_plain_workers_outlive_the_thread_that_started_them() -> None:
+    """A lane or a notebook may start their server in a thread that ends before they are needed."""
+    opened: list[WorkerServer] = []
+
+    def start() -> None:
+        opened.append(WorkerServer(SandboxPlan(most=Level.NONE), is_plain=True))
+        opened[0].wait_ready()
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    with closing(opened[0]) as server:
+        assert not server.was_lost(server.life)
+        server.open_lane(0).close()
