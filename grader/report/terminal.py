@@ -66,9 +66,9 @@ def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """The message of a check, by itself."""
+    """The message of a check, by itself and without colours."""
     page = _Page(width + len(_Page(width).indent))
-    return (line.removeprefix(page.indent) for line in page.message(row))
+    return (click.unstyle(line).removeprefix(page.indent) for line in page.message(row))
 
 
 def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:

@@ -10,6 +10,7 @@ from support import COURSES
 
 from grader.course.load import load_course
 from grader.model import Check, Environment, GradedCheck, GradedExercise, Mistake, Outcome, Report, Score, Verdict
+from grader.model.picture import Grid, Picture
 from grader.model.score import Causes
 from grader.report.safe import columns
 from grader.report.terminal import exercise_lines, message_lines, summary_lines
@@ -218,3 +219,19 @@ def test_a_message_by_itself(width: int) -> None:
     assert " ".join(told[:-2]).split() == ["word"] * 30
     assert not told[0].startswith(" ")
     assert width - 14 < max(map(len, told[:-2])) <= width
+
+
+def test_wrong_cells_and_known_mistakes_are_coloured() -> None:
+    """The marks and words are there without colours, too; a message for another program has none."""
+    picture = Picture(grid=Grid((("1", "2"),), (("1", "3"),), ((False, True),), 1))
+    failed = row("a", "failed", "values", "wrong")
+    failed = replace(failed, outcome=replace(failed.outcome, picture=picture))
+    exercise = load_course(COURSES / "tiny").exercises[0]
+    mistakes = (Mistake("You add.", checks=("a",)),)
+    graded = GradedExercise(exercise, "started", (failed,), Score(0, 50), mistakes=mistakes)
+    printed = "\n".join(exercise_lines(graded))
+    assert click.style(">3<", fg="red", bold=True) in printed
+    assert click.style("          This looks like: You add.", fg="yellow") in printed
+    assert "│ 1 │>3<│" in click.unstyle(printed)
+    assert "\x1b" not in "\n".join(message_lines(failed))
+    assert "\x1b" not in "\n".join(line for line in exercise_lines(graded, plain=True) if ">" in line)
