@@ -4,13 +4,14 @@ The text is evidence that student code cannot forge: the check process reads it 
 Checks that count or forbid rest on it (see docs/security.md). They reject code whose text does not show what it does:
 names built from strings, `exec`, the insides of PyTorch, frames, the garbage collector, other processes and threads.
 
-That counts which runs: what stands at the top of a file, and the functions that checks call, with all that these lead
-to by name. An import that nothing of this uses hides nothing, nor does a function that draws a picture.
+That counts which runs: what stands at the top of a file, and the functions and classes that checks use, with all that
+these lead to by name. An import that nothing of this uses hides nothing, nor does a function that draws a picture.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import string
 import sys
@@ -50,6 +51,10 @@ _ONLY = {
     "os": words_of("environ getcwd getenv path sep linesep cpu_count"),
     "pytest": words_of("approx fixture mark raises"),
     "unittest": words_of("TestCase main"),
+    "logging": words_of(
+        "getLogger basicConfig debug info warning error exception critical DEBUG INFO WARNING ERROR CRITICAL"
+    ),
+    "pathlib": words_of("Path PurePath"),
 }
 """Packages of which only this may be used."""
 _INSIDE = words_of(
@@ -64,9 +69,9 @@ _INSIDE = words_of(
     DisableTorchFunctionSubclass ScriptFunction Timer TorchDispatchMode
 
     ao attrgetter c_void_p find_spec from_file fromregex genfromtxt get_field getfullargspec get_type_hints
-    import_module make_dataclass methodcaller quantization signature ForwardRef Formatter
-    FunctionType MethodType f_back f_locals f_globals f_builtins f_code tb_frame tb_next gi_frame gi_code cr_frame
-    ag_frame func_globals fromfile tofile timeit modules settrace setprofile"""
+    import_module make_dataclass methodcaller quantization read_bytes read_text signature ForwardRef
+    Formatter FunctionType MethodType f_back f_locals f_globals f_builtins f_code tb_frame tb_next gi_frame gi_code
+    cr_frame ag_frame func_globals fromfile tofile timeit settrace setprofile setFormatter currentframe"""
 )
 """Names that lead further: modules that others imported, parts of PyTorch and NumPy that run text, read files, start
 threads or switch hooks off, and ways into frames."""
@@ -76,6 +81,15 @@ _RUNS_NOTES = words_of("register singledispatch singledispatchmethod")
 
 _COPIES_NAMES = words_of("update_wrapper wraps")
 """What copies attributes; with more arguments, those whose names it is given as text."""
+
+_SWITCHES = words_of("torch.no_grad torch.enable_grad torch.inference_mode")
+"""Decorators that run a function only where it is called."""
+
+_OF_CLASSES = words_of("__init_subclass__ __set_name__ __mro_entries__ __prepare__")
+"""What Python calls when a class is defined."""
+
+_OF_METHODS = words_of("staticmethod classmethod property")
+"""Decorators that say which kind of method a function is, and do not run it."""
 
 _METACLASSES = ("ABCMeta", "EnumMeta", "EnumType")
 _WITH_NAMES = "with the names of attributes"
@@ -245,7 +259,7 @@ class Text:
         for file, top in self._tops.items():
             self._runs[file], self._used[file] = set(), set()
             for statement in top:
-                if isinstance(statement, _FUNCTIONS) and not statement.decorator_list and statement.name[:2] != "__":
+                if isinstance(statement, _DEFINITIONS) and self._waits(file, statement):
                     waiting.setdefault(statement.name, []).append((file, statement))
                     todo += [(file, each) for each in _run_at_once(statement)]
                 else:
@@ -264,6 +278,51 @@ class Text:
         for file in self._used:
             self._used[file] = {name for name in self._used[file] if name[0] != "." or len(self._tops) > 1}
             self._used[file] = {name.removeprefix(".") for name in self._used[file]}
+
+    def _waits(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        """Whether what a definition contains runs only where its name is mentioned."""
+        if isinstance(statement, _FUNCTIONS):
+            return statement.name[:2] != "__" and all(
+                self._only_switches(file, each) for each in statement.decorator_list
+            )
+        return not statement.decorator_list and self._plain_classes and all(map(self._is_plain, statement.bases))
+
+    def _only_switches(self, file: str, decorator: ast.expr) -> bool:
+        """Whether a decorator is one of PyTorch's that only sets a switch while the function runs."""
+        of = decorator.func if isinstance(decorator, ast.Call) else decorator
+        match of:
+            case ast.Name(id=name):
+                paths = self._names[file].get(name, [])
+            case ast.Attribute(value=value, attr=name):
+                paths = _paths(value, name, self._names[file], None)
+            case _:
+                return False
+        return bool(paths) and all(path in _SWITCHES for path in paths)
+
+    def _is_plain(self, base: ast.expr) -> bool:
+        """Whether a class is derived from a class of PyTorch's or of the student's own, by its name."""
+        match base:
+            case ast.Name(id=name) if name in self._bound:
+                return all(isinstance(node, ast.ClassDef) for _, node in self._bound[name])
+            case ast.Name(id=name):
+                paths = {path for names in self._names.values() for path in names.get(name, ())} or {f"builtins.{name}"}
+            case ast.Attribute(value=value, attr=name):
+                paths = {path for names in self._names.values() for path in _paths(value, name, names, None)}
+            case _:
+                return False
+        return all(path.split(".")[0] == "torch" or path == "builtins.object" for path in paths)
+
+    @functools.cached_property
+    def _plain_classes(self) -> bool:
+        """Whether no class of the student's can learn of another one that is defined, and run what that contains."""
+        nodes = [node for tree in self._trees.values() for node in ast.walk(tree)]
+        named = {getattr(node, key, None) for node in nodes for key in ("name", "id", "attr", "value")}
+        bound = {name for node in nodes for name in _bound_by(node)}
+        return not (
+            any(isinstance(node, ast.ClassDef) and node.keywords for node in nodes)
+            or _OF_CLASSES & {name for name in named if isinstance(name, str)}
+            or _OF_METHODS & bound
+        )
 
     def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
         """The names by which a node may lead to functions of the student's own."""
@@ -341,10 +400,12 @@ class Text:
                 fine |= {id(each.func) for each in decorators if isinstance(each, ast.Call) and _copies_once(each)}
             case ast.Attribute(value=inner):
                 yield from self._hides_by_attribute(node, file, fine)
-                if isinstance(inner, ast.Name) and inner.id not in ("sys", "os", "getattr"):
+                if isinstance(inner, ast.Name) and inner.id not in (*_ONLY, "getattr"):
                     fine.add(id(inner))
             case ast.Call(func=function, args=args, keywords=keywords):
                 yield from _hides_by_call(function, args, keywords, fine, self._functions_in(file))
+                if _last_name(function) == "basicConfig" and any(each.arg != "level" for each in keywords):
+                    yield "basicConfig with more than a level"  # a format can name attributes
             case ast.MatchClass(kwd_attrs=words):
                 yield from (f".{name}" for name in words if self._is_inside(name) and not self._is_own(name))
             case ast.Name():
@@ -361,7 +422,7 @@ class Text:
                 yield name
             case ast.Name(id="sys" | "os" | "getattr" as name) if self._is_bare(name, node, file, fine):
                 yield name
-            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and _ALONE.intersection(
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) not in fine and (_ALONE | {*_ONLY}).intersection(
                 self._names[file].get(name, ())
             ):
                 yield f"{name} handed on"
@@ -394,8 +455,10 @@ class Text:
         match node:
             case ast.Attribute(value=ast.Attribute(ast.Name("sys") as root, "path") as inner, attr="append" | "insert"):
                 fine |= {id(root), id(inner)}  # where to look for files: which code runs does not depend on it
-            case ast.Attribute(value=ast.Name(id="sys" | "os" | "pytest" | "unittest" as root) as inner, attr=name) if (
-                id(node) not in fine and (root in ("sys", "os") or self._names[file].get(root) == [root])
+            case ast.Attribute(value=ast.Name(id=root) as inner, attr=name) if (
+                root in _ONLY
+                and id(node) not in fine
+                and (root in ("sys", "os") or self._names[file].get(root) == [root])
             ):
                 fine.add(id(inner))
                 yield from [f"{root}.{name}"] * (name not in _ONLY[root] or not isinstance(node.ctx, ast.Load))
@@ -518,8 +581,18 @@ def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
     if (mention := text.hidden(allow)) is not None:
         word, _, how = mention.name.partition(" ")
         used = f"`{word}` {how}" if how else f"`{word}`"
-        what = f"{used} could hide what your code does, so this check cannot judge it; do not use it"
+        what = f"{used} could hide what your code does, so this check cannot judge it; {_instead(word, how)}"
         raise CheckFailed(what + text.shown(mention, connection.folder), from_text=True)
+
+
+def _instead(word: str, how: str) -> str:
+    """Return what to do about a word that could hide something, used in some way; why, if it names a package."""
+    package = word.split(".")[0]
+    if how or (package in (*vars(builtins), *_MODULES, "") and package != "sys") or package[:1] == "_":
+        return "do not use it"
+    if package in sys.stdlib_module_names:
+        return f"`{package}` leads to files, processes, threads or the insides of Python; do not use it"
+    return f"what `{package}` runs does not stand in your text; do not use that package"
 
 
 def text_of(connection: Connection) -> Text:
@@ -629,6 +702,14 @@ def _hides_by_call(
                 yield f".{named.value}"
 
 
+def _last_name(function: ast.expr) -> str:
+    """The name by which something is called; "" without one."""
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
 def _has_path(template: str) -> bool:
     """Whether a field of a template for `format` names an attribute or an item, also within the format of another."""
     try:
@@ -679,7 +760,26 @@ def _may_set(tree: ast.Module, name: str) -> bool:
     return name in defined | stored
 
 
-def _run_at_once(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
+    """What of a function or a class runs when it is defined: all but the bodies of functions."""
+    if isinstance(node, _FUNCTIONS):
+        yield from (*node.decorator_list, *_of_signature(node))
+        return
+    yield from node.bases
+    methods = [part for part in node.body if isinstance(part, _FUNCTIONS)]
+    kinds = {each.id for part in methods for each in part.decorator_list if isinstance(each, ast.Name)}
+    for part in node.body:
+        if (
+            isinstance(part, _FUNCTIONS)
+            and kinds <= _OF_METHODS
+            and all(isinstance(each, ast.Name) for each in part.decorator_list)
+        ):
+            yield from _of_signature(part)
+        else:
+            yield part
+
+
+def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
     """What of a function runs when it is defined: defaults, and annotations that do more than name a class."""
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)

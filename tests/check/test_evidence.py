@@ -153,6 +153,24 @@ OPEN = {
             np.testing.assert_allclose(f(torch.ones(n)), np.ones(n))
             with pytest.raises(ValueError): assert_close(f(n), n)
         """,
+    "messages, and where the file lies": """
+        import logging
+        import logging as log
+        from pathlib import Path
+        logging.basicConfig(level=logging.INFO)
+        logger = logging.getLogger(__name__)
+        HERE = Path(__file__).parent
+        def f(x):
+            logger.info("shape %s", x.shape)
+            logging.debug("twice")
+            return x
+        """,
+    "the parts of a model": """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                for part in self.modules(): torch.nn.init.zeros_(part.bias)
+        """,
     "switches of PyTorch": "torch.backends.cuda.matmul.allow_tf32 = False\ntorch.manual_seed(0)\n",
 }
 
@@ -235,6 +253,12 @@ HIDING = {
     "an annotation that runs": "def f(x: exec('1')): return x",
     "a function that Python calls": "def __getattr__(name): return exec(name)",
     "a decorated function": "@torch.no_grad()\ndef f(x): exec('1')",
+    "tests handed on": "import unittest\nu = unittest\nu.mock.patch.object(torch, 'su' + 'm', 1)",
+    "a package of tests that another imported": "import unittest\nunittest.mock.patch('torch.su' + 'm', 1)",
+    "messages with attributes": "import logging\nlogging.basicConfig(style='{', format='{args[0].T}')",
+    "messages with what is handed over": "import logging\ndef f(x): logging.basicConfig(**x)",
+    "what lies in messages": "import logging\ndef f(x): return logging.currentframe()",
+    "a file by its path": "from pathlib import Path\ndef f(x): return Path('other').read_bytes()",
     "a change of PyTorch's tensor": "torch.Tensor.sum = None",
 }
 
@@ -269,6 +293,34 @@ def test_only_what_checks_lead_to_is_judged() -> None:
     assert Text({"work.py": text.format("").encode()}, "work").hidden() is not None
 
 
+def test_a_class_is_judged_where_it_is_used() -> None:
+    """What the methods of a class contain counts once code that runs mentions the class, or may learn of it."""
+    keeps = "    def save(self, path):\n        torch.save(self, path)\n"
+    for text, found in (
+        (f"class Net(torch.nn.Module):\n{keeps}", False),
+        (f"class Net:\n    @property\n    def size(self):\n        return open('x')\n{keeps}", False),
+        (f"class Base:\n    pass\nclass Net(Base):\n{keeps}", False),
+        ("@torch.no_grad()\ndef draw(x):\n    exec('1')\n", False),
+        (f"class Net(torch.nn.Module):\n{keeps}net = Net()\n", True),
+        (f"class Net(torch.nn.Module):\n{keeps}def helper(x):\n    return Net().save\n", True),
+        (f"class Net(torch.nn.Module):\n{keeps}def helper(x): pass\nclass Other(Net): pass\nOther()\n", True),
+        (f"class Net(torch.nn.Module):\n{keeps}    kept = exec('1')\n", True),
+        (f"class Net(torch.nn.Module):\n    def f(self, a=exec('1')): pass\n{keeps}", True),
+        (f"class Net(torch.nn.Module):\n    @exec\n    def f(self): pass\n{keeps}", True),
+        (f"def property(f): f(1)\nclass Net:\n    @property\n{keeps}", True),
+        (f"class Base:\n    def __init_subclass__(cls): cls.save(1, 2)\nclass Net(Base):\n{keeps}", True),
+        (f"class D:\n    def __set_name__(self, of, name): of.save(1, 2)\nclass Net:\n    d = D()\n{keeps}", True),
+        (f"class Meta(type): pass\nclass Net(metaclass=Meta):\n{keeps}", True),
+        (f"@print\nclass Net:\n{keeps}", True),
+        (f"import enum\nclass Net(enum.Enum):\n{keeps}", True),
+        (f"def kept(): pass\nclass Net(kept):\n{keeps}", True),
+    ):
+        files = {"work.py": f"import torch\ndef total(x): return helper(x)\n{text}".encode()}
+        assert (Text(files, "work", {"total", "torch"}).hidden() is not None) == found, text
+    files = {"work.py": f"import torch\nclass Net(torch.nn.Module):\n{keeps}".encode()}
+    assert Text(files, "work", {"Net"}).hidden() is not None
+
+
 def test_the_name_of_a_module_may_be_set_by_another() -> None:
     """A file that imports the exercise module while it is imported can change what its conditions see."""
     work = b"import tools\nif __name__ == '__main__':\n    exec('1')\n"
@@ -296,6 +348,19 @@ def test_what_hides_is_named_with_its_line(function: Function) -> None:
         )
         assert failed.from_text
     assert_no_hidden_code(total, allow=("_C", "DisableTorchFunction"))
+    for use, why in (
+        (
+            "import gc\n    gc.collect()",
+            "`gc` leads to files, processes, threads or the insides of Python; do not use it",
+        ),
+        (
+            "try: import cupy\n    except ImportError: return x\n    return cupy.sum(x)",
+            "what `cupy` runs does not stand in your text; do not use that package",
+        ),
+        ("eval('x')", "do not use it"),
+    ):
+        told = failure(assert_no_hidden_code, function(f"def total(x):\n    {use}\n    return x\n")).public
+        assert told.split("\n")[0].endswith(f" could hide what your code does, so this check cannot judge it; {why}")
 
 
 _INSIDES = (
