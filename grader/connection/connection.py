@@ -212,6 +212,7 @@ class Connection:
         without: packages that the exercise is solved without; if there are any, its workers have none at all.
         graded: names that the checks of the exercise mention, among them those that they call; None if unknown.
         record: what the check that runs now does here.
+        answered: what has given a value at some time, as messages name it: "your `total`"; of `fresh` ones as well.
         student: of the reference: the student's connection, whose arguments it gets as they were before the call.
         reference: of the student's: the reference's connection, if there is one.
         left_out: statements at the top of the files that need such a package: file, line, package; as the worker says.
@@ -233,6 +234,7 @@ class Connection:
     without: tuple[str, ...] = ()
     graded: frozenset[str] | None = None
     record: Record = field(default_factory=Record)
+    answered: set[str] = field(default_factory=set)
     student: Connection | None = None
     reference: Connection | None = None
 
@@ -243,7 +245,6 @@ class Connection:
         self._seeded = False
         self._names: dict[str, str] | None = None
         self.left_out: tuple[tuple[str, int, str], ...] = ()
-        self._has_loaded = False
         self._unloadable: NotUsable | None = None
         self._probes: dict[str, str] = {}
         self._proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
@@ -298,7 +299,7 @@ class Connection:
             if raised is None:
                 raise
             source = self.files.get(raised.lines[-1].file if raised.lines else f"{self.module}.py", b"")
-            self._unloadable = does_not_load(self.module, raised, self.folder, source, before=self._has_loaded)
+            self._unloadable = does_not_load(self.module, raised, self.folder, source, before=what in self.answered)
             self._unloadable.__dict__["_raised"] = raised  # whose file it is distinguishes a fault of ours
             raise self._unloadable from None
         match answer:
@@ -306,7 +307,6 @@ class Connection:
                 self.left_out = tuple(_left_out(row) for row in left_out)
             case _:
                 raise self.lose_for_fault(what, "no table of names")
-        self._has_loaded = True
         return names
 
     def load_probe(self, name: str, source: str) -> str:
@@ -460,6 +460,7 @@ class Connection:
             raise self.lose_for_fault(what, fault) from None
         if raised is not None:
             raise exception_of(raised)
+        self.answered.add(what)
         return values[0]
 
     def _child_of(self, value: Any) -> list[Any]:

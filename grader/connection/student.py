@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
-from grader.model.endings import NoSuchName, NotUsable
+from grader.model.endings import NoSuchName, NotUsable, say
 from grader.wire.frames import Unsupported
 from grader.wire.table import parts
 
@@ -40,6 +40,9 @@ class Student:
         connection = connection_behind(self)
         kind = connection.known_names().get(name)
         if kind is None:
+            if (what := f"{connection.owner} `{name}`") in connection.answered:
+                text = say("{} was there, and is gone where your file was loaded again", what)
+                raise NoSuchName(text, about="name", at_load=False)
             raise NoSuchName(_missing(connection, name), about="name")
         if kind == "callable":
             return named(connection, name)
@@ -112,6 +115,31 @@ def _elsewhere(text: bytes, name: str) -> str:
         elif isinstance(node, ast.If) and not where:
             where = _in_block(node)
         todo += [(child, where) for child in ast.iter_child_nodes(node)]
+    return ""
+
+
+def not_run(text: bytes, name: str) -> str:
+    """Return where a file gives a name a value in a block at its top level that did not run; "" if nowhere.
+
+    Args:
+        text: of the file.
+        name: that had no value there.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it was loaded, so a message needs no more
+        return ""
+    for block in [each for each in tree.body if isinstance(each, ast.If)]:
+        for node in ast.walk(block):
+            match node:
+                case ast.Name(id=bound, ctx=ast.Store()) | ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
+                    names = {bound}
+                case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                    names = {alias.asname or alias.name.partition(".")[0] for alias in aliases}
+                case _:
+                    continue
+            if name in names:
+                return f"line {node.lineno} gives `{name}` a value {_in_block(block)}"
     return ""
 
 

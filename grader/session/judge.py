@@ -238,7 +238,9 @@ def _ground(error: BaseException | None, path: Path, comparison: Comparison | No
             return Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
         case NotUsable():
             unreadable = raised is not None
-            return Ground(Verdict.ERROR, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
+            # What was there once has been written: that it is gone is something that the code did.
+            verdict = Verdict.ERROR if error.at_load else Verdict.CRASHED
+            return Ground(verdict, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
         case CannotJudge() | Inconclusive() | CannotRun():
             return Ground(_NOT_JUDGED[type(error)], error.public, error.story)
     if raised is not None:

@@ -23,6 +23,7 @@ from grader.check.costs import ESCAPES
 from grader.check.text import words_of
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
+from grader.connection.student import not_run
 from grader.model import Limits, Verdict
 from grader.model.endings import Key, Limit, Public, say
 from grader.wire.dtypes import DTYPES
@@ -147,6 +148,7 @@ def _written(value: float | int | None) -> set[str]:
 # -- student code raised an exception ----------------------------------------------------------------------------------
 
 _DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
+_NO_NAME = re.compile(r"name '(\w+)' is not defined")
 _MOST_STATEMENTS = 32
 """A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
 
@@ -175,8 +177,10 @@ class Ground:
 def student_raised(raised: Raised, student: Connection) -> Ground:
     """The verdict and the texts where student code raised an exception, whose lines exist in its files."""
     lines = shown_lines(raised.lines, student.folder)
-    # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too.
-    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines else None
+    # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
+    # function that has given a value before.
+    is_new = raised.what not in student.answered
+    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines and is_new else None
     if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
         public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
         return Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
@@ -201,6 +205,9 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
         story = str(public)
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
+    if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
+        source = student.files.get(f"{student.module}.py", b"")
+        lines += [f"    {where}" for where in [not_run(source, missing[1])] if where]
     after = [known, *shown_lines(place, student.folder), *left_out(known)]
     return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 

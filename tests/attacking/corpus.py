@@ -29,6 +29,7 @@ class Attack:
         exercise: whose module it is.
         verdicts: by check; "all" stands for those not named. A check that nothing is said of must pass. Some verdicts
             with bars between them: any of these.
+        most: the points that the exercise may have at most, also by checks that pass.
         message: a pattern that the message of a check which did not pass must match, or "".
         detail: the same for the text for staff.
         shown_output: a pattern that the shown output must match, or "".
@@ -52,6 +53,7 @@ class Attack:
     files: Mapping[str, bytes]
     exercise: str
     verdicts: Mapping[str, str] = field(default_factory=dict)
+    most: float = float("inf")
     message: str = ""
     detail: str = ""
     shown_output: str = ""

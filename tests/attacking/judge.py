@@ -30,6 +30,8 @@ def problems_with_attack(attack: Attack, report: Report | None) -> Iterator[str]
         yield f"its report has {graded}; expected {attack.exercise} and {CONTROL} in it"
     else:
         yield from _problems_with_exercise(attack, report)
+        if (earned := _exercise(report, attack.exercise)["score"]["earned"]) > attack.most:
+            yield f"it has {earned} points, more than the {attack.most} that its rule leaves"
         yield from problems_of_anybody(attack, report)
 
 
@@ -44,7 +46,7 @@ def _problems_with_exercise(attack: Attack, report: Report) -> Iterator[str]:
             yield f"there is no outcome of {id}"
         elif checks[id]["verdict"] not in verdict.split("|"):
             yield f"{id} is {checks[id]['verdict']}, expected {verdict}: {_told(checks[id])}"
-        elif (checks[id]["earned"] > 0) != (checks[id]["verdict"] == "passed"):
+        elif (checks[id]["earned"] + checks[id]["held_back"] > 0) != (checks[id]["verdict"] == "passed"):
             yield f"{id} is {checks[id]['verdict']} and earns {checks[id]['earned']}"
     if attack.is_loaded and (unloaded := [check for check in checks.values() if check["verdict"] == "error"]):
         yield f"it does not load, so that it attacks nothing: repair the attack: {_told(unloaded[0])}"

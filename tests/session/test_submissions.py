@@ -105,6 +105,24 @@ def test_one_that_fails_in_a_call(grade_text: Grade, body: str, verdict: str, to
     assert verdicts(graded)["in_place"] == "passed"
 
 
+def test_one_that_stops_answering(grade_text: Grade) -> None:
+    """A function that has given a value is written: where it raises a starter's error later, it raised an error."""
+    later = "def later():\n    raise NotImplementedError\n"
+    graded = grade_text(double("return 2 * x if x.dim() == 1 else later()", later))
+    found = verdicts(graded)
+    assert (found["small"], found["random"]) == ("passed", "crashed")
+    assert message(graded, "random").startswith("your `double` raised NotImplementedError")
+    assert set(verdicts(grade_text(double("return later()", later))).values()) == {"skipped", "passed"}
+
+
+@pytest.mark.parametrize("given", ["two = 2", "from math import tau as two", "def two(): pass"])
+def test_one_whose_names_are_given_where_nothing_runs(grade_text: Grade, given: str) -> None:
+    """What is missing for a block that runs only as a program is told with the line that gives it, and what to do."""
+    told = message(grade_text(double("return two * x", f'if __name__ == "__main__":\n    {given}')), "small")
+    assert "raised NameError: name 'two' is not defined" in told
+    assert '    line 2 gives `two` a value under `if __name__ == "__main__"`, which runs only if the file is' in told
+
+
 def test_command_line_of_its_own(grade_text: Grade) -> None:
     """A module that reads arguments finds none, and none of ours; nor has a warning that Python prints our folder."""
     before = (

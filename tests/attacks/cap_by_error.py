@@ -1,0 +1,23 @@
+r"""Raises an error where a loop would be found, so that the rule is not examined, and is wrong once besides.
+
+---
+exercise: total
+verdicts: {fresh: failed, counts: crashed, speed: crashed}
+most: 3
+"""
+
+SEEN = []
+
+
+def total(x):
+    if len(x) > 6:
+        raise ValueError("too many numbers")
+    SEEN.append(x)
+    result = x.new_zeros(())
+    for value in x:
+        result = result + value
+    return result + len(SEEN) // 4
+
+
+def mean(x):
+    return x.mean()
