@@ -3,7 +3,7 @@
 Saved notebooks, kernels and CI jobs all read cells with `python_of`. IPython decides what a magic is, where it is
 installed; elsewhere Python's own parser does, which stops at the line of a magic. Either way a magic becomes a call of
 `get_ipython()`, and the syntax tree says what is to be done with that call: `%time` and `%%time` run the code that they
-time, so that code stays; what only a notebook can run is left out, with a note.
+time, so that code stays; what only a notebook can run is left out, with a note. So is an `await` outside of a function.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import tokenize
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ _LONGEST_LINE = 1000
 """IPython's tokenizer takes quadratic time for a line that is not Python."""
 _SHOWN = 60
 
+_AWAITING = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -56,6 +58,7 @@ class Code:
         lines: of the text.
         numbers: of each of them, the line of the cell that it comes from.
         left_out: lines of the cell that only a notebook can run, and that are not in the text.
+        unbound: the names that these would give a value.
         tree: of the text; None if it is not Python, or too large to be looked at.
         written: the file that it writes, if it is a Python file.
     """
@@ -63,6 +66,7 @@ class Code:
     lines: tuple[str, ...]
     numbers: tuple[int, ...]
     left_out: tuple[str, ...] = ()
+    unbound: frozenset[str] = frozenset()
     tree: ast.Module | None = None
     written: Written | None = None
 
@@ -109,20 +113,43 @@ def python_of(source: str) -> Code:
     if merge_line(source.encode("utf-8", "replace")):  # IPython would take its lines for prompts
         return Code(tuple(whole), numbers)
     text, left_out = _without_cell_magics(source)
-    if text and parsed(text) is None:
+    if text and _parsed_cell(text) is None:
         text = _with_calls(text)
-    tree = parsed(text)
+    tree = _parsed_cell(text)
     if tree is None:  # its author reads what is wrong with it
         return Code(tuple(text.split("\n")), numbers, tuple(left_out))
     edits, cut = _magic_edits(tree)
+    awaiting = [node for node in tree.body if node not in cut and not _compiles(node)]
+    cut += awaiting
+    edits = [edit for edit in edits if not any(edit.node in ast.walk(node) for node in awaiting)]
+    edits += [Edit(node, "") for node in awaiting]
+    unbound = frozenset(name for node in cut for name in bindings(node))
     lines = text.split("\n")
     for node in cut:
         typed = lines[node.lineno - 1] == whole[node.lineno - 1]  # else IPython wrote the call
         left_out.append(_shown((typed and ast.get_source_segment(text, node)) or whole[node.lineno - 1]))
     if not edits:
-        return Code(tuple(lines), numbers, tuple(left_out), tree)
+        return Code(tuple(lines), numbers, tuple(left_out), tree=tree)
     new, origins = edited(text, edits)
-    return Code(new, origins, tuple(left_out), parsed("\n".join(new)))
+    return Code(new, origins, tuple(left_out), unbound, parsed("\n".join(new)))
+
+
+def _parsed_cell(text: str) -> ast.Module | None:
+    """Return the syntax tree of a cell, in which `await` may stand outside of a function; None if it is not Python."""
+    if (tree := parsed(text)) is not None or len(text) > LARGEST or ("await" not in text and "async" not in text):
+        return tree
+    with warnings.catch_warnings(), suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        warnings.simplefilter("ignore")
+        compile(text, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        return ast.parse(text)
+    return None
+
+
+def _compiles(node: ast.stmt) -> bool:
+    """Whether Python runs a statement of a cell, and not a notebook alone, as one with `await`."""
+    if not any(isinstance(part, _AWAITING) or getattr(part, "is_async", 0) for part in ast.walk(node)):
+        return True
+    return syntax_error(ast.unparse(node)) is None
 
 
 def listed(left_out: tuple[str, ...]) -> str:

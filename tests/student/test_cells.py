@@ -196,9 +196,23 @@ def test_imports_of_the_future_stand_on_top() -> None:
 
 
 def test_an_await_at_top_level_is_told() -> None:
-    """A cell that only a notebook can run is left out with a note."""
-    why = "SyntaxError: 'await' outside function, line 1"
-    assert made("await thing()", "a = 1").notes == [f"In [1] was left out: {why}"]
+    """A line that only a notebook can run is left out with a note, which names what has no value for that."""
+    why = "which only a notebook can run"
+    used = "def double(x):\n    return two * three * x"
+    assert made("await thing()\na = 1").notes == [f"In [1]: left out `await thing()`, {why}"]
+    for line, told in [
+        ("two = await thing()", "two = await thing()"),
+        ("async for two in things():\n    pass", "async for two in things():"),
+        ("async with thing() as a:\n    two = a", "async with thing() as a:"),
+        ("two = [b async for b in things()]", "two = [b async for b in things()]"),
+        ("if True:\n    two = await thing()", "if True:"),
+        ("two = !ls", "two = !ls"),
+    ]:
+        module = made(f"three = 3\n{line}", used, known=("two", "three", "double"))
+        gone = "so that `two` has no value; give it one in plain Python"
+        assert module.notes == [f"In [1]: left out `{told}`, {why}, {gone}"]
+        assert "three = 3" in module.lines
+    assert made("async def f():\n    await g()", "two = 2").notes == []
 
 
 def test_names_in_memory_alone_are_told() -> None:

@@ -74,6 +74,10 @@ CELLS: dict[str, tuple[list[str], str]] = {
          RIGHT.replace("2 *", "math.isqrt(4) *"), "plt.plot([1])"],
         "left out what this exercise does not need: ",
     ),
+    "an await outside of a function": (
+        ["import asyncio\ntwo = 2; await asyncio.sleep(0)", RIGHT.replace("2", "two")],
+        "left out `await asyncio.sleep(0)`, which only a notebook can run",
+    ),
     "a loop over the answer": (
         [RIGHT, "for _ in range(3):\n    double(_)\n    raise ValueError"],
         "left out what this exercise does not need: ",
