@@ -9,6 +9,7 @@ none may break a check, and none may get full marks but those of `MAY_BE_RIGHT`,
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -225,7 +226,8 @@ def constant_cases(exercise: Exercise) -> Iterator[Case]:
 
 def rules_of(exercise: Exercise, function: str) -> list[str]:
     """Return the rules that name a function."""
-    return [rule for rule, line in exercise.contract.items() if f"`{function}" in line]
+    named = re.compile(rf"`{re.escape(function)}\b")  # and not `double_` for `double`
+    return [rule for rule, line in exercise.contract.items() if named.search(line)]
 
 
 def _functions(exercise: Exercise) -> list[str]:

@@ -389,7 +389,7 @@ def test_right_values_in_a_wrong_form_need_somebody_who_looks(home: Path, monkey
     monkeypatch.setattr("grader.author.cases.unusual_cases", lambda *given: cases)
     (proof,) = verified(course, course.exercises[:1])
     for gives in told:
-        sentence = f"{STAFF}: double gives {gives}: this unusual answer gets full marks, and breaks C1"
+        sentence = f"{STAFF}: double gives {gives}: this unusual answer gets full marks, and breaks C1;"
         assert any(sentence in problem for problem in proof.problems), proof.problems
     (note,) = (note for note in proof.notes if "full marks" in note)
     for gives in asked:
