@@ -98,7 +98,7 @@ _HARMLESS = words_of(
     """__init__ __len__ __getitem__ __setitem__ __name__ __doc__ __main__ __call__ __iter__ __next__ __repr__ __str__
     __enter__ __exit__ __post_init__ __eq__ __hash__ __lt__ __add__ __radd__ __sub__ __mul__ __rmul__ __matmul__
     __neg__ __contains__ __sizeof__ __version__ __file__ __class__ __new__ __array__ __array_interface__ __all__
-    __slots__ _version _base _asdict _replace _fields"""
+    __slots__ _version _base _asdict _replace _fields _modules _parameters _buffers"""
 )
 _AS_PROGRAM = ("__name__ == '__main__'", "'__main__' == __name__")
 """The condition of what runs a file as a program, as Python writes it. It does not hold while the file is imported."""
@@ -300,7 +300,7 @@ class Text:
         return bool(paths) and all(path in _SWITCHES for path in paths)
 
     def _is_plain(self, base: ast.expr) -> bool:
-        """Whether a class is derived from a class of PyTorch's or of the student's own, by its name."""
+        """Whether a class is derived from a class that runs nothing of it: of PyTorch's, or of the student's own."""
         match base:
             case ast.Name(id=name) if name in self._bound:
                 return all(isinstance(node, ast.ClassDef) for _, node in self._bound[name])
@@ -310,7 +310,7 @@ class Text:
                 paths = {path for names in self._names.values() for path in _paths(value, name, names, None)}
             case _:
                 return False
-        return all(path.split(".")[0] == "torch" or path == "builtins.object" for path in paths)
+        return all(path.split(".")[0] == "torch" or path in ("abc.ABC", "builtins.object") for path in paths)
 
     @functools.cached_property
     def _plain_classes(self) -> bool:
@@ -766,17 +766,16 @@ def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) ->
         yield from (*node.decorator_list, *_of_signature(node))
         return
     yield from node.bases
-    methods = [part for part in node.body if isinstance(part, _FUNCTIONS)]
-    kinds = {each.id for part in methods for each in part.decorator_list if isinstance(each, ast.Name)}
     for part in node.body:
-        if (
-            isinstance(part, _FUNCTIONS)
-            and kinds <= _OF_METHODS
-            and all(isinstance(each, ast.Name) for each in part.decorator_list)
-        ):
+        if isinstance(part, _FUNCTIONS) and all(map(_is_of_method, part.decorator_list)):
             yield from _of_signature(part)
         else:
             yield part
+
+
+def _is_of_method(decorator: ast.expr) -> bool:
+    """Whether a decorator says which kind of method a function is."""
+    return isinstance(decorator, ast.Name) and decorator.id in _OF_METHODS
 
 
 def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:

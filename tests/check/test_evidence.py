@@ -169,7 +169,11 @@ OPEN = {
         class Net(torch.nn.Module):
             def __init__(self):
                 super().__init__()
+                self._modules["0"] = torch.nn.Linear(2, 2)
                 for part in self.modules(): torch.nn.init.zeros_(part.bias)
+            def forward(self, x):
+                for part in self._modules.values(): x = part(x)
+                return x
         """,
     "switches of PyTorch": "torch.backends.cuda.matmul.allow_tf32 = False\ntorch.manual_seed(0)\n",
 }
@@ -300,6 +304,7 @@ def test_a_class_is_judged_where_it_is_used() -> None:
         (f"class Net(torch.nn.Module):\n{keeps}", False),
         (f"class Net:\n    @property\n    def size(self):\n        return open('x')\n{keeps}", False),
         (f"class Base:\n    pass\nclass Net(Base):\n{keeps}", False),
+        (f"import abc\nclass Net(abc.ABC):\n    @abc.abstractmethod\n    def f(self): pass\n{keeps}", False),
         ("@torch.no_grad()\ndef draw(x):\n    exec('1')\n", False),
         (f"class Net(torch.nn.Module):\n{keeps}net = Net()\n", True),
         (f"class Net(torch.nn.Module):\n{keeps}def helper(x):\n    return Net().save\n", True),
