@@ -761,11 +761,10 @@ def _may_set(tree: ast.Module, name: str) -> bool:
 
 
 def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
-    """What of a function or a class runs when it is defined: all but the bodies of functions."""
+    """What of a function or a class of `_waits` runs when it is defined: all but the bodies of functions."""
     if isinstance(node, _FUNCTIONS):
         yield from (*node.decorator_list, *_of_signature(node))
         return
-    yield from node.bases
     for part in node.body:
         if isinstance(part, _FUNCTIONS) and all(map(_is_of_method, part.decorator_list)):
             yield from _of_signature(part)

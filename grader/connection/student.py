@@ -93,42 +93,45 @@ def _missing(connection: Connection, name: str) -> str:
     if connection.left_out:
         _, line, package = connection.left_out[0]
         hint = f": line {line} needs {package}, which is not available in this exercise"
-    elif elsewhere := _elsewhere(connection.files.get(f"{connection.module}.py", b""), name):
+    elif elsewhere := _elsewhere(connection, name):
         hint = f" at its top level: {elsewhere}"
     return f"{connection.owner} {connection.module}.py has no `{name}`{hint}"
 
 
-def _elsewhere(text: bytes, name: str) -> str:
-    """Return where a file defines a name that it lacks at its top level, and what to do; "" if nowhere."""
+def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
+    """The syntax tree of the module, and its name in messages, which names cells where it was a notebook."""
+    file = f"{connection.module}.py"
     try:
-        tree = ast.parse(text)
+        return ast.parse(connection.files.get(file, b"")), file
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it was loaded, so a message needs no more
-        return ""
+        return ast.Module([], []), file
+
+
+def _elsewhere(connection: Connection, name: str) -> str:
+    """Return where the file defines a name that it lacks at its top level, and what to do; "" if nowhere."""
+    tree, file = _tree_of(connection)
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
         node, where = todo.pop()
         if isinstance(node, _DEFINITIONS):
             if node.name == name and where:
-                return f"line {node.lineno} defines it {where}"
+                return f"{file}, line {node.lineno} defines it {where}"
             kind = "class" if isinstance(node, ast.ClassDef) else "function"
             where = f"in the {kind} `{node.name}`; move it out of that, to the beginning of a line"
         elif isinstance(node, ast.If) and not where:
-            where = _in_block(node)
+            where = _in_block(node, file)
         todo += [(child, where) for child in ast.iter_child_nodes(node)]
     return ""
 
 
-def not_run(text: bytes, name: str) -> str:
-    """Return where a file gives a name a value in a block at its top level that did not run; "" if nowhere.
+def not_run(connection: Connection, name: str) -> str:
+    """Return where the file gives a name a value in a block at its top level that did not run; "" if nowhere.
 
     Args:
-        text: of the file.
+        connection: to the worker that loaded it.
         name: that had no value there.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it was loaded, so a message needs no more
-        return ""
+    tree, file = _tree_of(connection)
     for block in [each for each in tree.body if isinstance(each, ast.If)]:
         for node in ast.walk(block):
             match node:
@@ -139,16 +142,16 @@ def not_run(text: bytes, name: str) -> str:
                 case _:
                     continue
             if name in names:
-                return f"line {node.lineno} gives `{name}` a value {_in_block(block)}"
+                return f"{file}, line {node.lineno} gives `{name}` a value {_in_block(block, file)}"
     return ""
 
 
-def _in_block(node: ast.If) -> str:
+def _in_block(node: ast.If, file: str) -> str:
     match node.test:
         case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
             condition = 'under `if __name__ == "__main__"`, which runs only if the file is started as a program'
         case _:
-            condition = f"under the `if` of line {node.lineno}, which did not run"
+            condition = f"under the `if` of {file}, line {node.lineno}, which did not run"
     return f"{condition}; move it out of that, to the beginning of a line"
 
 

@@ -206,8 +206,7 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
         lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
     if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
-        source = student.files.get(f"{student.module}.py", b"")
-        lines += [f"    {where}" for where in [not_run(source, missing[1])] if where]
+        lines += [f"    {where}" for where in [not_run(student, missing[1])] if where]
     after = [known, *shown_lines(place, student.folder), *left_out(known)]
     return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
 

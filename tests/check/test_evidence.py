@@ -304,6 +304,7 @@ def test_a_class_is_judged_where_it_is_used() -> None:
         (f"class Net(torch.nn.Module):\n{keeps}", False),
         (f"class Net:\n    @property\n    def size(self):\n        return open('x')\n{keeps}", False),
         (f"class Base:\n    pass\nclass Net(Base):\n{keeps}", False),
+        (f"class Base:\n{keeps}class Net(Base):\n{keeps}", False),
         (f"import abc\nclass Net(abc.ABC):\n    @abc.abstractmethod\n    def f(self): pass\n{keeps}", False),
         ("@torch.no_grad()\ndef draw(x):\n    exec('1')\n", False),
         (f"class Net(torch.nn.Module):\n{keeps}net = Net()\n", True),

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +32,7 @@ def notebook(*cells: str) -> str:
     return json.dumps({"cells": [{"cell_type": kind, "source": text} for kind, text in rows], "nbformat": 4})
 
 
-def zipped(files: dict[str, str]) -> bytes:
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, text in files.items():

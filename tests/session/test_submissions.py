@@ -120,7 +120,10 @@ def test_one_whose_names_are_given_where_nothing_runs(grade_text: Grade, given: 
     """What is missing for a block that runs only as a program is told with the line that gives it, and what to do."""
     told = message(grade_text(double("return two * x", f'if __name__ == "__main__":\n    {given}')), "small")
     assert "raised NameError: name 'two' is not defined" in told
-    assert '    line 2 gives `two` a value under `if __name__ == "__main__"`, which runs only if the file is' in told
+    assert (
+        '    double.py, line 2 gives `two` a value under `if __name__ == "__main__"`, which runs only if the file is'
+        in told
+    )
 
 
 def test_command_line_of_its_own(grade_text: Grade) -> None:
@@ -172,7 +175,10 @@ def test_a_call_that_does_not_answer_is_ended(function: Function, body: str) -> 
             "if __name__ == '__main__':\n    def double(x): pass\n",
             'line 2 defines it under `if __name__ == "__main__"`, which runs only if the file is started as a program',
         ),
-        ("if 0:\n    def double(x): pass\n", "line 2 defines it under the `if` of line 1, which did not run"),
+        (
+            "if 0:\n    def double(x): pass\n",
+            "line 2 defines it under the `if` of double.py, line 1, which did not run",
+        ),
     ],
 )
 def test_a_function_that_is_elsewhere(grade_text: Grade, text: str, told: str) -> None:
