@@ -64,7 +64,7 @@ def step_of(device: str, layers: int, width: int, sequences: int) -> Callable[[]
     return step
 
 
-def tell_of_steps() -> None:
+def report_steps() -> None:
     """Steps on the CPU and the device by turns, so that a busy machine slows both."""
     for name, size in _SIZES.items():
         steps = [step_of(device, *size) for device in ("cpu", "sim")]
@@ -98,7 +98,7 @@ def main() -> None:
     }
     for name, (here, there) in cases.items():
         print(f"{name:14} {microseconds(here):6.1f} us on the CPU, {microseconds(there):6.1f} us on the device")
-    tell_of_steps()
+    report_steps()
 
 
 if __name__ == "__main__":

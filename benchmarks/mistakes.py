@@ -89,7 +89,7 @@ class Met:
         return cause.outcome.cause if special else cause.check.contract
 
     @property
-    def is_told_right(self) -> bool:
+    def is_named_right(self) -> bool:
         """Whether that is one which it breaks."""
         return self.rule in self.mistake.rules
 
@@ -246,7 +246,7 @@ def _print(item: Met, *, full: bool) -> None:
         if item.lost:
             click.echo("\n".join(["  the right answer loses points", *exercise_lines(item.graded, every=False)]))
         return
-    mark = " " if item.is_told_right else "!"
+    mark = " " if item.is_named_right else "!"
     click.echo(f"{mark} {mistake.name}: {' '.join(mistake.rules)} / {item.rule or '-'} -{points_text(item.lost)}")
     if full:
         click.echo("\n".join(f"    {line}" for line in list(exercise_lines(item.graded))[1:]))
@@ -258,7 +258,7 @@ def _print(item: Met, *, full: bool) -> None:
 
 def _summed_up(every: list[Met]) -> int:
     wrong = [item for item in every if item.mistake.name != RIGHT]
-    right = sum(item.is_told_right for item in wrong)
+    right = sum(item.is_named_right for item in wrong)
     free = [item for item in wrong if not item.lost]
     diagnosed = sum(item.graded.diagnosis is not None for item in wrong)
     click.echo(

@@ -84,7 +84,7 @@ def graded(course: Course, case: Case, lanes: Runtime, *, once_lost: bool = Fals
         found = finished.graded
         again |= not finished.final
         if once_lost and lost_points(found):
-            break  # whoever lost points has no full marks, whatever a repeat shows
+            break  # whoever lost points does not have full marks, even if a repeat shows another score
     lost = {row.check.id: row.outcome.verdict.value for row in found.checks if row.score.earned < row.score.possible}
     return {
         "earned": found.score.earned,

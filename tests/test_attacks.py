@@ -81,7 +81,7 @@ def test_terminal_shows_no_canary(tmp_path: Path) -> None:
         assert word in ran.stdout
 
 
-def test_what_lower_levels_do_not_hold_is_told() -> None:
+def test_what_lower_levels_do_not_hold_is_listed() -> None:
     """docs/security.md lists every attack that needs a wall, by the level at which it holds."""
     page = (Path(__file__).parents[1] / "docs" / "security.md").read_text(encoding="utf-8")
     listed = page.split("<!-- attacks -->\n")[1].split("\n<!-- end -->")[0]

@@ -224,7 +224,7 @@ def command_of(name: str) -> click.Command:
     return command
 
 
-def test_every_command_is_told_of() -> None:
+def test_every_command_is_described() -> None:
     """Each command of `grade --help` stands in the README or a page under docs/."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     commands = [name for name in COMMANDS if not command_of(name).hidden]

@@ -120,7 +120,7 @@ def test_one_module_knows_the_paths_of_a_course() -> None:
     assert known == []
 
 
-def test_the_wheel_carries_what_is_no_module() -> None:
+def test_the_wheel_carries_what_is_not_a_module() -> None:
     """Each file beside the modules fits a pattern of pyproject.toml: without it, a wheel would lack the file."""
     text = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     patterns = tomllib.loads(text)["tool"]["setuptools"]["package-data"]["grader"]

@@ -110,7 +110,7 @@ def test_each_failing_case_is_named(root: Path, monkeypatch: pytest.MonkeyPatch)
     assert (kind, told.splitlines()[:2]) == ("failed", ["2 of 3 cases fail: [1] [x-3]. The first:", "no"])
 
 
-def test_a_function_that_is_no_check_says_so(root: Path) -> None:
+def test_a_function_that_is_not_a_check_says_so(root: Path) -> None:
     """Its name begins like a check's, and no lane has it."""
     path = root / DOUBLE
     path.write_text(f"{path.read_text()}\n\n@torch.no_grad()\ndef check_data():\n    return 1\n")
@@ -153,7 +153,7 @@ def test_files_elsewhere_are_left_alone(root: Path) -> None:
     assert len(ran(root, "exercises").items) == 3
 
 
-def test_a_course_that_cannot_be_read_is_told(root: Path) -> None:
+def test_a_course_that_cannot_be_read_is_reported(root: Path) -> None:
     """The file is listed with the reason, and pytest goes on."""
     (root / "course.yaml").write_text("title: 1\n")
     (told,) = ran(root, DOUBLE).not_read

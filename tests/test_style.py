@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,7 +81,11 @@ def names_of(text: str) -> Iterator[tuple[int, str]]:
 
 def phrases_of(text: str, *, python: bool) -> list[str]:
     """Each phrase of the list in a text, with its line and what to write instead."""
-    parts = [*strings_of(text), *comments_of(text), *names_of(text)] if python else [(1, text)]
+    return phrases_in([*strings_of(text), *comments_of(text), *names_of(text)] if python else [(1, text)])
+
+
+def phrases_in(parts: Iterable[tuple[int, str]]) -> list[str]:
+    """Each phrase of the list in parts of a file, with its line and what to write instead."""
     return [
         f"line {line + said.count(chr(10), 0, match.start())}: {match[0]!r}: write {instead}"
         for line, said in parts
@@ -111,6 +115,17 @@ def test_phrases_do_not_come_back() -> None:
         for path in files()
         for line in phrases_of(path.read_text(encoding="utf-8"), python=path.suffix == ".py")
     ] == []
+
+
+def test_phrases_do_not_come_back_in_tests() -> None:
+    """No comment and no name of a test or a benchmark has a phrase of the list."""
+    found = []
+    for path in sorted(path for top in ("tests", "benchmarks") for path in (ROOT / top).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        # What students hand in is as they write, and may not even be Python.
+        if path.parent.name != "attacks" and "courses" not in path.parts and path != Path(__file__):
+            found += [f"{name_of(path)}: {line}" for line in phrases_in([*comments_of(text), *names_of(text)])]
+    assert found == []
 
 
 def test_corrections_are_rare() -> None:

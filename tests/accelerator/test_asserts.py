@@ -36,7 +36,7 @@ ADVICE = "For debugging consider passing CUDA_LAUNCH_BLOCKING=1"
 
 @pytest.mark.parametrize("name", BAD)
 @in_mode("cuda")
-def test_a_wrong_number_is_told_at_the_next_wait(name: str) -> None:
+def test_a_wrong_number_is_reported_at_the_next_wait(name: str) -> None:
     """The call itself succeeds; the next wait raises CUDA's error, and from then on all that the device is asked."""
     x, far = torch.ones(4, 3, device="cuda"), FAR.cuda()
     BAD[name](x, far)

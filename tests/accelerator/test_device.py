@@ -20,7 +20,7 @@ Make = Callable[[], object]
 """What should raise."""
 
 
-# -- what tells of the device
+# -- what reports about the device
 
 
 @in_mode("sim")

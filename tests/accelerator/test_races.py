@@ -33,7 +33,7 @@ def reads_too_early(side: Any) -> None:
     x = fresh()
     with cuda.stream(side):
         y = x * 2
-        y += x  # one missing wait is told once
+        y += x  # one missing wait is reported once
 
 
 def main_reads_too_early(side: Any) -> None:
@@ -95,7 +95,7 @@ WRONG = {
 
 
 @in_mode("cuda")
-def test_a_missing_wait_is_told() -> None:
+def test_a_missing_wait_is_reported() -> None:
     """What one stream uses before another is done with it is told once, at the program's line."""
     for program, text in WRONG.items():
         (found,) = told(program)
@@ -204,7 +204,7 @@ def test_right_programs_hear_nothing() -> None:
 
 
 @in_mode("cuda")
-def test_both_lines_are_told() -> None:
+def test_both_lines_are_reported() -> None:
     """The warning stands at the line that should have waited, and names the other."""
     line = r"\(test_races.py:\d+, `x = torch.ones\(4, device=.cuda.\)  # here`\), without"
     with pytest.warns(UserWarning, match=line) as found:

@@ -97,7 +97,7 @@ def test_no_idiom_breaks(exercise: Exercise) -> None:
         elif case.gives in MAY_BE_RIGHT or case.gives in PASSES.get(idiom, ()):
             allowed = {"passed", "failed"}
         else:
-            # An object stays with the worker: what a check asks of it is asked there, and raises there.
+            # An object stays with the worker: what a check wants of it runs there, and raises there.
             allowed = {"failed", "crashed"}
         assert verdict in allowed, (case.function, case.gives, check)
 

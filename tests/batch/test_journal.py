@@ -68,7 +68,7 @@ def test_killed_at_any_moment(tiny: Course, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("after", [1, 4, 9])
-def test_a_power_cut_takes_nothing_that_was_told(tiny: Course, tmp_path: Path, after: int) -> None:
+def test_a_power_cut_takes_nothing_that_was_reported(tiny: Course, tmp_path: Path, after: int) -> None:
     """Whoever was told of is not graded again, with the same secret; the end is that of a batch without a cut."""
     made = PretendClass.of(tiny, tmp_path, 10, VERDICTS[:3])
     (made.out / "seed").unlink()
@@ -182,7 +182,7 @@ def test_one_batch_at_a_time(pretend: PretendClass) -> None:
     ("content", "told"),
     [(b"no database" * 99, "restore it from a copy"), (None, "the journal is of another version than")],
 )
-def test_a_journal_that_is_none(pretend: PretendClass, content: bytes | None, told: str) -> None:
+def test_a_file_that_is_not_a_journal(pretend: PretendClass, content: bytes | None, told: str) -> None:
     """A damaged one, or one of another version, is told, and is not written over."""
     pretend.grade()
     path = pretend.out / FILE

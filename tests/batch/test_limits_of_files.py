@@ -68,7 +68,7 @@ def test_a_report_that_nobody_wrote(type_grade: WarmGrade, home: Path, text: str
     ],
     ids=["long", "small"],
 )
-def test_limits_of_a_report_are_told_and_not_used(
+def test_limits_of_a_report_are_shown_and_not_used(
     type_grade: WarmGrade, home: Path, limits: dict[str, float], said: str
 ) -> None:
     """No worker gets limits that no course could have."""
@@ -76,7 +76,7 @@ def test_limits_of_a_report_are_told_and_not_used(
     assert said in type_grade("double", "--like", "r.json", cwd=home).stdout
 
 
-def test_a_table_that_is_no_class(tmp_path: Path) -> None:
+def test_a_table_that_is_not_a_class(tmp_path: Path) -> None:
     """A roster and a list of repositories have limits of bytes and rows, and wrong lines are not listed without end."""
     path = tmp_path / "people.csv"
     path.write_text("name,id\n" + "Ada,1\n" * 100_001)

@@ -140,7 +140,7 @@ def problems(graded: Graded, draft: Path, lane: Lane) -> list[str]:
     return [problem for problem in proof.problems if draft.name in problem]
 
 
-def test_what_is_not_there_is_told(graded: Graded, type_grade: WarmGrade) -> None:
+def test_what_is_not_there_is_reported(graded: Graded, type_grade: WarmGrade) -> None:
     """A folder without a journal, a group of no such name."""
     for words, told in (
         (["nowhere"], "nowhere has no journal.sqlite"),

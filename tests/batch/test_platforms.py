@@ -157,7 +157,7 @@ def test_a_term_on_moodle(term: Term, tmp_path: Path) -> None:
         assert sorted(archive.namelist()) == [
             f"Participant_{number}_assignsubmission_file_/feedback.html" for number in (301, 302, 303)
         ]
-    # A worksheet of another week is refused, whatever its names are.
+    # A worksheet of another week is refused, with any names.
     refused = term.run("export", outs[1], "--format", "moodle", "--into", first)
     assert refused.exit_code == 2
     assert "none of its participant numbers is among those of week2" in " ".join(refused.output.split())
@@ -490,7 +490,7 @@ def test_worksheets_of_any_language(term: Term, tmp_path: Path, language: str, t
     assert "303: excused or locked on the platform" in ran.output
 
 
-def test_a_scale_is_no_number_of_points(term: Term, tmp_path: Path) -> None:
+def test_a_scale_is_not_a_number_of_points(term: Term, tmp_path: Path) -> None:
     """Moodle writes its words where the maximum stands otherwise, and takes no points."""
     file = sheet(tmp_path / "ws.csv", 10, ["1|Ada||-"])
     file.write_text(file.read_text().replace("Maximum grade", "Scale").replace("10.00", '"weak\ngood"'))

@@ -146,7 +146,7 @@ def test_overrides_survive_a_regrade(pretend: PretendClass) -> None:
     assert "2.5 more by staff (double_1: appeal: =1)" in (pretend.out / "feedback" / "13.html").read_text()
 
 
-def test_wrong_overrides_are_told_at_once(pretend: PretendClass) -> None:
+def test_wrong_overrides_are_reported_at_once(pretend: PretendClass) -> None:
     """Before anything is graded."""
     rows = "author,exercise,check,points,why\nada,dubble,,1,\nada,double,,-1,x\nada,double,,x,x\n\nada,double,,1,x\n"
     (pretend.out / OVERRIDES).write_text(f"{rows}ada,01-1,,2,x\n")

@@ -95,7 +95,7 @@ def test_reports(graded: Path) -> None:
     assert told == {**dict.fromkeys(reports), "bo": "You tripled it; double means two times."}
 
 
-def test_a_broken_secret_is_told(type_grade: WarmGrade, graded: Path, tmp_path: Path) -> None:
+def test_a_broken_secret_is_reported(type_grade: WarmGrade, graded: Path, tmp_path: Path) -> None:
     """A seed file that was written over stops a batch, before anybody gets other inputs than before."""
     (tmp_path / "seed").write_text("123\n")
     ran = type_grade("batch", str(graded.parent), "--out", str(tmp_path), cwd=COURSES / "tiny")

@@ -50,7 +50,7 @@ def test_shards_are_one_batch(classes: tuple[PretendClass, PretendClass]) -> Non
     assert (parts.jobs, summary.graded, summary.saved) == ([], 0, 16)
     assert results(parts.out) == results(whole.out)
     assert [path.name for path in parts.out.glob("journal*")] == [FILE]
-    # Later ones know what the whole journal has: only what changed is graded, and the difference is told.
+    # Later ones know what the whole journal has: only what changed is graded, and the difference is reported.
     for author in ("author03", "author04"):
         parts.hand_in(author, double="failed", total="failed")
     parts.grade(shard=SHARDS[0])
@@ -116,7 +116,7 @@ def words(tiny: Course, tmp_path: Path) -> list[str]:
     return ["batch", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--course", str(tiny.root)]
 
 
-def test_a_shard_that_is_none(words: list[str]) -> None:
+def test_a_file_that_is_not_a_shard(words: list[str]) -> None:
     """It is refused, with how to write it."""
     for text in ("0/3", "4/3", "2", "a/b", "1/0", "-1/3"):
         ran = CliRunner().invoke(main, [*words, "--shard", text])

@@ -87,7 +87,7 @@ def test_calling_tells_staff_the_call(function: Function) -> None:
     assert failed.value.story == "total(1)\nthe result has the wrong value\nexpected  3\ngot       2"
 
 
-def test_a_value_is_no_function() -> None:
+def test_a_value_is_not_a_function() -> None:
     """Where the student's file has a value by that name, there is nothing to judge; the check's own is its fault."""
     words: tuple[Callable[..., object], ...] = (
         raises,
@@ -202,7 +202,7 @@ def test_imports_by_other_ways(student: Callable[[str], Student], text: str) -> 
 def test_imports_that_never_happen(student: Callable[[str], Student], text: str) -> None:
     """What does not run when the file is imported is no use of a package, and its name is none."""
     assert_does_not_import(student(text), "torch", "numpy")
-    # A file that is no Python cannot be judged.
+    # A file that is not Python cannot be judged.
     with pytest.raises(NotUsable, match="does not load"):
         assert_does_not_import(student("def f(:\n"), "torch")
 
@@ -210,7 +210,7 @@ def test_imports_that_never_happen(student: Callable[[str], Student], text: str)
 # -- the gradient that belongs to a result --------------------------------------------------------------------------
 
 
-def test_a_borrowed_gradient_is_none(function: Function) -> None:
+def test_a_borrowed_gradient_does_not_count(function: Function) -> None:
     """With a degree, the gradient must be that of the result."""
     assert_keeps_graph(function("def total(x): return (x * x).sum()\n"), X, degree=2)
     borrowed = function("def total(x): return 0 * x.sum() + sum(v * v for v in x.tolist())\n")

@@ -105,7 +105,7 @@ def test_a_loop_over_plain_numbers_is_found_by_lines(function: Function, form: s
         "return sum(x.sum() for _ in range(5))",
     ],
 )
-def test_what_loops_in_c_is_no_loop_of_lines(function: Function, body: str) -> None:
+def test_what_loops_in_c_is_not_a_loop_of_lines(function: Function, body: str) -> None:
     """Nor are a loop over powers of two, and one of a fixed length."""
     assert_no_loop(one(function, body), (torch.arange(30.0),), (torch.arange(30_000.0),))
 
@@ -164,7 +164,7 @@ def test_the_peak_is_what_lives_at_a_time(function: Function) -> None:
     in_turn = one(function, "for _ in range(5):\n    y = x + 1\n    del y\nreturn x")
     assert (count_costs(in_turn, X).bytes, count_costs(in_turn, X).peak) == (2000, 400)
     assert count_costs(one(function, "return torch.cat([x + 1 for _ in range(5)])"), X).peak == 4000
-    # A tensor on the memory of an array that was given is no new memory, also on a part of it.
+    # A tensor on the memory of an array that was given needs no new memory, also on a part of it.
     assert count_costs(one(function, "return torch.from_numpy(x)"), X.numpy()).bytes == 0
     assert count_costs(one(function, "return torch.from_numpy(x[3:5])"), X.numpy()).bytes == 0
     assert count_costs(one(function, "return torch.from_numpy(x.copy())"), X.numpy()).bytes == 400
@@ -340,7 +340,7 @@ def test_ranks_talk(function: Function) -> None:
     ],
     ids=["raises", "dies", "waits"],
 )
-def test_what_goes_wrong_is_told_as_its_cause(function: Function, body: str, told: str) -> None:
+def test_what_goes_wrong_is_reported_as_its_cause(function: Function, body: str, told: str) -> None:
     """One rank that raises, dies, or waits alone ends the call for all, and is named."""
     assert told in failure(run_on_ranks, ranked(function, body), SHARDS).story
 

@@ -239,7 +239,7 @@ def test_of_an_object_all_of_its_file_is_read(function: Function) -> None:
         assert_does_not_use(layer, "rehsape")
 
 
-def test_modules_and_types_are_no_uses(function: Function) -> None:
+def test_modules_and_types_do_not_count_as_uses(function: Function) -> None:
     """Of Python's library all may be used; a class in an annotation is no use of it, a function there is one."""
     text = "import math\nimport numpy as np\ndef outer(a, b: np.ndarray | None): return a[:, None] * math.prod(a.shape)"
     assert_uses_only(function(text, "outer"), "where")

@@ -82,7 +82,7 @@ def test_a_ratio_is_found(function: Function) -> None:
     }
 
 
-def test_too_slow_is_told_in_a_sentence(function: Function) -> None:
+def test_too_slow_is_said_in_a_sentence(function: Function) -> None:
     """A failing check tells the limit; staff, and whoever may see the check, are told the ratio and the times too."""
     failed = failure(judge, function(writing(71_000)), function)
     assert failed.public == "`total` is too slow: it must take at most 3 times as long as the reference"
@@ -274,7 +274,7 @@ def test_a_call_that_does_not_end(function: Function) -> None:
     assert "more than 500 times as long as the reference" in failure(judge, endless, function).story
 
 
-def test_what_ends_is_no_matter_of_speed(function: Function) -> None:
+def test_what_ends_does_not_concern_speed(function: Function) -> None:
     """A crash is a crash, what the function raises comes out, and if the reference ends, nobody loses a point."""
     with pytest.raises(WorkerLost, match="exit status 3"):
         judge(function("def total(x): os._exit(3)\n"), function)

@@ -366,7 +366,7 @@ def test_what_else_there_is_fails(yours: Any, base: Any, public: str) -> None:
     assert failure(assert_writes_show, yours, base, "the array", "t").public == public
 
 
-def test_stale_numbers_are_no_writes() -> None:
+def test_stale_numbers_do_not_count_as_writes() -> None:
     """A copy that holds by chance what is written first is found by what is written next."""
     base = torch.zeros(4)
     assert "the result is a copy" in failure(assert_writes_show, np.arange(1.0, 5.0), base).public

@@ -44,7 +44,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def test_a_job(tmp_path: Path) -> None:
     """One run writes each file, annotates the student's line, sets outputs, and fails by its policy."""
-    written(tmp_path, {"student/Double (1).py": WRONG})  # as in a batch, what was downloaded twice is no zero
+    written(tmp_path, {"student/Double (1).py": WRONG})  # as in a batch, what was downloaded twice does not get zero
     formats = [f"--format={name}={name}.out" for name in ("junit", "gradescope", "prairielearn", "classroom")]
     ran = run_grade(
         *("ci", "double", "--submission", "student", "--course", str(COURSES / "tiny"), "--json", "report.json"),

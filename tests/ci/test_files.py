@@ -179,7 +179,7 @@ def test_prairielearn_grades_with_the_secret_of_its_image(tiny: Course, tmp_path
     home, root = tmp_path / "grader", tmp_path / "grade"
     lay_out({path: text for path, text in files.items() if path.startswith("grader/")}, tmp_path)
     put_programs(home / "venv" / "bin")
-    (home / "venv" / "bin" / "grade").write_text('#!/bin/sh\necho "$@"\n')  # what it is told is all that counts here
+    (home / "venv" / "bin" / "grade").write_text('#!/bin/sh\necho "$@"\n')  # the arguments are all that counts here
     told = []
     for data in ('{"variant_seed": 7}', "{}"):
         written(root, {"data/data.json": data})

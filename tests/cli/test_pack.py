@@ -82,7 +82,7 @@ def test_what_had_better_not_be_handed_in(type_grade: WarmGrade, home: Path, tex
         assert (told in quiet[0], quiet[-1]) == (True, "week1.zip")
 
 
-def test_wrong_commands_are_told_before_anything_runs(type_grade: WarmGrade, home: Path) -> None:
+def test_wrong_commands_are_reported_before_anything_runs(type_grade: WarmGrade, home: Path) -> None:
     """No such hand-in, several of them, no folder to write to, nothing to pack: a line each, and status 2."""
     assert "this course has no hand-in 'w'" in type_grade("pack", "--handin", "w", cwd=home).stderr
     assert "there is no folder nowhere" in type_grade("pack", "--out", "nowhere", cwd=home).stderr

@@ -162,7 +162,7 @@ def test_like_starts_workers_as_the_report_did(
     assert [call.args[2].start for call in planned.call_args_list] == [Start.SPAWN, Start.FORK]
 
 
-def test_rules_with_hidden_checks_alone_are_told(type_grade: WarmGrade, home: Path) -> None:
+def test_rules_with_hidden_checks_alone_are_listed(type_grade: WarmGrade, home: Path) -> None:
     """Whoever runs such a rule reads why its messages say little."""
     double(home).write_text(WRONG)
     assert "C2 has hidden checks alone" in type_grade("double", "C2", cwd=home).stdout
@@ -282,7 +282,7 @@ def check_both(student):
 SEVENS = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    return x.mul_(7)\n"
 
 
-def test_a_known_mistake_is_told_although_another_function_crashes(type_grade: WarmGrade, home: Path) -> None:
+def test_a_known_mistake_is_named_although_another_function_crashes(type_grade: WarmGrade, home: Path) -> None:
     """Also where a check calls both functions. It stands after the failures, with its function and its rule."""
     checks = home / "solutions/01_basics/double/check_double.py"
     checks.write_text(checks.read_text() + BOTH)

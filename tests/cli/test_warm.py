@@ -154,7 +154,7 @@ def test_others_are_called_where_anything_is_different(monkeypatch: pytest.Monke
     assert len(names) == 4
 
 
-def test_where_there_are_none(own_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_warm_processes(own_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a small machine, where a variable says so, where no end of a session is seen, where others could open it."""
     with monkeypatch.context() as patch:
         pages = {"SC_PHYS_PAGES": LEAST_MB - 1, "SC_PAGE_SIZE": 1 << 20}

@@ -138,7 +138,7 @@ def test_one_disturbed_sample_is_not_hopeless() -> None:
     assert found.value == pytest.approx(1.9)
 
 
-def test_what_cannot_be_told_is_not_decided() -> None:
+def test_what_is_uncertain_is_not_decided() -> None:
     """Pairs that contradict each other end without a verdict, soon under way; so does a budget that is used up."""
     for final, pairs in ((True, MOST_PAIRS), (False, 4)):
         torn = taking_turns(*[steady(1.5), steady(2.5)] * MOST_PAIRS)
@@ -176,7 +176,7 @@ def sleeping(cpu: float, asleep: float, other: float = 0.0) -> NewPair:
     return samples
 
 
-def test_a_busy_machine_is_no_sleep() -> None:
+def test_a_busy_machine_is_not_taken_for_sleep() -> None:
     """Sleep fails by votes; to be away a little, or as long as the other side, or in a single pair, fails nobody."""
     found = decide(2.0, sleeping(0.5, 10.0), never)
     assert (found.below, found.waits, found.pairs) == (False, True, 3)

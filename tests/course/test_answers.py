@@ -54,7 +54,7 @@ def refusal(exercise: Exercise, path: Path) -> str:
     return str(refused.value)
 
 
-def test_lines_for_us_are_no_part_of_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
+def test_lines_for_us_do_not_belong_to_the_sentence(exercise: Exercise, tmp_path: Path) -> None:
     """What it breaks, and what is also right, are words in lines of their own; a file runs as it stands."""
     found = read_answer(exercise, answer(tmp_path, "breaks: C1, C3\nalso right: detached , the_argument\n"))
     assert found.sentence == "You triple."

@@ -120,7 +120,7 @@ def test_course_is_found_from_inside(home: Path, tmp_path: Path) -> None:
         find_course(tmp_path)
 
 
-def test_starter_digest_ignores_what_is_no_work() -> None:
+def test_starter_digest_ignores_what_does_not_count_as_work() -> None:
     """Line ends, a byte order mark, blank lines, comments and a mended task are no work; any change of code is."""
     text = b'"""Task."""\n\ndef f():\n    return 1  # TODO\n'
     same = [

@@ -49,7 +49,7 @@ def test_every_file_has_its_place(root: Path) -> None:
         ("[large.bin]", "files: 17.0 MiB are too much for each worker; keep to 16 MiB together"),
     ],
 )
-def test_a_wrong_name_is_told(root: Path, files: str, told: str) -> None:
+def test_a_wrong_name_is_reported(root: Path, files: str, told: str) -> None:
     """With the key, and what to do; nothing outside of the exercise's folder can be named."""
     folder = (root / YAML).parent
     (folder / "linked").symlink_to("/etc/passwd")

@@ -173,7 +173,7 @@ def test_another_behaviour_opens_nothing(mistakes: bytes, exercise: str, behavio
         lambda data: as_file({"0" * 32: "You tripled it."}),
     ],
 )
-def test_damaged_or_readable_file_is_none(mistakes: bytes, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_is_refused(mistakes: bytes, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
     """Nobody is told anything of such a file, and no copy may have one."""
     assert is_sealed(mistakes)
     data = change(mistakes)

@@ -72,7 +72,7 @@ def double(tiny: Course) -> Exercise:
     return tiny.exercises[0]
 
 
-def test_a_known_mistake_is_told(double: Exercise, fork_lane: Lane) -> None:
+def test_a_known_mistake_is_named(double: Exercise, fork_lane: Lane) -> None:
     """However it is written, and whatever the inputs are."""
     assert diagnosed(fork_lane, double, TRIPLES, seed=5) == SENTENCE
 
@@ -103,7 +103,7 @@ def test_another_mistake_is_not_told(double: Exercise, fork_lane: Lane, text: st
         f"def double(x):\n    while True:\n        pass\n\n\n{IN_PLACE}",
     ],
 )
-def test_nothing_is_run_where_nothing_can_be_told(double: Exercise, fork_lane: Lane, text: str) -> None:
+def test_nothing_is_run_where_nothing_can_be_named(double: Exercise, fork_lane: Lane, text: str) -> None:
     """Full marks, stubs, what does not load and the like cost no time."""
     lane = Counted(fork_lane)
     assert diagnosed(lane, double, text) is None
@@ -174,7 +174,7 @@ def test_two_mistakes_in_one_function_are_both_told(double: Exercise, fork_lane:
     assert diagnosed(fork_lane, exercise, BOTH_IN_ONE.replace("5", "6")) is None
 
 
-def test_of_two_pairs_what_is_certain_is_told(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
+def test_of_two_pairs_what_is_certain_is_named(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:
     """One of two that behave alike may not be it; the one beside it is."""
     exercise = with_wrong(double, tmp_path, TWO[0], CALLS_FLOAT, CALLS_FLOAT.replace("You call", "To call"))
     assert diagnosed(fork_lane, exercise, BOTH_IN_ONE) == "Fives."

@@ -191,7 +191,7 @@ def test_a_download_in_a_folder_of_its_own(tiny: Course, tmp_path: Path, shape: 
         assert intake.notes[0].endswith(f"name it:  grade batch {tmp_path / 'all' / 'class.zip'}")
 
 
-def test_what_nobody_handed_in_is_told(tiny: Course, tmp_path: Path) -> None:
+def test_what_nobody_handed_in_is_reported(tiny: Course, tmp_path: Path) -> None:
     """A file without an author, a text that was typed in, a link: each with why; OUT and another OUT are nobody."""
     names = ("ada/double.py", "bo/double.py", "double.py", "notes.txt", "out/x", f"old/{OUT_MARK}")
     folder = written(tmp_path / "in", dict.fromkeys(names, ""))
@@ -269,7 +269,7 @@ def test_what_cannot_be_read_says_so(tiny: Course, tmp_path: Path, files: dict[s
     assert told in str(error.value)
 
 
-def test_somebody_in_two_submissions_is_told(tiny: Course, tmp_path: Path) -> None:
+def test_somebody_in_two_submissions_is_reported(tiny: Course, tmp_path: Path) -> None:
     """In a group and alone: both rows stand, and staff read of it."""
     alone = "submission_5:\n  :submitters:\n  - :email: bo@x.org\n"
     files = {"submission_metadata.yml": METADATA + alone, "submission_1/double.py": "", "submission_5/double.py": ""}
@@ -312,7 +312,7 @@ def test_when_it_was_handed_in(tmp_path: Path, tiny: Course) -> None:
         {"course.yaml": "", "exercises/01_basics/double/double.py": "x = 1"},
     ],
 )
-def test_one_authors_folder_is_no_class(tiny: Course, tmp_path: Path, files: dict[str, str]) -> None:
+def test_one_authors_folder_is_not_a_class(tiny: Course, tmp_path: Path, files: dict[str, str]) -> None:
     """It says how one author is graded, and how the folder is taken for a class all the same."""
     folder = written(tmp_path, files)
     with pytest.raises(SubmissionError, match=r"the files of one author.*grade --submission .*--layout plain"):

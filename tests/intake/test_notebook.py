@@ -91,13 +91,13 @@ def test_a_cell_of_the_students_own_counts(tiny: Course) -> None:
         assert "new_zeros" not in code(tiny, notebook(*cells))["total"]
 
 
-def test_a_notebook_that_imports_the_answer_is_no_answer(tiny: Course) -> None:
+def test_a_notebook_that_imports_the_answer_is_not_an_answer(tiny: Course) -> None:
     """The file beside it is."""
     assert code(tiny, notebook("from double import double", "double(3)"), "double.ipynb") == {}
     assert set(code(tiny, notebook("from mine import double", "double(3)"), "double.ipynb")) == {"double"}
 
 
-def test_what_is_no_python_is_left_out(tiny: Course) -> None:
+def test_what_is_not_python_is_left_out(tiny: Course) -> None:
     """Magics, shell lines, calls of ours and sketches, each with a note; a text that looks like one stays."""
     data = notebook(
         "%matplotlib inline\n!pip install torch\nimport torch\nfiles = !ls\ntorch?\nif True:\n    %time x = 1",
@@ -124,7 +124,7 @@ def test_what_is_no_python_is_left_out(tiny: Course) -> None:
     ]
 
 
-def test_lines_are_told_as_cells(tiny: Course) -> None:
+def test_lines_are_named_as_cells(tiny: Course) -> None:
     """An error in the answer's own cell stays in the module, and its line is that of the cell."""
     data = notebook("import torch\n", "\ndef total(x)\n    return x")
     module = modules_of(data, "total.ipynb", tiny.exercises)["total"]
@@ -135,7 +135,7 @@ def test_lines_are_told_as_cells(tiny: Course) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b"[" * 100_000, b"\xff"])
-def test_what_is_no_notebook(tiny: Course, data: bytes) -> None:
+def test_what_is_not_a_notebook(tiny: Course, data: bytes) -> None:
     """A stranger's file that is none says so."""
     with pytest.raises(ValueError, match="it cannot be read as a notebook"):
         modules_of(data, "total.ipynb", tiny.exercises)

@@ -36,7 +36,7 @@ def handed_in(course: Course, folder: Path, source: bytes) -> Submission:
         (b"NAME = '\xe9'\n", "SyntaxError: (unicode error) 'utf-8' codec"),
     ],
 )
-def test_why_it_is_no_python(tiny: Course, tmp_path: Path, source: bytes, words: str) -> None:
+def test_why_it_is_not_python(tiny: Course, tmp_path: Path, source: bytes, words: str) -> None:
     """The error, the line, and its text, with the path as it is typed from here."""
     told = handed_in(tiny, tmp_path, source).exercises["double"].error
     asked = words.format(Path(os.path.relpath(tmp_path / "double.py")).as_posix())

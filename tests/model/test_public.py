@@ -38,7 +38,7 @@ def test_words_that_helpers_raise_with_are_public() -> None:
     bare = []
     for path in (Path(grader.__file__).parent / "check").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            # What is read in the text of a submission, before it runs, tells of no input.
+            # What is read in the text of a submission, before it runs, reveals no input.
             reads = isinstance(node, ast.Call) and any(word.arg == "from_text" for word in node.keywords)
             if not reads and isinstance(node, ast.Call) and ast.unparse(node.func) in KINDS:
                 bare += [(path.name, node.lineno)] * isinstance(node.args[0], ast.JoinedStr)

@@ -55,7 +55,7 @@ def test_a_task_is_markdown(tiny: Course, tmp_path: Path) -> None:
     told = task(tmp_path, tiny.exercises[0], text)
     body = "Use 2 \\* x, not `x * x` or \\$y\\$:\n\n```\n>>> x_\n```\n\n- **C1** One\\_\n  more.\n- **C2** Two.\n\nEnd"
     assert told.partition("points\n\n")[2] == f"{body}# exercise: double\na = 1"
-    for text in ("def (:  # TODO", "a = 1"):  # what is no Python may be so on purpose
+    for text in ("def (:  # TODO", "a = 1"):  # what is not Python may be so on purpose
         assert task(tmp_path, tiny.exercises[0], text).endswith(f"points\n\n# exercise: double\n{text}")
 
 

@@ -98,7 +98,7 @@ def test_mistakes_are_sealed_and_nothing_else(copy: Files, secrets: tuple[Secret
         prove_sentences(path, ["Write return x.mul(2).to(x.dtype) here."], secrets)
 
 
-def test_what_the_starter_had_is_no_leak(root: Path, tmp_path: Path) -> None:
+def test_what_the_starter_had_is_not_a_leak(root: Path, tmp_path: Path) -> None:
     """A line of the reference that stands in the starter's code is given; in a page, too. A comment gives nothing."""
     copied = shutil.copytree(root, tmp_path / "course")
     starter = copied / FOLDER / "double.py"
@@ -120,7 +120,7 @@ def test_files_of_other_exercises_are_searched_for(root: Path, secrets: tuple[Se
     assert {secret.exercise.id for secret in secrets if secret.exercise} == {"double", "total"}
 
 
-def test_an_example_of_another_exercise_is_no_leak(copy: Files, root: Path) -> None:
+def test_an_example_of_another_exercise_is_not_a_leak(copy: Files, root: Path) -> None:
     """A hidden input is one only beside its own exercise: usual numbers also stand in the tasks of others."""
     numbers = "[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]"
     hidden = root / "solutions/01_basics/double/check_double.py"

@@ -85,7 +85,7 @@ def test_cause_comes_first() -> None:
     assert "for staff" not in " ".join(shown)
 
 
-def test_students_text_is_no_markup() -> None:
+def test_students_text_is_not_markup() -> None:
     """Whatever a student hands in is text on the page, and what cannot be seen of it is spelled out."""
     hostile = "</pre></style></table><script>alert(1)</script>{{ 7 * 7 }}<b a='\"'>\u202e&amp;"
     plain = report(
@@ -107,7 +107,7 @@ def test_a_fragment_wins_over_the_page_around_it() -> None:
     assert style.count(".tensorgrade") == 2 * style.count(".tensorgrade.tensorgrade") > 0
 
 
-def test_colours_can_be_told_from_their_ground() -> None:
+def test_colours_differ_from_their_ground() -> None:
     """Each colour of text has a contrast of 4.5 or more to each ground that it stands on, by light and in the dark."""
     css = _CSS.read_text(encoding="utf-8")
     themes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in css.split("@media", 2)[:2]]

@@ -46,7 +46,7 @@ def test_a_run_is_repeated(tiny: Course, fork_lane: Lane, tmp_path: Path) -> Non
     ]
 
 
-def test_what_cannot_be_repeated_is_told(tiny: Course, tmp_path: Path) -> None:
+def test_what_cannot_be_repeated_is_reported(tiny: Course, tmp_path: Path) -> None:
     """A batch's inputs come from a secret; and a report of other exercises is not of these."""
     plain = {"version": 1, "course": "c", "author": "a", "digest": "", "graded_at": "", "exercises": []}
     plain |= {"score": {"earned": 0, "possible": 0, "undecided": 0}, "environment": {"seed": None}}

@@ -130,7 +130,7 @@ def test_a_table_made_by_hand(tmp_path: Path) -> None:
     assert [*found.values()] == ["ada", "ada", "ada", "bo", None, "=x()", "=x()", None, None, None]
 
 
-def test_a_table_of_numbers_is_no_worksheet(tmp_path: Path) -> None:
+def test_a_table_of_numbers_is_not_a_worksheet(tmp_path: Path) -> None:
     """A list whose first column has s101, s102 is one's own, and people are called as they stand there."""
     rows = "id,first,last,mail,section\ns101,Ada,L,a@x.org,A\ns102,Bo,M,b@x.org,B\n"
     (tmp_path / "class.csv").write_text(rows)

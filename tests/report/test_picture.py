@@ -154,7 +154,7 @@ def test_without_utf_8_pictures_are_ascii(capsys: pytest.CaptureFixture[str], en
     assert ("+-" in printed) is (encoding == "ascii")
 
 
-def test_text_in_a_picture_is_no_markup() -> None:
+def test_text_in_a_picture_is_not_markup() -> None:
     """A name with markup or control characters is text in the SVG, which stays XML."""
     odd = Picture(windows=(Window('<b a="1">&\x1b', (2,), (1,), 0, 2),))
     root = ET.fromstring(svg_of(odd))

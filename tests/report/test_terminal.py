@@ -58,7 +58,7 @@ def test_cause_comes_first() -> None:
     assert [line.split()[0] for line in shown[1:]] == ["pass", "3", "FAIL", "wrong"]
 
 
-def test_points_that_do_not_count_are_told() -> None:
+def test_points_that_do_not_count_are_explained() -> None:
     """Below the checks, in one sentence; the points of each check are those that count."""
     fine = row("fine", "passed", rule="C2")
     held = replace(fine, score=Score(0, 50), held_back=50)
@@ -69,7 +69,7 @@ def test_points_that_do_not_count_are_told() -> None:
     assert "No points yet" not in "".join(lines(row("value", "failed", "values"), fine, width=100))
 
 
-def test_what_is_told_in_full_is_a_shown_check() -> None:
+def test_what_is_printed_in_full_is_a_shown_check() -> None:
     """It has the whole message and a picture, also where a hidden check met what is likelier the cause."""
     told = Causes.of(
         [
@@ -82,7 +82,7 @@ def test_what_is_told_in_full_is_a_shown_check() -> None:
     assert (told.cause.check.id, [item.check.id for item in told.lost]) == ("waits", ["value"])
 
 
-def test_what_ends_every_check_is_told_under_the_first_rule() -> None:
+def test_what_ends_every_check_is_printed_under_the_first_rule() -> None:
     """An error that each call meets stands under the first rule, by a shown check; hidden ones follow wrong values."""
     told = Causes.of(
         [
@@ -128,7 +128,7 @@ def test_what_a_starter_passes_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("every", [False, True])
-def test_a_known_mistake_is_told_once(every: bool) -> None:
+def test_a_known_mistake_is_named_once(every: bool) -> None:
     """Below the message of what is explained, wrapped as that is."""
     rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "wrong", rule="C2")
     told = lines(
@@ -186,7 +186,7 @@ def test_checks_that_stop_at_one_cause(first: GradedCheck, second: GradedCheck, 
     assert (told.same, told.lost) == (((second,), ()) if one else ((), (second,)))
 
 
-def test_what_is_written_is_told_before_what_is_not() -> None:
+def test_what_is_written_is_printed_before_what_is_not() -> None:
     """Who has written one of two functions reads of that one; checks of the other are one row."""
     waits = row("second", "skipped", "raised", "your `b` is not written yet"), row("third", "skipped", "raised", "x")
     wrong = row("first", "failed", "values", "wrong value")

@@ -101,6 +101,6 @@ def test_what_a_check_process_cannot_do(tmp_path: Path) -> None:
             assert lane._process is not None
             if groups := cgroup.find():
                 name = "memory.limit_in_bytes" if groups.version == 1 else "memory.max"
-                limits = groups.memory.glob(f"tensorgrade-{lane._process.pid}-*/{name}")  # workers have theirs, too
+                limits = groups.memory.glob(f"tensorgrade-{lane._process.pid}-*/{name}")  # workers have their own, too
                 assert MEMORY_MB << 20 in [int(limit.read_text()) for limit in limits]
     shutil.rmtree(folder)

@@ -100,7 +100,7 @@ def test_it_is_counted_where_there_are_no_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entering", [True, False])
-def test_a_worker_is_in_its_group_before_it_is_asked(
+def test_a_worker_is_in_its_group_before_its_first_request(
     starter: ForkStarter, groups: cgroup.Group, monkeypatch: pytest.MonkeyPatch, entering: bool
 ) -> None:
     """It enters by itself; where that fails, it is put there."""
@@ -126,7 +126,7 @@ def test_workers_that_die_at_birth_leave_no_groups(starter: ForkStarter, groups:
     before = made_here(groups)
     for _ in range(3):
         with pytest.raises(WorkerLost, match="before it was confined"):
-            starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel can be told
+            starter.start_worker(Limits(exercise_s=1e30))  # more than the kernel accepts
     assert len({folder.name for folder in made_here(groups) - before}) <= 1
 
 

@@ -127,7 +127,7 @@ def test_a_batch_refuses_less_than_full(batch: tuple[str, ...], tmp_path: Path) 
     assert "10 / 10 points" in own.stdout, own.stderr
 
 
-def test_less_can_be_asked_for_and_is_told(batch: tuple[str, ...], tmp_path: Path) -> None:
+def test_less_can_be_requested_and_is_reported(batch: tuple[str, ...], tmp_path: Path) -> None:
     """`--confinement reduced` grades there, and every report says how student code was confined."""
     ran = in_a_container(*batch, "--confinement", "reduced")
     assert ran.returncode == 0, ran.stderr
@@ -136,7 +136,7 @@ def test_less_can_be_asked_for_and_is_told(batch: tuple[str, ...], tmp_path: Pat
     assert [row["score"]["earned"] for row in report["exercises"] if row["id"] == "double"] == [10]
 
 
-def test_too_few_are_told_with_their_limit(batch: tuple[str, ...], tmp_path: Path) -> None:
+def test_too_few_are_reported_with_their_limit(batch: tuple[str, ...], tmp_path: Path) -> None:
     """A batch stops with the limit and the number that is needed, without a traceback; nothing is graded."""
     ran = with_namespaces(3, "-m", "grader", *batch)
     assert ran.returncode == 2, ran.stderr

@@ -242,7 +242,7 @@ ENDS = {
 
 @pytest.mark.parametrize("body", ENDS)
 @pytest.mark.parametrize("level", WALLS)
-def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: Level, body: str) -> None:
+def test_an_end_is_reported_as_what_it_was(places: Callable[[Level], Place], level: Level, body: str) -> None:
     """The exit status of a worker is known although it lives in namespaces of its own."""
     with pytest.raises(WorkerLost, match=ENDS[body]) as caught:
         places(Level.NONE if "os.kill" in body else level).run(
@@ -252,7 +252,7 @@ def test_an_end_is_told_as_what_it_was(places: Callable[[Level], Place], level: 
 
 
 @pytest.mark.parametrize("level", WALLS)
-def test_an_abort_is_told_where_processes_are_allowed(places: Callable[[Level], Place], level: Level) -> None:
+def test_an_abort_is_reported_where_processes_are_allowed(places: Callable[[Level], Place], level: Level) -> None:
     """A worker with namespaces of its own is not process 1 of them, which would not get the signal of an abort."""
     with pytest.raises(WorkerLost, match="SIGABRT"):
         places(level).run("import os\ndef main():\n    os.abort()\n", exercise_s=20, processes=4)
@@ -288,7 +288,7 @@ def test_workers_do_not_see_each_other(places: Callable[[Level], Place]) -> None
 
 
 @pytest.mark.parametrize("level", [Level.NONE, Level.FULL])
-def test_used_up_cpu_time_is_told_as_that(places: Callable[[Level], Place], level: Level) -> None:
+def test_used_up_cpu_time_is_reported_as_that(places: Callable[[Level], Place], level: Level) -> None:
     """A worker that the kernel ended for its CPU time did not crash, although its clock is gone with it."""
     with pytest.raises(WorkerLost, match="used up the CPU time of the whole exercise") as caught:
         places(level).run("def main():\n    while True:\n        pass\n", call_s=60, exercise_s=1)

@@ -109,7 +109,7 @@ def test_lines_for_a_simulated_device() -> None:
     assert typed[-1] == lines.calls == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
 
 
-def test_cuda_is_told_what_it_needs(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:
+def test_cuda_checks_say_what_they_need(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:
     """CUDA wants spawned workers, no sandbox, and a device; what is missing is said before anything runs."""
     cuda = Setup(Start.FORK, Device.CUDA)
     with pytest.raises(StartError, match="take --start spawn with --device cuda"), open_lane((), cuda):

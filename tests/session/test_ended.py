@@ -41,7 +41,7 @@ def ended(path: Path, name: str, value: object) -> tuple[int, str]:
     return line_of(caught.value, path), statement_of(caught.value, path)
 
 
-def test_the_statement_is_told_whole(tmp_path: Path) -> None:
+def test_the_statement_is_shown_whole(tmp_path: Path) -> None:
     """Over several lines, and of a block its head; a file that is another by now has none."""
     path = tmp_path / "check_one.py"
     path.write_text(TEXT)
@@ -52,7 +52,7 @@ def test_the_statement_is_told_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_what_is_not_written_is_told_as_such_where_an_error_is_asked(shown: bool) -> None:
+def test_what_is_not_written_is_reported_as_such_where_an_error_is_expected(shown: bool) -> None:
     """The starter's own error ends every check of its function alike; another error is a wrong answer."""
     check = Check("refuses", "double", "Refuses", "C3", category="error", shown=shown)
     raised = Raised("TypeError", "TypeError", "no", (), "", "", "your `double`", "your", say("expected a ValueError"))

@@ -30,7 +30,7 @@ def test_what_a_check_file_prints_at_import_is_not_the_protocol(tiny: Course, tm
     assert found.output == ""
 
 
-def test_exercises_without_checks_are_told_at_once(tiny: Course, fork_lane: Lane) -> None:
+def test_exercises_without_checks_are_reported_at_once(tiny: Course, fork_lane: Lane) -> None:
     """A plan in which no file has checks is answered, and so is the next one."""
     fork_lane.collect_anew(())
     assert fork_lane.collected.checks == ()

@@ -209,7 +209,7 @@ def test_random_numbers_are_not_told(grade: Grade) -> None:
         assert "To see it" not in found
 
 
-def test_what_must_be_refused_is_told(grade: Grade) -> None:
+def test_what_must_be_refused_is_named(grade: Grade) -> None:
     """Lines on which a right answer raises are told where the check expects that."""
     graded = grade(f"def double(x):\n    return 0 if x is None else 2 * x{RIGHT_IN_PLACE}")
     assert "print(double(None))" in message(graded, "refuses")
@@ -220,6 +220,6 @@ def test_examples_that_show_nothing_are_not_told(grade: Grade) -> None:
     graded = grade("def double(x):\n    return 3 * x\n")
     told = {row.check.id: "Try this: " in row.outcome.message for row in graded.checks if not row.check.shown}
     assert told == {"words": True, "same": False, "number": True, "raises": False, "prints": False}
-    # The worker that tries an example has not seen an input: what it keeps cannot decide whether it is told.
+    # The worker that tries an example has not seen an input: what it keeps cannot decide whether the example is shown.
     keeps = "SEEN = []\n\n\ndef double(x):\n    SEEN.append(1)\n    return 3 * x if len(SEEN) > 2 else 2 * x\n"
     assert "Try this" not in message(grade(keeps), "number")

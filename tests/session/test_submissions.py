@@ -262,7 +262,7 @@ def test_an_operation_count_finds_a_loop(grade_text: Grade) -> None:
     looped = grade_text("def total(x):\n    return sum(x, x.new_zeros(()))\n", "total")
     assert verdicts(looped)["counts"] == "failed"
     told = looped.checks[-1].outcome
-    assert (told.counters, told.detail.startswith("counted")) == ({}, False)  # a hidden check: staff alone are told
+    assert (told.counters, told.detail.startswith("counted")) == ({}, False)  # a hidden check: staff alone read it
     assert "counted: {'ops': 2" in told.detail
     listed = "import torch\ndef total(x):\n    return torch.tensor(sum(x.tolist()))\n"
     assert verdicts(grade_text(listed, "total"))["counts"] == "failed"

@@ -195,7 +195,7 @@ def test_imports_of_the_future_stand_on_top() -> None:
     assert module.notes == []
 
 
-def test_an_await_at_top_level_is_told() -> None:
+def test_an_await_at_top_level_is_reported() -> None:
     """A line that only a notebook can run is left out with a note, which names what has no value for that."""
     why = "which only a notebook can run"
     used = "def double(x):\n    return two * three * x"
@@ -215,7 +215,7 @@ def test_an_await_at_top_level_is_told() -> None:
     assert made("async def f():\n    await g()", "two = 2").notes == []
 
 
-def test_names_in_memory_alone_are_told() -> None:
+def test_names_in_memory_alone_are_reported() -> None:
     """A name that the kernel knows and that no cell which counts defines is told, with what to do."""
     use = "# exercise: double\ndef double(x):\n    return one(x) + two(x) + three(x) + four(x) + len(x)"
     cells = (

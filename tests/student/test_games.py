@@ -125,7 +125,7 @@ def test_an_own_check_is_tried(course: Course, double: Exercise) -> None:
     assert "changes_input" not in tried.output
 
 
-def test_a_check_that_asks_too_much_is_told_first() -> None:
+def test_a_check_that_is_too_strict_is_reported_first() -> None:
     """A right answer that is refused comes before what is caught, with what the check said of it."""
     found = list(caught_lines(2, ["the result is wrong\nexpected  1"], 3, [("C1", "C2")] * 2, 60))
     assert found == [

@@ -98,7 +98,7 @@ def test_folders_that_cannot_be_taken(source: Path, home: Path, tmp_path: Path) 
         start(source, tmp_path / "file" / "below")
 
 
-def test_update_brings_what_was_mended(home: Path, source: Path) -> None:
+def test_update_brings_what_was_fixed(home: Path, source: Path) -> None:
     """Untouched files become the new ones, also with other line ends; new ones come; then nothing is left to do."""
     assert update(source, home) == NOTHING
     assert not is_behind(home)

@@ -27,7 +27,7 @@ def shown(cell: Any) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nbclient's event loop is another one there")
-@pytest.mark.filterwarnings("ignore")  # other people's programs: what they are to mend is nothing that we can mend
+@pytest.mark.filterwarnings("ignore")  # other people's programs: we cannot fix what they should fix
 def test_a_notebook_is_solved(home: Path) -> None:
     """An untouched cell earns nothing; a helper that no cell defines is missing; one in a cell that fails counts.
 

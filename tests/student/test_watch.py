@@ -93,7 +93,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(80, 1), (40, 2)])
-def test_keys_are_told_in_words(tiny: Course, monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
+def test_keys_are_explained_in_words(tiny: Course, monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
     """Also on a narrow terminal, where they take more lines, each of which fits."""
     monkeypatch.setenv("COLUMNS", str(width))
     told = [click.unstyle(line) for line in Watch(tiny, tiny.exercises[0], FORK, Say())._legend()]
@@ -162,7 +162,7 @@ def test_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("poll", [False, True])
-def test_saves_are_told(tmp_path: Path, poll: bool) -> None:
+def test_saves_are_reported(tmp_path: Path, poll: bool) -> None:
     """A file that is written, and one that is renamed into place; what is no Python file is not."""
     told: set[Path] = set()
     wanted = {tmp_path / "one.py", tmp_path / "two.py"}

@@ -35,8 +35,8 @@ def sockets_without_memory(caps: Caps | None = None) -> Ends:
 
 
 def pipes(caps: Caps | None = None) -> Ends:
-    (read_ours, write_theirs), (read_theirs, write_ours) = os.pipe(), os.pipe()
-    ours, theirs = PatientPipes(read_ours, write_ours), PipeTransport(read_theirs, write_theirs)
+    (read_ours, write_others), (read_others, write_ours) = os.pipe(), os.pipe()
+    ours, theirs = PatientPipes(read_ours, write_ours), PipeTransport(read_others, write_others)
     return Channel(ours, caps), Channel(theirs, caps, trusts=True)
 
 

@@ -41,13 +41,13 @@ class Pair:
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Let the worker call a function of its own with the check's arguments."""
         ours, theirs = Table(), Table()
-        theirs_has: dict[str, Any] = {"answers": True, "accelerator": self._accelerator}
+        other_has: dict[str, Any] = {"answers": True, "accelerator": self._accelerator}
         if self._accelerator is not None:
             self._accelerator.begin()
         tree, data = travel(*Encoder(ours, _child_of_stand_in).encode(args), self.caps)
-        taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, **theirs_has)
+        taken = Decoder(theirs, lambda _, number, kind: self._objects[number], self.caps, **other_has)
         result = function(*taken.decode(tree, data, data.toreadonly()))
-        tree, data = travel(*Encoder(theirs, self._child_of_object, **theirs_has).encode([result]), self.caps)
+        tree, data = travel(*Encoder(theirs, self._child_of_object, **other_has).encode([result]), self.caps)
         self.sent = len(data)
         decoder = Decoder(ours, lambda _, number, kind: StandIn(number, kind), self.caps)
         (value,) = decoder.decode(tree, data)

@@ -42,7 +42,7 @@ TREES = {
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_a_tree_that_is_none_is_a_fault(name: str) -> None:
+def test_a_value_that_is_not_a_tree_is_a_fault(name: str) -> None:
     """Text that is not a JSON object, or too deep, or of too many parts, is a fault."""
     text = TREES[name]
     with hostile() as (channel, peer):

@@ -68,7 +68,7 @@ def test_a_deadline_ends_a_wait_for_a_reader() -> None:
             ours.receive(patience(0.05))
 
 
-def test_patience_is_asked_again() -> None:
+def test_patience_is_called_again() -> None:
     """A patience that is prolonged during the wait is: CPU time may decide, not the clock on the wall."""
     asked = []
 

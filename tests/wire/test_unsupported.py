@@ -46,7 +46,7 @@ THINGS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", THINGS)
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
-def test_what_is_no_value_does_not_cross(name: str) -> None:
+def test_what_is_not_a_value_does_not_cross(name: str) -> None:
     """A check cannot send it; of a worker's it gets something that stands for it, and is that object there."""
     thing, pair = THINGS[name](), Pair()
     with pytest.raises(Unsupported):

@@ -28,7 +28,7 @@ USES = "from {} import twice\n\n\ndef double(x):\n    return twice(x)\n\n\ndef d
         ({"double.py": USES.format("own.part"), "own/part.py": f"from .other import *\nfrom ..test import y\n{TWICE}",
           "own/other.py": ""}, 0),
         ({"double.py": USES.format("own"), "own/__init__.py": "from .other import twice", "own/other.py": TWICE}, 10),
-        # What no file of the submission imports is nobody's, whatever it is called.
+        # What no file of the submission imports is nobody's, by any name.
         ({"double.py": f"import torch, inspect\n{RIGHT}", "random.py": "1 / 0", "torch.txt": ""}, 10),
         # PyTorch stays PyTorch, as it is what values come in.
         ({"double.py": f"import torch\nassert torch.ones\n{RIGHT}", "torch.py": "1 / 0"}, 10),
