@@ -251,7 +251,7 @@ def _connected(folder: str, name: str) -> socket.socket | None:
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
         called.connect(f"/proc/self/fd/{descriptor}/{name}")
-    except (FileNotFoundError, ConnectionRefusedError):  # there is none, or who made it was killed
+    except (FileNotFoundError, ConnectionRefusedError):  # the socket is gone, or who made it was killed
         called.close()
         return None
     except OSError:
