@@ -268,8 +268,11 @@ class Text:
             todo += waiting.pop(name)
         while todo:
             file, part = todo.pop()
+            notes = {id(each) for node in ast.walk(part) for each in _names_of_notes(node)}
             for node in ast.walk(part):
                 self._runs[file].add(id(node))
+                if id(node) in notes and self._is_of_package(file, node):
+                    continue  # what a package makes of `Tensor["rows"]` reaches no code that runs
                 for name in self._leads_to(file, node):
                     todo += waiting.pop(name, [])
         if len(self._tops) > 1:  # one file may take a name from another
@@ -322,6 +325,17 @@ class Text:
             any(isinstance(node, ast.ClassDef) and node.keywords for node in nodes)
             or _OF_CLASSES & {name for name in named if isinstance(name, str)}
             or _OF_METHODS & bound
+        )
+
+    def _is_of_package(self, file: str, node: ast.AST) -> bool:
+        """Whether a name is that of an import, and of nothing of the student's own."""
+        paths = self._names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
+        return (
+            bool(paths)
+            and all(path.split(".")[0] not in ("", *self._modules) for path in paths)
+            and (
+                node.id not in self._bound  # type: ignore[attr-defined]
+            )
         )
 
     def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
@@ -785,6 +799,13 @@ def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
     for note in (*notes, function.returns):
         if note is not None and not all(isinstance(part, _OF_NOTES) for part in ast.walk(note)):
             yield note
+
+
+def _names_of_notes(node: ast.AST) -> Iterator[ast.AST]:
+    """The names in the annotations of a function that only name classes."""
+    note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, _FUNCTIONS) else None
+    if note is not None and all(isinstance(part, _OF_NOTES) for part in ast.walk(note)):
+        yield from (part for part in ast.walk(note) if isinstance(part, ast.Name))
 
 
 _OF_NOTES = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Load)

@@ -165,6 +165,11 @@ OPEN = {
             logging.debug("twice")
             return x
         """,
+    "a package's types": """
+        import jaxtyping as jt
+        from torchtyping import TensorType as TT
+        def f(x: TT["rows"], y: jt.Float[torch.Tensor, "n"]) -> TT["rows", 1]: return x[:, None] * y
+        """,
     "the parts of a model": """
         class Net(torch.nn.Module):
             def __init__(self):
@@ -257,6 +262,10 @@ HIDING = {
     "an annotation that runs": "def f(x: exec('1')): return x",
     "a function that Python calls": "def __getattr__(name): return exec(name)",
     "a decorated function": "@torch.no_grad()\ndef f(x): exec('1')",
+    "a package's types that are used": "from torchtyping import TensorType as TT\ndef f(x: TT): return TT(x)",
+    "an annotation that runs code of its own": (
+        "class A:\n    def __class_getitem__(cls, x): return exec(x)\ndef f(x: A['1']): return x"
+    ),
     "tests handed on": "import unittest\nu = unittest\nu.mock.patch.object(torch, 'su' + 'm', 1)",
     "a package of tests that another imported": "import unittest\nunittest.mock.patch('torch.su' + 'm', 1)",
     "messages with attributes": "import logging\nlogging.basicConfig(style='{', format='{args[0].T}')",
