@@ -185,8 +185,8 @@ class Record:
                 change.swap()
 
 
-# Check files call `same` and its kin with values alone, and pytest gives a check function nothing but its fixtures, so
-# that only the context says which check compares. It is set while a check runs, and at no other time.
+# Check files call `assert_close` and its like with values alone, and pytest gives a check function nothing but its
+# fixtures, so that only the context says which check compares. It is set while a check runs, and at no other time.
 _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 
