@@ -91,7 +91,7 @@ class Bench:
         """What a graded submission is told."""
         submission = Case(self.exercise, "mutant", answer, SEED).submission()
         started = time.monotonic()
-        found = diagnose(graded, submission, self.setup, self.lane, self.known).diagnosis
+        found = diagnose(graded, submission, self.setup, self.lane, self.known).graded.diagnosis
         self.tally.seconds["learning" if learning else "diagnosing"] += time.monotonic() - started
         return found
 

@@ -29,6 +29,7 @@ from grader.grading.plan import Finished, RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.model import Submission
+from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Lane, Run
 
@@ -43,6 +44,7 @@ class Counting:
     known: Known
     slots: int = 1
     workers: int = 0
+    progress: Progress = field(default_factory=Progress)
     _run: Any = field(init=False)
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Device, Exercise, GradedExercise, Limits, Submission
 from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
+from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
 from grader.runner.source import CheckProcess, Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
 from grader.runner.zygote import Zygote
@@ -103,6 +104,7 @@ class InLane:
     """An engine that grades at once in a lane that is open."""
 
     slots = 1
+    progress = Progress()
 
     def __init__(self, lane: Lane, known: Known | None = None) -> None:
         self._lane = lane
@@ -203,8 +205,7 @@ class Shelf:
         if not lane.is_idle:
             lane.close()
             return
-        lane.watch = lambda what, seconds: None
-        lane.was_late = False
+        lane.progress, lane.cancel = Progress(), Cancel()
         self._free.append(lane)
 
     def close(self) -> None:
@@ -239,8 +240,12 @@ def open_already(lane: Lane) -> Processes:
 
     def opened(exercises: Sequence[Exercise], *rest: object) -> Any:
         del exercises, rest
-        before = lane.watch
-        return Kept(lane, lambda lane: setattr(lane, "watch", before))
+        before = lane.progress, lane.cancel
+
+        def put_back(lane: Lane) -> None:
+            lane.progress, lane.cancel = before
+
+        return Kept(lane, put_back)
 
     return Processes(not_needed, lambda *_: Source(), opened)
 
@@ -267,10 +272,38 @@ def grader_of(course: Course, lane: Lane, folder: Path) -> Grade:
     return grade
 
 
+class Noted(Progress):
+    """Keeps what a run notes.
+
+    Attributes:
+        lines: what was noted.
+        advances: how much was done each time.
+        exercises: what was graded.
+    """
+
+    def __init__(self) -> None:
+        self.exercises: list[GradedExercise] = []
+        self.lines: list[str] = []
+        self.advances: list[tuple[int, int]] = []
+
+    def noted(self, line: str) -> None:
+        """Keep it."""
+        self.lines.append(line)
+
+    def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
+        """Keep it."""
+        del confinement, saved
+        self.exercises.append(graded)
+
+    def advanced(self, done: int, total: int) -> None:
+        """Keep both."""
+        self.advances.append((done, total))
+
+
 def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **named: Any) -> list[Proof]:
     """What `grade verify` shows with nothing saved."""
     with open_store(None) as store:
-        return Prover(course, FORK, store, seeds, print, **named).verify(exercises)
+        return Prover(course, FORK, store, seeds, Noted(), **named).verify(exercises)
 
 
 def failure(function: Callable[..., object], *args: object, **kwargs: object) -> CheckFailed:

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from grader.grading.store import Keys, Store, judge_of
 from grader.model import Check, Course, Exercise, GradedExercise
 from grader.model.errors import CourseError
 from grader.model.messages import Collected, Setup
+from grader.model.progress import Progress
 from grader.model.score import counted
 from grader.report.safe import WIDTH, for_terminal, prose
 
@@ -75,8 +76,7 @@ class Prover:
         setup: how exercises are run; the seeds are our own.
         store: has what earlier commands ran, and gets what is run now.
         seeds: how many seeds a right answer must pass with.
-        say: prints what goes on, a line at a time.
-        ran: called with how many submissions ran, of how many that run now.
+        progress: learns what goes on, a line at a time, and how many submissions ran, of how many that run now.
         known_only: whether somebody waits after each save: then only files of the exercise are run, not on a busy
             machine, and the course is not searched for solutions that are shown.
     """
@@ -85,8 +85,7 @@ class Prover:
     setup: Setup
     store: Store
     seeds: int
-    say: Callable[[str], None] = lambda line: None
-    ran: Callable[[int, int], None] = lambda count, of: None
+    progress: Progress = field(default_factory=Progress)
     known_only: bool = False
 
     def verify(self, exercises: Sequence[Exercise], slots: int | None = None) -> list[Proof]:
@@ -113,7 +112,7 @@ class Prover:
         new = [case for case in cases if case not in results]
         for busy, where in ((False, f"on {counted(runtime.slots, 'lane')}"), (True, "while all cores are busy")):
             if part := {works[case]: case for case in new if case.busy == busy}:
-                self.say(f"running {counted(len(part), 'submission')} {where}")
+                self.progress.noted(f"running {counted(len(part), 'submission')} {where}")
                 results |= self._run(runtime, part, spinning=busy * lanes_here())
         for exercise in exercises:
             # Its checks were changed meanwhile, and it is unknown which of the two ran.
@@ -160,7 +159,7 @@ class Prover:
             load.enter_context(_busy_cores(spinning))
             for finished in schedule(works, runtime, self.store):
                 arrived.add(finished.work)
-                self.ran(len(arrived), len(works))
+                self.progress.advanced(len(arrived), len(works))
                 # What is inconclusive is repeated on a quiet machine, as for any submission.
                 if len(arrived) == len(works):
                     load.close()

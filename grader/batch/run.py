@@ -20,17 +20,13 @@ from grader.intake.contents import Handed, Unmatched
 from grader.intake.layouts import by_roster
 from grader.model import GradedExercise, Report, Submission
 from grader.model.errors import CourseError
+from grader.model.progress import Progress
 from grader.model.score import counted, listed
 
-OnReport = Callable[[Report, int, int], None]
-"""Receives each new report, with its place and the number of all."""
 OnBook = Callable[[Iterator[Report]], None]
 """Receives reports one after another; no more than one of them need be in memory at a time."""
-OnWait = Callable[[int, int, int, int], None]
-"""Called about twice a second with the number of submissions that are graded, and the number of all; then how many
-known wrong answers submissions were compared with, and how many there are."""
-OpenEngine = Callable[[RunPlan], AbstractContextManager[Engine]]
-"""Opens what grades in place of lanes of this machine."""
+OpenEngine = Callable[[RunPlan, Progress], AbstractContextManager[Engine]]
+"""Opens what grades in place of lanes of this machine, and what it reports to."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +92,11 @@ def grade_batch(
     intake: Intake,
     out: Path,
     order: Order,
-    on_report: OnReport = lambda report, number, total: None,
+    progress: Progress | None = None,
     *,
     slots: int = 1,
     engine: OpenEngine | None = None,
     on_book: OnBook = lambda reports: None,
-    on_wait: OnWait = lambda done, total, compared, known: None,
 ) -> Summary:
     """Grade what was handed in, and write the reports and the gradebook.
 
@@ -112,11 +107,10 @@ def grade_batch(
         intake: what was handed in.
         out: where reports go; made with mode 0700.
         order: what of it is graded.
-        on_report: receives each report; that of a submission of which something is repeated, after that.
+        progress: learns of each report, of a submission of which something is repeated after that; and how far it is.
         slots: how many lanes of this machine work at once.
         engine: opens what grades in their place, such as a cluster.
         on_book: receives at the end what counts of everybody, also of those who were graded earlier.
-        on_wait: called while it goes on.
 
     Raises:
         CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
@@ -143,8 +137,8 @@ def grade_batch(
             place.remove_report(key)
         intake = replace(intake, handed=tuple(map(rules.with_members, handed)))
         journal.note_people(intake.handed)
-        batch = _Batch(plan, intake, place, order, journal, rules, on_report)
-        batch.grade(slots, engine, on_wait)
+        batch = _Batch(plan, intake, place, order, journal, rules, progress or Progress())
+        batch.grade(slots, engine)
         summary = batch.looked_over()
         if shard is None:
             place.write_unmatched(batch.unmatched, journal.names() if order.names else None)
@@ -196,6 +190,24 @@ class _InProgress:
     results: dict[str, dict[int, tuple[int, GradedExercise]]] = field(default_factory=dict)
 
 
+class _Far(Progress):
+    """Says, while results are waited for, how far a batch is, and how many known wrong answers were needed of all."""
+
+    def __init__(self, batch: _Batch, known: Known, answers: int) -> None:
+        self._batch = batch
+        self._known = known
+        self._answers = answers
+
+    def waits(self) -> None:
+        """Say both."""
+        self._batch.progress.compared(self._known.begun, self._answers)
+        self._batch.progress.advanced(self._batch.done, self._batch.total)
+
+    def noted(self, line: str) -> None:
+        """Hand on what the engine says."""
+        self._batch.progress.noted(line)
+
+
 @dataclass
 class _Batch:
     """One run over a class."""
@@ -206,7 +218,7 @@ class _Batch:
     order: Order
     journal: Journal
     rules: Rules
-    on_report: OnReport
+    progress: Progress
     summary: Summary = field(default_factory=Summary)
     done: int = 0
     under_way: dict[Work, tuple[_InProgress, int]] = field(default_factory=dict)
@@ -221,22 +233,19 @@ class _Batch:
         self.unmatched = list(self.intake.unmatched)
         self.total = sum(not self.order.authors or one.key in self.order.authors for one in self.intake.handed)
 
-    def grade(self, slots: int, engine: OpenEngine | None, on_wait: OnWait) -> None:
+    def grade(self, slots: int, engine: OpenEngine | None) -> None:
         """Grade everybody, and write the gradebook, also of what was graded before Ctrl-C."""
         plan, order = self.plan, self.order
         known, answers = Known(plan.setup, self.journal), sum(len(exercise.wrong) for exercise in self.chosen)
         hidden = (self.intake.root, self.intake.source, self.place.path)
+        progress = _Far(self, known, answers)
         if engine is not None:
-            opened = engine(replace(plan, exercises=self.chosen))
+            opened = engine(replace(plan, exercises=self.chosen), progress)
         else:
-            opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, strict=True)
-
-        def waits() -> None:
-            on_wait(self.done, self.total, known.begun, answers)
-
+            opened = Runtime(self.chosen, plan.setup, slots, hidden=hidden, known=known, progress=progress, strict=True)
         with opened as runtime:
             try:
-                for finished in schedule(self.works(), runtime, self.journal, again=order.again, on_wait=waits):
+                for finished in schedule(self.works(), runtime, self.journal, again=order.again):
                     self.take(finished)
             finally:
                 if order.shard is None:
@@ -309,7 +318,7 @@ class _Batch:
         if report is not None:
             self.place.write_report(report, staff=self.order.staff)
             if own.is_new and not own.open:
-                self.on_report(report, own.number, self.total)
+                self.progress.reported(report, own.number, self.total)
 
     def _count(self, own: _InProgress) -> None:
         """Let the best result of each exercise count; of equal ones the first, which is the latest."""

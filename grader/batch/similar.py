@@ -7,7 +7,7 @@ exercise whose answers are too short says nothing of anybody and is left out.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -19,6 +19,7 @@ from copydetect import CodeFingerprint, compare_files, utils
 from grader.batch.journal import Journal
 from grader.intake.collect import tokens_in
 from grader.model import Course, Exercise
+from grader.model.progress import Progress
 from grader.model.score import counted
 
 _SHORTEST = 100
@@ -69,22 +70,22 @@ class Similar:
         return f"{counted(count, 'pair')} of {self.of}{many}"
 
 
-def similar_in(course: Course, journal: Journal, on_pair: Callable[[int, int], object]) -> Iterator[Similar]:
+def similar_in(course: Course, journal: Journal, progress: Progress) -> Iterator[Similar]:
     """Compare what counts, exercise by exercise.
 
     Args:
         course: as it is now: its starters do not count.
         journal: has the modules.
-        on_pair: called now and then with the number of pairs that were compared, and the number of all of an exercise.
+        progress: learns now and then how many pairs of all of an exercise were compared.
     """
     for exercise in course.exercises:
         rows = journal.modules("exercise", exercise.id)
         texts = [(author, text) for author, _, _, text in rows if len(text) <= _LONGEST]
         if len(texts) > 1:
-            yield _similar(exercise, texts, on_pair)
+            yield _similar(exercise, texts, progress)
 
 
-def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Callable[[int, int], object]) -> Similar:
+def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: Progress) -> Similar:
     starter = exercise.starter.read_bytes() if exercise.starter.is_file() else b""
     given = list(prints.hashes) if (prints := _prints(starter, window=1)) is not None else []
     read = ((author, _prints(text, _GUARANTEE - _NOISE + 1, given)) for author, text in texts)
@@ -97,7 +98,7 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], on_pair: Ca
     alike = []
     for number, ((one, mine), (other, theirs)) in enumerate(combinations(own, 2)):
         if number % 1000 == 0:
-            on_pair(number, total)
+            progress.advanced(number, total)
         # Most pairs have little in common, and sets say so quickly.
         common = len(mine.hashes & theirs.hashes)
         if 2 * common < _ALIKE * min(len(mine.hashes), len(theirs.hashes)):

@@ -25,6 +25,7 @@ from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import DRAFT, failing_as, write_named
+from grader.model.progress import Progress
 from grader.report.export.formats import FORMATS, Options, number, write_format
 from grader.report.schema import ReportFile, report_json
 
@@ -211,11 +212,66 @@ def _is_public(event: str | None) -> bool:
         return True
 
 
+class _News(Progress):
+    """Writes the report again and again, with what is known by then.
+
+    Args:
+        plan: what is graded.
+        submission: the checkout.
+        write: receives the report.
+        progress: learns of each exercise of which checks were run.
+
+    Attributes:
+        latest: what is known of each exercise.
+    """
+
+    def __init__(
+        self, plan: RunPlan, submission: Submission, write: Callable[[Report], None], progress: Progress
+    ) -> None:
+        self.latest: dict[str, Finished] = {}
+        self._plan = plan
+        self._submission = submission
+        self._write = write
+        self._progress = progress
+        self._works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
+        # Of each exercise, the last outcome of each check.
+        self._outcomes: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)
+        self._has_news, self._rest_ends = False, 0.0
+
+    def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
+        """Note and tell that an exercise was graded, and write the report."""
+        id = graded.exercise.id
+        self.latest[id], self._has_news = Finished(self._works[id], graded, confinement), True
+        if graded.checks:
+            self._progress.graded(graded, confinement, saved=saved)
+        self.waits()
+
+    def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
+        """Note that a check has ended; this comes from another thread, so nothing is written now."""
+        outcomes = self._outcomes[exercise.id]
+        outcomes[outcome.check] = outcome
+        graded = graded_so_far(exercise, self._submission, checks, list(outcomes.values()))
+        self.latest[exercise.id] = Finished(self._works[exercise.id], graded, final=False)
+        self._has_news = True
+
+    def waits(self) -> None:
+        """Write the report if there is news, unless that was the case just before."""
+        began = time.monotonic()
+        if self._has_news and began >= self._rest_ends:
+            self._has_news = False
+            self._write(self.report())
+            self._rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
+
+    def report(self) -> Report:
+        """Return the report of what is known."""
+        return report_of(self._plan, self._submission, self.latest)
+
+
 def grade_checkout(
     plan: RunPlan,
     submission: Submission,
     write: Callable[[Report], None],
-    on_exercise: Callable[[GradedExercise], None],
+    progress: Progress,
     undo: Callable[[], None] = lambda: None,
 ) -> Report:
     """Grade a submission while nothing else of ours runs.
@@ -224,49 +280,23 @@ def grade_checkout(
         plan: what is graded.
         submission: the checkout.
         write: receives the report before anything ran, again and again as checks end, and at the end.
-        on_exercise: receives each exercise of which checks were run.
+        progress: learns of each exercise of which checks were run.
         undo: called if an error ends it before any check was run: what was written says that, and not why.
 
     Raises:
         StartError: a process of ours did not start.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    latest: dict[str, Finished] = {}  # of each exercise
-    outcomes: defaultdict[str, dict[str, Outcome]] = defaultdict(dict)  # of each exercise, the last of each check
-    works = {exercise.id: Work(plan, exercise, submission) for exercise in plan.exercises}
-    has_news, rest_ends = False, 0.0
-
-    def on_finished(one: Finished) -> None:
-        nonlocal has_news
-        latest[one.work.exercise.id], has_news = one, True
-        if one.graded.checks:
-            on_exercise(one.graded)
-        write_news()
-
-    def hear(exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:  # in another thread
-        nonlocal has_news
-        outcomes[exercise.id][outcome.check] = outcome
-        graded = graded_so_far(exercise, submission, checks, list(outcomes[exercise.id].values()))
-        latest[exercise.id], has_news = Finished(works[exercise.id], graded, final=False), True
-
-    def write_news() -> None:
-        nonlocal has_news, rest_ends
-        began = time.monotonic()
-        if has_news and began >= rest_ends:
-            has_news = False
-            write(report_of(plan, submission, latest))
-            rest_ends = time.monotonic() + _REST * (time.monotonic() - began)
-
-    write(report_of(plan, submission, {}))  # a place that cannot be written is reported before all else
+    news = _News(plan, submission, write, progress)
+    write(news.report())  # a place that cannot be written is reported before all else
     hidden, known = (submission.root,) if submission.root else (), Known(plan.setup)
     try:
-        with Runtime(plan.to_run(submission), plan.setup, hidden=hidden, known=known) as runtime:
-            runtime.hear = hear
-            report = grade_submission(plan, submission, runtime, on_finished=on_finished, on_wait=write_news)
+        with Runtime(plan.to_run(submission), plan.setup, hidden=hidden, known=known, progress=news) as runtime:
+            report = grade_submission(plan, submission, runtime)
     except KeyboardInterrupt:  # the job's time is over
-        report = report_of(plan, submission, latest)
+        report = news.report()
     except GraderError:
-        if not any(one.graded.checks for one in latest.values()):
+        if not any(one.graded.checks for one in news.latest.values()):
             undo()
         raise
     write(report)

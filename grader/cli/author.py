@@ -26,7 +26,7 @@ from grader.model.errors import CourseError
 from grader.model.files import write_named, zip_bytes
 from grader.model.report import Score, standing
 from grader.model.score import counted, final_of, points_text
-from grader.report.console import Pace, Say, print_json
+from grader.report.console import Say, print_json
 
 if TYPE_CHECKING:
     from grader.author.port.draft import Draft
@@ -140,6 +140,7 @@ def verify_command(
     from grader.course.answers import write_digest
     from grader.course.layout import kept_results, refuse_given
     from grader.grading.store import open_store
+    from grader.report.progress import Lines, Paced
 
     course, exercises = options.course_and_exercises(names, prints=False)
     refuse_given(course.root, "verify")
@@ -153,12 +154,12 @@ def verify_command(
     with open_store(kept_results(course)) as store:
         for exercise in exercises if fresh or as_json else ():
             store.forget(exercise.id, store.keys.judge(exercise))
-        prover = Prover(course, setup, store, seeds or SEEDS, details, known_only=watch)
+        prover = Prover(course, setup, store, seeds or SEEDS, Lines(details), known_only=watch)
         if watch:
             details("Watching; Ctrl-C ends.")
             prover.seeds = seeds or WATCH_SEEDS
             prover.watch([exercise.id for exercise in exercises] if names else [], say, poll=poll)
-        prover.ran = Pace(details)
+        prover.progress = Paced(details)
         proofs = prover.verify(exercises, lanes)
     details()  # erases the line that showed the pace
     if losses:
@@ -190,10 +191,11 @@ def release_command(
     say = Say(quiet=quiet)
     say.meanwhile("Releasing ...")
     from grader.release.make import release
+    from grader.report.progress import Shown
 
     course = options.course_here(course_folder, whole=True)
     chosen, setup = options.handin_of(course, handin), workers.setup()
-    place = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, say=say, meanwhile=say.meanwhile)
+    place = release(course, chosen, setup, dest, zipped=zipped, notebooks=notebooks, progress=Shown(say))
     click.echo(str(place) if quiet else f"The copy is {place}")
 
 
@@ -283,6 +285,7 @@ def ci_command(
     from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
     from grader.grading.secret import read_secret
     from grader.report.export.formats import Options, write_format
+    from grader.report.progress import Named
     from grader.report.schema import ReportFile
 
     places = [place for place in (json_path, *(place for _, place in formats)) if place]
@@ -303,7 +306,7 @@ def ci_command(
     say(*_notes(checkout, plan, handed_in))
     write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
     undo = partial(remove_earlier, places)
-    report = grade_checkout(plan, handed_in, write, lambda graded: say(f"graded {graded.exercise.id}"), undo)
+    report = grade_checkout(plan, handed_in, write, Named(say), undo)
     read = ReportFile.of(report)
     passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
     for name, place in formats:

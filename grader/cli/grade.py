@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -20,14 +19,14 @@ from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import write_named
 from grader.model.score import counted, listed
-from grader.report.console import INTERRUPTED, Pace, Rate, Say, needing, print_error, terminal_width
+from grader.report.console import INTERRUPTED, Say, needing, terminal_width
 from grader.report.safe import for_terminal
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
     from grader.batch.journal import Shard
     from grader.batch.run import OpenEngine, Order, Summary
-    from grader.grading.plan import Finished, RunPlan
+    from grader.grading.plan import RunPlan
     from grader.intake.collect import Intake
     from grader.model import Course, Report
     from grader.model.messages import Setup
@@ -141,40 +140,33 @@ def _graded(
     from grader.grading.runtime import Runtime
     from grader.grading.schedule import grade_submission
     from grader.grading.store import open_store
+    from grader.report.progress import OfExercises
     from grader.runner.compiled import is_compiled
     from grader.student.pages import after_run, needs_whole_course, unchanged_lines
 
-    course, width, started = plan.course, terminal_width(), time.monotonic()
+    course, width = plan.course, terminal_width()
     say, details = says
-    done = saved = 0
     details.prose(*(f"{id}: {'; '.join(own.notes)}" for id, own in handed_in.exercises.items() if own.notes))
 
     if not is_compiled():
         details.meanwhile("Compiling PyTorch, once ...")
 
-    def on_finished(one: Finished) -> None:
-        nonlocal done, saved
-        done, saved = done + 1, saved + one.saved
-        if one.graded.checks or one.graded.left_out:
-            details(*shown(one.graded), "")
-
-    def on_wait() -> None:
-        if slots > 1:
-            details.running(f"{done} of {len(plan.exercises)} exercises", time.monotonic() - started)
-
     slots, to_run, hidden = lanes_for(plan, handed_in), plan.to_run(handed_in), (submission or course.root,)
-    watch, warm = details.running if slots == 1 else None, submission is None
-    grade = partial(grade_submission, plan, handed_in, fresh=fresh, on_finished=on_finished, on_wait=on_wait)
+    progress = OfExercises(details, shown, len(plan.exercises), slots)
     with (
         open_store(kept_results(course) if submission is None else None) as store,
         Runtime(
-            to_run, plan.setup, slots, hidden=hidden, known=Known(plan.setup, store), watch=watch, warm=warm
+            *(to_run, plan.setup, slots),
+            hidden=hidden,
+            known=Known(plan.setup, store),
+            progress=progress,
+            warm=submission is None,
         ) as runtime,
     ):
-        report = grade(runtime, store if saves else None)
+        report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
         # Everything is printed before the runtime is closed: the reader need not wait for that.
         say(*summary_lines(report, width))
-        details(*unchanged_lines(saved, width))
+        details(*unchanged_lines(progress.saved, width))
         if submission is None:
             known = options.course_here() if needs_whole_course(course, report) else course
             details(*after_run(known, report, width))
@@ -303,15 +295,9 @@ def _graded_class(
     """Grade, and print each author as it comes, then the table."""
     from grader.batch.run import grade_batch
     from grader.grading.lanes import lanes_here
-    from grader.report.gradebook import author_line, gradebook_lines
+    from grader.report.gradebook import OfClass, gradebook_lines
 
-    done = 0
     names = {one.key: one.name for one in intake.handed if order.names}
-
-    def on_report(report: Report, number: int, total: int) -> None:
-        nonlocal done
-        done += 1
-        say(author_line(report, number, total, names))
 
     def on_book(reports: Iterator[Report]) -> None:
         say("")
@@ -320,20 +306,15 @@ def _graded_class(
             say(line)
 
     slots = lanes or lanes_here()
-    pace, mistakes = Pace(say, "what was inconclusive is measured again, alone"), Rate()
-
-    def on_wait(done: int, total: int, compared: int, known: int) -> None:
-        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
-        text = f"; known mistakes: {mistakes.text(compared, known)} at most" if compared and not done else ""
-        pace(done, total, text)
-
+    progress = OfClass(say, names)
     try:
-        return grade_batch(
-            plan, intake, out, order, on_report, slots=slots, engine=engine, on_book=on_book, on_wait=on_wait
-        )
+        return grade_batch(plan, intake, out, order, progress, slots=slots, engine=engine, on_book=on_book)
     except KeyboardInterrupt:
         say()  # erases the line that showed the pace
-        click.echo(f"grade: interrupted after {counted(done, 'author')}; the same command goes on from there", err=True)
+        click.echo(
+            f"grade: interrupted after {counted(progress.done, 'author')}; the same command goes on from there",
+            err=True,
+        )
         left = "a run without --shard writes the gradebook" if order.shard else f"the gradebook so far is in {out}"
         click.echo(f"grade: {left}", err=True)
         sys.exit(INTERRUPTED)
@@ -354,11 +335,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
     with needing("dask.distributed", "cluster"):
         from grader.cluster.cluster import open_cluster
 
-    def note(line: str) -> None:
-        click.echo()  # the line that changes ends here
-        print_error(line)
-
-    return lambda plan: open_cluster(address, plan, lanes or lanes_here(), note)
+    return lambda plan, progress: open_cluster(address, plan, lanes or lanes_here(), progress)
 
 
 def _shard(text: str | None) -> Shard | None:

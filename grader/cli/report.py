@@ -181,13 +181,14 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
     from grader.report.html import rendered
+    from grader.report.progress import Paced
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
-    course, pace = options.course_here(course_folder), Pace(say)
+    course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
         say(for_terminal(what, one_line=True))
-        items = list(similar_in(course, journal, pace))
+        items = list(similar_in(course, journal, Paced(say)))
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
         path = Out(out).write_page(SIMILAR, rendered("similar.html", **values))
     for item in items:

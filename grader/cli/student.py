@@ -161,12 +161,13 @@ def open_command(name: str | None) -> None:
 def try_command(name: str | None, seed: int | None, workers: options.Workers) -> None:
     """Run the lines that a failing check gives you to try."""
     say = Say()
+    from grader.report.progress import Shown
     from grader.report.terminal import story_lines
     from grader.student.folder import typed
     from grader.student.own import try_of
 
     course, exercise = options.exercise_here(name)
-    row, lines, printed = try_of(course, exercise, workers.setup(seed or 0), say.running)
+    row, lines, printed = try_of(course, exercise, workers.setup(seed or 0), Shown(say))
     say.prose(f"{exercise.number} {exercise.title}. {row.check.contract} {row.check.title}:")
     say(*story_lines(row, terminal_width()), "")
     say.prose(f"In the folder {typed(exercise.starter.parent)}:")
@@ -237,11 +238,12 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     """Pack a hand-in into one zip, and print a receipt."""
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
+    from grader.report.progress import Shown
     from grader.student.own import pack, the_handin
 
     course = options.course_here()
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)
-    receipt = pack(course, chosen, workers.setup(), out, details.running)
+    receipt = pack(course, chosen, workers.setup(), out, Shown(details))
     details()  # erases the line that showed what was running
     say(*receipt.problems)
     if receipt.problems and not force:
@@ -293,10 +295,11 @@ def drill_command(module: str | None, count: int, seed: int | None) -> None:
 def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
     """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
     say = Say()
+    from grader.report.progress import Shown
     from grader.student.games.breaking import play
 
     say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
-    for text in play(*options.exercise_here(name), workers.setup(), seed, say.running, give_up=give_up):
+    for text in play(*options.exercise_here(name), workers.setup(), seed, Shown(say), give_up=give_up):
         say.prose(text)
 
 

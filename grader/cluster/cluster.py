@@ -45,7 +45,7 @@ from grader.grading.store import describe_machine, package_digest
 from grader.model import Submission
 from grader.model.errors import CourseError, GraderError, StartError
 from grader.model.messages import Level, Setup
-from grader.runner.pool import Cancelled
+from grader.model.progress import Cancelled, Progress
 
 _CONNECT_S = 20
 _WAIT_S = 300.0
@@ -61,14 +61,14 @@ Came = tuple[Outcomes, str | None, bool]
 
 
 @contextmanager
-def open_cluster(address: str, plan: RunPlan, slots: int, note: Callable[[str], None]) -> Iterator[Cluster]:
+def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
     """A cluster whose workers have the course and lanes of their own. It is connected to when there is work.
 
     Args:
         address: as on the command line: a scheduler's address, its file, or local:N.
         plan: what is graded, and how.
         slots: how much is graded at once, where the cluster is made here.
-        note: called with what somebody should know of a worker.
+        progress: learns what somebody should know of a worker.
 
     Raises:
         CourseError: the batch has no sandbox. With the first work it says that there is no such cluster, or that none
@@ -80,17 +80,17 @@ def open_cluster(address: str, plan: RunPlan, slots: int, note: Callable[[str], 
             "--confinement none and --device cuda"
         )
     with ExitStack() as stack:
-        yield Cluster(lambda: _connect(address, slots, stack), address, plan, note)
+        yield Cluster(lambda: _connect(address, slots, stack), address, plan, progress)
 
 
 class Cluster:
     """The workers of a cluster that can grade; see `open_cluster`."""
 
-    def __init__(self, connect: Callable[[], Client], address: str, plan: RunPlan, note: Callable[[str], None]) -> None:
+    def __init__(self, connect: Callable[[], Client], address: str, plan: RunPlan, progress: Progress) -> None:
         self._connect = connect
         self._address = address
         self._plan = plan
-        self._note = note
+        self.progress = progress
         self._client: Client | None = None
         self._slots: dict[str, int] = {}
         self._events: set[tuple[float, str]] = set()
@@ -141,15 +141,17 @@ class Cluster:
         self._events.add((when, said["address"]))
         self._slots[said["address"]] = said["slots"]
         if said["why"]:
-            self._note(f"{said['host']} ({said['address']}) is refused: {said['why']}")
+            self.progress.noted(f"{said['host']} ({said['address']}) is refused: {said['why']}")
 
     def _open(self, client: Client) -> Client:
         """Have all workers open lanes; return when those that are there have said how that went."""
         where = str(client.scheduler_info(n_workers=0)["address"])
         if not where.startswith(("tls://", "wss://")):
-            self._note(f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://")
+            self.progress.noted(
+                f"{where} is open: whoever reaches it can read hidden checks and change grades; use tls://"
+            )
         if not client.nthreads():
-            self._note(f"{self._address} has no machine yet; the first is waited for")
+            self.progress.noted(f"{self._address} has no machine yet; the first is waited for")
         try:
             client.wait_for_workers(1, timeout=_WAIT_S)
         except TimeoutError:
@@ -175,7 +177,7 @@ class Cluster:
             for event in client.get_events(self._name):  # of which a subscription on a busy machine misses the first
                 self._heard(event)
         for worker in silent:
-            self._note(f"{worker} is refused: {problem}")
+            self.progress.noted(f"{worker} is refused: {problem}")
         if not any(self._slots.values()):
             raise CourseError("no machine of the cluster can grade this: fix what is said above")
         return client

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, islice
+from typing import NamedTuple
 
 from grader.course.answers import Answer, as_submitted, changed_functions, read_answer
 from grader.grading import behaviour
@@ -31,6 +32,7 @@ from grader.intake.match import starter_names
 from grader.model import Exercise, GradedExercise, Mistake, Submission
 from grader.model.errors import CourseError
 from grader.model.messages import Part, Setup
+from grader.model.progress import Progress
 from grader.model.score import Causes
 from grader.runner.lane import Lane
 
@@ -51,6 +53,34 @@ MOST_ON_OTHERS = 0.2
 """Of an exercise's points, what may be lost on rules that a wrong answer keeps; `grade verify` allows it half."""
 
 _WHAT = "Comparing with known mistakes"
+
+
+class _Comparing(Progress):
+    """The titles of checks would look as if the exercise was graded again."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def running(self, what: str, seconds: float) -> None:
+        """Say what all of it is for."""
+        del what
+        self._progress.running(_WHAT, seconds)
+
+
+class Traced(NamedTuple):
+    """How checks end, and whether a run of them was late."""
+
+    traces: dict[str, Trace]
+    late: bool = False
+
+
+class Diagnosed(NamedTuple):
+    """An exercise with its diagnosis, and whether a run for it was late."""
+
+    graded: GradedExercise
+    late: bool = False
+
+
 _Ids = Collection[str]
 """Of checks."""
 
@@ -86,14 +116,14 @@ class Known:
         """How many wrong answers were needed so far, whether they ran now or in an earlier run."""
         return len(self._begun)
 
-    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traces:
+    def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traced:
         """The traces of a wrong answer in these checks; those that are not known yet are run now."""
         self._begun.add((exercise.id, str(answer.path)))
-        traces: dict[str, Trace] = {}
+        traces, late = dict[str, Trace](), False
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
         if seed != SEEDS[0]:
             costs = {check.id for check in lane.checks_of(exercise) if check.category == COSTS}
-            first = self.traces(lane, answer, exercise, SEEDS[0], checks)
+            first, late = self.traces(lane, answer, exercise, SEEDS[0], checks)
             traces = {id: trace for id, trace in first.items() if trace.same_for_all or id in costs}
         wanted = set(checks) - traces.keys()
         key = digest_of(answer.source, self._keys.judge(exercise), self._machine, str(seed))
@@ -102,24 +132,26 @@ class Known:
         mine = self._traces[key]
         # Two lanes may run the same at once: they get equal traces, and neither need wait.
         if missing := wanted.difference(mine):
-            new = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
+            new, was_late = traces_in(lane, exercise, as_submitted(exercise, answer.source), seed, missing)
+            late |= was_late
             mine.update(new)
             if self._store is not None:
                 self._store.save_traces(key, {id: row for id, row in new.items() if row.verdict.lasts})
-        return traces | {id: mine[id] for id in wanted}
+        return Traced(traces | {id: mine[id] for id in wanted}, late)
 
 
-def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> dict[str, Trace]:
+def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
     """How these checks end for a submission: in a grading run, of a wrong answer, and for a released copy."""
     if not checks:
-        return {}
+        return Traced({})
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
     # What is too slow decides at once: it costs nobody a point.
-    run = lane.run(exercise, files, seed, part=Part(frozenset(checks), again=True, with_tries=False))
-    return {outcome.check: Trace.of(outcome, categories[outcome.check]) for outcome in run.outcomes}
+    part = Part(frozenset(checks), again=True, with_tries=False)
+    run = lane.run(exercise, files, seed, part=part, progress=_Comparing(lane.progress))
+    return Traced({one.check: Trace.of(one, categories[one.check]) for one in run.outcomes}, run.late)
 
 
-def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> GradedExercise:
+def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
     """The exercise, with a sentence if it behaves like a known wrong answer, or like two: alike, or both at once.
 
     Without a sentence it gets its behaviour.
@@ -136,16 +168,11 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     if not can_diagnose(graded):
-        return graded
-    task, watch = _Task(graded, submission, setup, lane, known), lane.watch
-    # The titles of checks would look as if the exercise was graded again.
-    lane.watch = lambda what, seconds: watch(_WHAT, seconds)
-    try:
-        if mistakes := tuple(islice(task.mistakes(), MOST_MISTAKES)):
-            return replace(graded, mistakes=mistakes)
-        return replace(graded, behaviour=task.behaviour())
-    finally:
-        lane.watch = watch
+        return Diagnosed(graded)
+    task = _Task(graded, submission, setup, lane, known)
+    if mistakes := tuple(islice(task.mistakes(), MOST_MISTAKES)):
+        return Diagnosed(replace(graded, mistakes=mistakes), task.late)
+    return Diagnosed(replace(graded, behaviour=task.behaviour()), task.late)
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
@@ -159,9 +186,14 @@ def can_diagnose(graded: GradedExercise) -> bool:
 
 
 class _Task:
-    """One exercise of one submission, and how wrong answers behave."""
+    """One exercise of one submission, and how wrong answers behave.
+
+    Attributes:
+        late: whether a run of it or of a wrong answer was late.
+    """
 
     def __init__(self, graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> None:
+        self.late = False
         self._graded = graded
         self._exercise = graded.exercise
         self._files = submission.of(graded.exercise).files
@@ -276,7 +308,8 @@ class _Task:
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
-        theirs = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
+        theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
+        self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
         # A check of several functions ended at the first thing that is wrong, which may be another mistake.
         fine = same.union(id for id, names in self._suspects.items() if len(names) > 1)
@@ -318,7 +351,9 @@ class _Task:
             if seed != SEEDS[0]:
                 known |= _only(self.run(SEEDS[0]), self._costs & self._failing.keys())
             again = self._failing.keys() - known.keys()
-            self._ran[seed] = known | traces_in(self._lane, self._exercise, self._files, seed, again)
+            traces, late = traces_in(self._lane, self._exercise, self._files, seed, again)
+            self.late |= late
+            self._ran[seed] = known | traces
         return self._ran[seed]
 
     def _known_with(self, seed: int) -> dict[str, Trace]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import Protocol
 
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive
-from grader.model import Check, Device, Exercise, GradedExercise, Outcome, Submission, Verdict
+from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import Level, Part, Setup, Start
+from grader.model.progress import Progress
 from grader.runner.lane import Lane, Run
 from grader.runner.pool import cores
 from grader.runner.source import CAN_FORK
-
-Hear = Callable[[Exercise, Outcome, Sequence[Check]], None]
-"""Receives each outcome as it comes, with all checks of its exercise, and once more if it is repeated."""
 
 REPEATS = 2
 """How often a check that was inconclusive is repeated."""
@@ -41,6 +38,10 @@ class Engine(Protocol):
     """Grades work: lanes of this machine, or a cluster."""
 
     @property
+    def progress(self) -> Progress:
+        """What the run reports to."""
+
+    @property
     def slots(self) -> int:
         """How many works are graded at once at present."""
 
@@ -58,66 +59,76 @@ def lanes_for(plan: RunPlan, submission: Submission) -> int:
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
-def grade_exercise(work: Work, lane: Lane, known: Known | None, hear: Hear = lambda *_: None) -> Finished:
+def grade_exercise(work: Work, lane: Lane, known: Known | None) -> Finished:
     """Grade one exercise of one submission.
 
     Args:
         work: the exercise and the submission.
         lane: has the exercise's checks.
         known: how known wrong answers behave; None if nobody wants a diagnosis.
-        hear: receives each outcome as it comes.
 
     Raises:
         StartError: a process of ours cannot be started.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
     plan, exercise, submission = work.plan, work.exercise, work.submission
-    lane.was_late = False
     problem = lane.collected.problems.get(exercise.id)
-    graded = broken(exercise, problem) if problem else _run_checks(work, lane, hear)
+    graded, late = (broken(exercise, problem), False) if problem else _run_checks(work, lane)
     if plan.runs_untouched and submission.of(exercise).untouched:
         graded = graded.not_started()
     # What is inconclusive at first is explained when it has been repeated.
     if known is not None and (work.before is not None or not is_inconclusive(graded)):
-        graded = diagnose(graded, submission, plan.setup, lane, known)
+        diagnosed = diagnose(graded, submission, plan.setup, lane, known)
+        graded, late = diagnosed.graded, late or diagnosed.late
     confinement = lane.reached.level.word if submission.of(exercise).files else None
-    return Finished(work, as_handed_in(graded, submission), confinement, lane.was_late)
+    return Finished(work, as_handed_in(graded, submission), confinement, late)
 
 
-def _run_checks(work: Work, lane: Lane, hear: Hear) -> GradedExercise:
-    """Run the checks that the plan names by themselves or by their rule; without names, all; or repeat some of them."""
+def _run_checks(work: Work, lane: Lane) -> tuple[GradedExercise, bool]:
+    """Run the checks that the plan names by themselves or by their rule; without names, all; or repeat some of them.
+
+    Returns:
+        The exercise, and whether a run was late.
+    """
     plan, exercise, before = work.plan, work.exercise, work.before
     checks = lane.checks_of(exercise)
     if before is not None:
-        return graded_from(exercise, checks, _repeated(work, before, lane, hear), output=before.output)
+        outcomes, late = _repeated(work, before, lane)
+        return graded_from(exercise, checks, outcomes, output=before.output), late
     wanted = [check.id for check in checks if not plan.rules or check.contract in plan.rules]
     wanted = [id for id in wanted if not plan.checks or id.split("[")[0] in plan.checks]
     if why := work.submission.of(exercise).problem:  # there is no file of the exercise, or it cannot be read
         outcomes = [Outcome(id, Verdict.ERROR, why, cause="load") for id in wanted]
-        return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False)
+        return replace(graded_from(exercise, checks, outcomes), state="not_started", handed_in=False), False
     only = frozenset(wanted) if plan.rules or plan.checks else None
-    run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries), hear)
-    return graded_from(exercise, checks, run.outcomes, output=run.output)
+    run = _run(work, lane, Part(only, stops=plan.stops, with_tries=plan.with_tries))
+    return graded_from(exercise, checks, run.outcomes, output=run.output), run.late
 
 
-def _repeated(work: Work, before: GradedExercise, lane: Lane, hear: Hear) -> list[Outcome]:
-    """The outcomes after what was inconclusive ran again, with the same inputs; all others stay as they were."""
+def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outcome], bool]:
+    """Run what was inconclusive again, with the same inputs; all other outcomes stay as they were.
+
+    Returns:
+        All outcomes, and whether a run was late.
+    """
+    late = False
     outcomes = {row.check.id: row.outcome for row in before.checks}
     for _ in range(REPEATS):
         undecided = frozenset(id for id, outcome in outcomes.items() if outcome.verdict is Verdict.INCONCLUSIVE)
         if not undecided:
             break
-        for again in _run(work, lane, Part(undecided, again=True), hear).outcomes:
+        run = _run(work, lane, Part(undecided, again=True))
+        late |= run.late
+        for again in run.outcomes:
             seconds = outcomes[again.check].seconds + again.seconds
             outcomes[again.check] = replace(again, seconds=round(seconds, 4))
-    return list(outcomes.values())
+    return list(outcomes.values()), late
 
 
-def _run(work: Work, lane: Lane, part: Part, hear: Hear) -> Run:
+def _run(work: Work, lane: Lane, part: Part) -> Run:
     """The one place where grading has student code run."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""
     if work.plan.has_folder and own.path is not None:  # as the student types it from where they are
         folder = Path(os.path.relpath(own.path.resolve().parent)).as_posix()
-    seed, checks = work.plan.setup.seed_of(work.submission.author), lane.checks_of(exercise)
-    return lane.run(exercise, own.files, seed, folder, part, hear=lambda outcome: hear(exercise, outcome, checks))
+    return lane.run(exercise, own.files, work.plan.setup.seed_of(work.submission.author), folder, part)

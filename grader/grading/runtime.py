@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
@@ -14,13 +13,14 @@ from types import TracebackType
 from typing import ClassVar, Self, TypeVar
 
 from grader.grading.diagnosis import Known
-from grader.grading.lanes import Hear, grade_exercise
+from grader.grading.lanes import grade_exercise
 from grader.grading.plan import Finished, Work, graded_from, lost_points
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Collected, Part, Setup, Start
+from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
-from grader.runner.lane import Lane, Run, Watch
+from grader.runner.lane import Lane, Run
 from grader.runner.pool import Pool
 from grader.runner.source import SandboxPlan, Source, open_source
 from grader.runner.zygote import Zygote, open_zygote
@@ -57,7 +57,7 @@ class Runtime:
         slots: how many lanes there are at the most.
         hidden: folders that student code may not see, besides those of the course.
         known: how known wrong answers behave; None if nothing is diagnosed.
-        watch: receives what a lane waits for, by its title, and for how many seconds; it may raise.
+        progress: what the run reports to; by default nobody.
         strict: whether nothing is graded if the checks of an exercise cannot be read: works raise a `CourseError`.
         warm: whether it may use warm processes that an earlier command left, and leave them to the next.
         processes: how its processes are opened, if not as usual.
@@ -66,8 +66,8 @@ class Runtime:
         processes: how all runtimes open their processes. Tests put another record here, to share or pretend some.
         slots: how many works are graded at once.
         known: as given.
-        hear: receives each outcome of a check as it comes, in the lane's thread.
-        cancelled: the token. Once it is set, what runs in a lane is ended and raises `Cancelled`.
+        progress: as given.
+        cancel: the token. Once the run is cancelled, what runs in a lane is ended and raises `Cancelled`.
     """
 
     processes: ClassVar[Processes] = Processes()
@@ -80,19 +80,18 @@ class Runtime:
         *,
         hidden: Sequence[Path] = (),
         known: Known | None = None,
-        watch: Watch | None = None,
+        progress: Progress | None = None,
         strict: bool = False,
         warm: bool = False,
         processes: Processes | None = None,
     ) -> None:
         self.slots = slots
         self.known = known
-        self.hear: Hear = lambda *_: None
-        self.cancelled = threading.Event()
+        self.progress = progress or Progress()
+        self.cancel = Cancel()
         self._exercises = exercises
         self._setup = setup
         self._hidden = hidden
-        self._watch = watch
         self._strict = strict
         self._warm = warm
         self._open = processes or self.processes
@@ -113,7 +112,7 @@ class Runtime:
 
     def close(self) -> None:
         """End all processes; cancel what waits or runs."""
-        self.cancelled.set()
+        self.cancel.cancel()
         # In the opposite order: the lanes before the source, from which their workers come.
         self._opened.close()
 
@@ -166,8 +165,8 @@ class Runtime:
         """Have something done in the next free lane, where the checks are those of their files now."""
         if self._pool is None:
             assert self.source  # once for all lanes, which are opened in threads of their own
-            self._pool = self._opened.enter_context(closing(Pool(self.open_lane, self.slots, self.cancelled)))
-            self._pool.watch = self._watch or self._pool.watch
+            pool = Pool(self.open_lane, self.slots, self.progress, self.cancel)
+            self._pool = self._opened.enter_context(closing(pool))
 
         def done(lane: Lane) -> Answer:
             if self._changed is not None and lane.exercises is not self._changed:
@@ -200,7 +199,7 @@ class Runtime:
             raise CourseError(*(f"{id}: its checks cannot be read ({why}); {remedy}" for id, why in last.items()))
         if self._stopped is work.submission:
             return Finished(work, graded_from(work.exercise, lane.checks_of(work.exercise), []))
-        result = grade_exercise(work, lane, self.known, self.hear)
+        result = grade_exercise(work, lane, self.known)
         if work.plan.stops and lost_points(result.graded):
             self._stopped = work.submission
         return result

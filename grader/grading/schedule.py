@@ -40,19 +40,15 @@ def grade_submission(
     store: Store | None = None,
     *,
     fresh: bool = False,
-    on_finished: Callable[[Finished], None] = lambda finished: None,
-    on_wait: Callable[[], None] = lambda: None,
 ) -> Report:
     """Grade the exercises of one submission.
 
     Args:
         plan: what is graded, and how.
         submission: who handed in what.
-        engine: lanes of this machine, in a `Runtime`.
+        engine: lanes of this machine, in a `Runtime`. Its progress learns of each exercise.
         store: has the results of earlier runs, and gets the new ones.
         fresh: whether results of earlier runs are not used.
-        on_finished: receives each exercise in the order of the course, then those that were repeated.
-        on_wait: called every half second while nothing arrives.
 
     Raises:
         StartError: a process of ours cannot be started.
@@ -60,10 +56,10 @@ def grade_submission(
     """
     works = [Work(plan, exercise, submission) for exercise in plan.exercises]
     done: dict[str, Finished] = {}
-    finished = schedule(works, engine, store, fresh=fresh, on_wait=on_wait)
+    finished = schedule(works, engine, store, fresh=fresh)
     for one in in_order(works, finished):
         done[one.work.exercise.id] = one
-        on_finished(one)
+        engine.progress.graded(one.graded, one.confinement, saved=one.saved)
     return report_of(plan, submission, done)
 
 
@@ -112,7 +108,6 @@ def schedule(
     *,
     again: Callable[[GradedExercise], bool] = lambda graded: False,
     fresh: bool = False,
-    on_wait: Callable[[], None] = lambda: None,
 ) -> Iterator[Finished]:
     """Grade works; report each as it is finished, and once more if it was repeated.
 
@@ -122,13 +117,12 @@ def schedule(
         store: has the results of earlier runs, and gets the new ones.
         again: whether an exercise is graded again although the store has it like this.
         fresh: whether each of them is, so that nothing is looked up in the store.
-        on_wait: called every half second while there is nothing to report.
 
     Raises:
         StartError: a process of ours cannot be started.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    run = _Run(engine, store, on_wait)
+    run = _Run(engine, store)
     try:
         for place, work in enumerate(works):
             saved = store.find(work) if store is not None and not fresh else None
@@ -169,18 +163,17 @@ def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Fi
 class _Run:
     """The state of one call of `schedule`."""
 
-    def __init__(self, engine: Engine, store: Store | None, on_wait: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, store: Store | None) -> None:
         self.submitted: dict[Future[Finished], int] = {}
         self._engine = engine
         self._store = store
-        self._on_wait = on_wait
         self._later: list[tuple[int, Finished]] = []
         self._stayed_broken: Counter[str] = Counter()
 
     def arrived(self) -> Iterator[Finished]:
         """Wait a moment, and report what has arrived meanwhile, in the order in which it was given out."""
         done, _ = wait(self.submitted, _LOOK_S, FIRST_COMPLETED)
-        self._on_wait()
+        self._engine.progress.waits()
         for future in [future for future in self.submitted if future in done]:
             place, one = self.submitted.pop(future), future.result()
             # A late one is not a result yet.
@@ -218,7 +211,7 @@ class _Run:
     def _alone(self, work: Work) -> Finished:
         future = self._engine.submit(work)
         while not wait([future], _LOOK_S).done:
-            self._on_wait()
+            self._engine.progress.waits()
         return future.result()
 
     def _is_late(self, one: Finished) -> bool:

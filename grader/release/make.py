@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,6 +50,7 @@ from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Ver
 from grader.model.errors import CourseError
 from grader.model.files import EPOCH_SECONDS, failing_as, zip_bytes
 from grader.model.messages import Part, Setup
+from grader.model.progress import Progress
 from grader.model.score import divide, in_points, points_text
 from grader.release.proof import Kind, LeakError, prove, prove_sentences, secrets_of
 
@@ -80,8 +81,7 @@ def release(
     *,
     zipped: bool,
     notebooks: bool = False,
-    say: Callable[[str], None],
-    meanwhile: Callable[[str], None] = lambda line: None,
+    progress: Progress,
 ) -> Path:
     """Write a copy, and give its place.
 
@@ -92,8 +92,7 @@ def release(
         place: the folder that it becomes; with `zipped` a file of that name, which ends in .zip.
         zipped: whether it becomes one file.
         notebooks: whether it has a notebook for each module, too.
-        say: prints what goes on and what was written, a line at a time.
-        meanwhile: shows the progress.
+        progress: learns what goes on and what was written, a line at a time, and how many exercises are done.
 
     Raises:
         CourseError: the place cannot be used, or the course is not ready to be given out.
@@ -109,12 +108,12 @@ def release(
     files = copied_files(part)
     if install.wheel:
         files[install.wheel] = _proved_wheel(course, install)
-    say(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
+    progress.noted(f"running the known answers of {len(part.exercises)} exercises on the shown checks")
     facts: dict[str, Facts] = {}
     secrets = tuple(secrets_of(course))
     with Runtime(part.exercises, setup) as runtime:
         for number, exercise in enumerate(part.exercises):
-            meanwhile(f"{number} of {len(part.exercises)} exercises")
+            progress.advanced(number, len(part.exercises))
             facts[exercise.id] = facts_of(exercise, runtime, setup)
             sealed, sentences = mistakes_of(exercise, runtime)
             if sealed:
@@ -128,9 +127,9 @@ def release(
     _put(place, files, zipped=zipped)
     withheld = [fact.withheld for fact in facts.values()]
     hidden, decided = sum(row.checks for row in withheld), points_text(sum(row.points for row in withheld))
-    say(f"{len(files):,} files written; none contains any of {len(secrets):,} passages of the staff's files")
+    progress.noted(f"{len(files):,} files written; none contains any of {len(secrets):,} passages of the staff's files")
     points = points_text(sum(exercise.points for exercise in part.exercises))
-    say(f"{hidden} hidden checks stay here and decide {decided} of {points} points")
+    progress.noted(f"{hidden} hidden checks stay here and decide {decided} of {points} points")
     return place
 
 
@@ -301,7 +300,7 @@ def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_B
     again = {id for id in failing if shown[id].category != COSTS}
 
     def run_again(seed: int) -> Traces:
-        return runtime.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result()
+        return runtime.ask(lambda lane: traces_in(lane, exercise, files, seed, again)).result().traces
 
     # What reads uninitialized memory does another thing each time, and the copy is to be the same each time.
     once_more, *further = map(run_again, SEALED_SEEDS)

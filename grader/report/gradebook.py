@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+import click
+
 from grader.model import Exercise, GradedExercise, Report, Verdict
+from grader.model.progress import Progress
 from grader.model.score import points_text
+from grader.report.console import Pace, Rate, Say, print_error
 from grader.report.safe import csv_text, for_csv, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
 from grader.report.words import score_text
@@ -121,3 +125,44 @@ def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> li
         *(for_csv(" ".join(id for id in ids if signs.get(id) == sign)) for sign in (_NOTHING, _BLANK)),
         for_csv(policy.explained) if policy else "",
     ]
+
+
+class OfClass(Progress):
+    """Shows the authors of a class as they come, and how fast that is.
+
+    Args:
+        say: prints them.
+        names: of authors, where they are printed.
+
+    Attributes:
+        done: how many authors were graded.
+    """
+
+    def __init__(self, say: Say, names: Mapping[str, str]) -> None:
+        self.done = 0
+        self._say = say
+        self._names = names
+        self._pace = Pace(say, "what was inconclusive is measured again, alone")
+        self._mistakes = Rate()
+        self._compared = (0, 0)
+
+    def reported(self, report: Report, number: int, total: int) -> None:
+        """Print an author's line."""
+        self.done += 1
+        self._say(author_line(report, number, total, self._names))
+
+    def compared(self, done: int, total: int) -> None:
+        """Keep how many known wrong answers ran."""
+        self._compared = done, total
+
+    def advanced(self, done: int, total: int) -> None:
+        """Show how much is done."""
+        # Before the first author, wrong answers run, once for all: so long, their pace is the news.
+        compared, known = self._compared
+        mistakes = f"; known mistakes: {self._mistakes.text(compared, known)} at most" if compared and not done else ""
+        self._pace(done, total, mistakes)
+
+    def noted(self, line: str) -> None:
+        """Print what a cluster says; the line that changes ends before it."""
+        click.echo()
+        print_error(line)

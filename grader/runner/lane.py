@@ -12,8 +12,8 @@ import logging
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -35,6 +35,7 @@ from grader.model.messages import (
     from_frame,
     to_frame,
 )
+from grader.model.progress import Cancel, Progress
 from grader.runner.source import Reached, Source
 from grader.runner.zygote import START_S, Forked
 from grader.sandbox import cgroup
@@ -57,18 +58,19 @@ def _warn_of(finding: str) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one job: an outcome for each check, what the student printed, and how many workers it took."""
+    """What came of one job.
+
+    Attributes:
+        outcomes: one for each check.
+        output: what the student printed.
+        workers: how many workers it took.
+        late: whether the deadline ended it after it had waited for a core. Alone it might have been in time.
+    """
 
     outcomes: Sequence[Outcome]
     output: str
     workers: int = 0
-
-
-Watch = Callable[[str, float], None]
-"""Called again and again with the title of what the lane waits for, and the seconds so far."""
-
-Hear = Callable[[Outcome], None]
-"""Called with each outcome as it comes, and again for a check that is run again."""
+    late: bool = False
 
 
 def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
@@ -115,6 +117,10 @@ class Lane:
         number: of this lane.
         accelerator: what checks of devices run on.
         readable: folders that checks may read besides those of the exercises' courses.
+
+    Attributes:
+        progress: of the run that it works for: what is waited for, and outcomes as they come.
+        cancel: of the same run.
     """
 
     def __init__(
@@ -132,11 +138,10 @@ class Lane:
         self._readable = {folder.resolve() for folder in readable}
         self._busy = False
         self._spawned: set[int] = set()
-        self.was_late = False  # whether a deadline ended what it ran and something of it had waited for a core, since
-        # somebody last said that it was not
         self._waited_before = 0.0
         self._process: Forked | subprocess.Popen[bytes] | None = None
-        self.watch: Watch = lambda what, seconds: None
+        self.progress = Progress()
+        self.cancel = Cancel()
         self._open()
 
     def _open(self) -> None:
@@ -221,7 +226,7 @@ class Lane:
         for kind in (Collected, Outcome, Done):
             adapter(kind)  # what reads them is made while the check process starts
         try:
-            collected = self._receive("Starting", time.monotonic() + START_S)
+            collected = self._receive("Starting", time.monotonic() + START_S, self.progress)
         except (ChannelClosed, TimeoutError):
             raise StartError(f"the check process did not start: {tail(self._log)}") from None
         # Not before the checks are there: the workers' server starts at the same time.
@@ -245,7 +250,7 @@ class Lane:
         folder: str = "",
         part: Part = ALL,
         *,
-        hear: Hear = lambda outcome: None,
+        progress: Progress | None = None,
     ) -> Run:
         """Run the checks of an exercise on a submission's files: the one call behind which student code runs.
 
@@ -255,18 +260,21 @@ class Lane:
             seed: of the author's inputs; see `Setup.seed_of`.
             folder: in which the files lie, as the student types it; "" if that is unknown.
             part: which checks are run, if not all.
-            hear: receives each outcome as it comes.
+            progress: what this job is reported to, if not to the lane's own.
 
         Raises:
+            Cancelled: the run was cancelled.
             StartError: no check process can be had, or no worker server.
             ConfinementError: a worker server was lost, and its successor is confined less well than required.
         """
         job = Job(exercise.id, files, seed, folder, part)
-        run = self._run(exercise, job, hear)
+        progress = progress or self.progress
+        run = self._run(exercise, job, progress)
         # A student does not cause the loss of a worker server: once more, with another. After a second, the outcome
         # stays, and the next exercise gets a server of its own again.
         if self._lost_its_workers(run):
-            run = self._run(exercise, job, hear)
+            again = self._run(exercise, job, progress)
+            run = replace(again, late=run.late or again.late)
             self._lost_its_workers(run)
         return run
 
@@ -278,31 +286,32 @@ class Lane:
         self.close()  # in good order: it removes the control groups of workers whose end nobody could tell it
         return True
 
-    def _run(self, exercise: Exercise, job: Job, hear: Hear) -> Run:
+    def _run(self, exercise: Exercise, job: Job, progress: Progress) -> Run:
         checks = [check for check in self.checks_of(exercise) if job.part.has(check.id)]
         self._busy = True
         self._waited_before = self._waited_s() or 0.0
         self._send(job)
-        run = self._collect(exercise, checks, job.part, hear)
+        run = self._collect(exercise, checks, job.part, progress)
         self._busy = False
         return run
 
-    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, hear: Hear) -> Run:
+    def _collect(self, exercise: Exercise, checks: Sequence[Check], part: Part, progress: Progress) -> Run:
         """Take outcomes as they come, until the job is done, the deadline is over, or the check process is gone."""
         outcomes: dict[str, Outcome] = {}
         output, workers, detail = "", 0, "it did not run"
         deadline = time.monotonic() + exercise.limits.exercise_s
-        late = pending = False
+        late = pending = waited = False
+        every = self.checks_of(exercise)
         while True:
             try:
                 waits_for = next((check.title for check in checks if check.id not in outcomes), "Ending")
-                message = self._receive(waits_for, deadline)
+                message = self._receive(waits_for, deadline, progress)
             except TimeoutError:
                 # The first time the workers are ended, so that the check process comes back and tells what it has;
                 # where only the lane as a whole can be ended, or it does not come back, nothing more is waited for.
                 again, late = late, True
                 if again or not self._source.end_workers(self._number):
-                    self._note_late(exercise, 0.0)
+                    waited = self._has_waited(exercise, 0.0)
                     self._end_process()
                     break
                 deadline = time.monotonic() + GRACE_S
@@ -316,28 +325,28 @@ class Lane:
             if isinstance(message, Done):
                 output, workers = message.output, message.workers
                 if late:
-                    self._note_late(exercise, message.waited_s)
+                    waited = self._has_waited(exercise, message.waited_s)
                 if part.stops:
                     checks = [check for check in checks if check.id in outcomes]
                 break
             assert isinstance(message, Outcome)
             # Once its workers were ended from outside, what a check says is a consequence of that.
             outcomes[message.check] = message if not late else _too_late(message.check, exercise)
-            hear(outcomes[message.check])
+            progress.ended(exercise, outcomes[message.check], every)
         for check in checks:
             if check.id not in outcomes:
                 lost = _lost(check.id, detail, pending=pending)
                 outcomes[check.id] = _too_late(check.id, exercise) if late else lost
-        return Run([outcomes[check.id] for check in checks], output, workers)
+        return Run([outcomes[check.id] for check in checks], output, workers, waited)
 
-    def _note_late(self, exercise: Exercise, workers_s: float | None) -> None:
-        """Note that a deadline was missed, unless the kernel says that hardly anything of it was a wait for a core.
+    def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
+        """Whether a job that missed its deadline waited for a core, unless the kernel says that it hardly did.
 
         Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
         """
         own = self._waited_s()
         waited = None if own is None or workers_s is None else own - self._waited_before + workers_s
-        self.was_late |= waited is None or waited > _WAITED * exercise.limits.exercise_s
+        return waited is None or waited > _WAITED * exercise.limits.exercise_s
 
     def _waited_s(self) -> float | None:
         """Seconds for which the check process, and workers that are not forked, had no core; None if not known."""
@@ -349,17 +358,19 @@ class Lane:
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
             self._channel.send(0, *to_frame(message))
 
-    def _receive(self, what: str, deadline: float) -> Message:
+    def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
         """The next message about a job; notes of spawned workers are taken down on the way.
 
         Raises:
+            Cancelled: the run was cancelled.
             TimeoutError: the deadline is over.
             ChannelClosed: the check process is gone.
         """
         started, patience = time.monotonic(), until(deadline)
 
         def watched() -> float:
-            self.watch(what, time.monotonic() - started)
+            self.cancel.look()
+            progress.running(what, time.monotonic() - started)
             return patience()
 
         while True:

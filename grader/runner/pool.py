@@ -8,14 +8,14 @@ machine would have taken the same cores.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
 from grader.model.errors import StartError
-from grader.runner.lane import Lane, Watch
+from grader.model.progress import Cancel, Progress
+from grader.runner.lane import Lane
 
 Result = TypeVar("Result")
 _STARTS = 3
@@ -29,28 +29,24 @@ def cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-class Cancelled(BaseException):
-    """The run was cancelled while something ran in a lane."""
-
-
 class Pool:
     """Lanes with one queue. A lane is opened when there is something for it.
 
     Args:
         opened: opens a lane.
         slots: how many lanes there are at the most.
-        cancelled: the token; once it is set, what runs is ended.
+        progress: what lanes report to.
+        cancel: ends what runs.
 
     Attributes:
         slots: the same.
-        watch: called again and again with what a lane waits for, from the lane's own thread.
     """
 
-    def __init__(self, opened: Callable[[], Lane], slots: int, cancelled: threading.Event) -> None:
+    def __init__(self, opened: Callable[[], Lane], slots: int, progress: Progress, cancel: Cancel) -> None:
         self.slots = slots
-        self.watch: Watch = lambda what, seconds: None
         self._opened = opened
-        self._cancelled = cancelled
+        self._progress = progress
+        self._cancel = cancel
         self._threads = ThreadPoolExecutor(slots, "lane")
         self._free: list[Lane] = []
 
@@ -65,7 +61,7 @@ class Pool:
             with suppress(IndexError):  # none is free
                 lane = self._free.pop()
             lane = lane or self._opened()
-            lane.watch = self._watch
+            lane.progress, lane.cancel = self._progress, self._cancel
             result = job(lane)
         except BaseException as error:
             # What the lane was at is unknown: it is not used again.
@@ -78,14 +74,9 @@ class Pool:
         self._free.append(lane)
         return result
 
-    def _watch(self, what: str, seconds: float) -> None:
-        if self._cancelled.is_set():
-            raise Cancelled
-        self.watch(what, seconds)
-
     def close(self) -> None:
         """End all lanes. What waits is cancelled, and what runs is ended; its future raises `Cancelled`."""
-        self._cancelled.set()
+        self._cancel.cancel()
         self._threads.shutdown(cancel_futures=True)
         with ThreadPoolExecutor(self.slots) as threads:  # each of them waits for a process
             list(threads.map(lambda lane: lane.close(), self._free))

@@ -35,6 +35,7 @@ from grader.intake.notebook import Cell, Module, module_of, takes_from_file
 from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
 from grader.model.check import LINES_TO_TRY
 from grader.model.errors import GraderError
+from grader.model.progress import Progress
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.terminal import exercise_lines
@@ -52,11 +53,11 @@ class NotebookGrader:
     """Answers the requests of one kernel. What was opened for a module stays open until a request is of another one.
 
     Args:
-        waiting: receives what is running, again and again, if it takes long.
+        progress: learns what is running.
     """
 
-    def __init__(self, waiting: Callable[[str], None]) -> None:
-        self._waiting = waiting
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
         self._setup = setup_of()
         self._opened = ExitStack()
         self._lanes: Runtime | None = None
@@ -134,13 +135,21 @@ class NotebookGrader:
             # Nothing is written into the folder of a course that belongs to no student.
             store = self._opened.enter_context(open_store(kept_results(course) if own else None))
             known = Known(self._setup, store)
-            lanes = Runtime(self._exercises, self._setup, known=known, watch=self._running, warm=True)
+            lanes = Runtime(self._exercises, self._setup, known=known, progress=self._progress, warm=True)
             self._lanes = self._opened.enter_context(lanes)
         return self._lanes
 
-    def _running(self, what: str, seconds: float) -> None:
+
+class Told(Progress):
+    """Sends what is running to the kernel, if it takes long."""
+
+    def __init__(self, send: Callable[[dict[str, str]], None]) -> None:
+        self._send = send
+
+    def running(self, what: str, seconds: float) -> None:
+        """Send it."""
         if seconds >= _QUICK_S:
-            self._waiting(f"{what}, {seconds:.0f} s")
+            self._send({"waiting": f"{what}, {seconds:.0f} s"})
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:
@@ -206,7 +215,7 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    with closing(NotebookGrader(lambda running: send({"waiting": running}))) as grader:
+    with closing(NotebookGrader(Told(send))) as grader:
         for line in sys.stdin:
             send(grader.answer(json.loads(line)))
 

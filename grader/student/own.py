@@ -9,7 +9,7 @@ import ast
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +27,9 @@ from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole, zip_bytes
 from grader.model.messages import Part, Setup
+from grader.model.progress import Progress
 from grader.model.score import Causes, points_text
 from grader.report.safe import for_terminal
-
-Running = Callable[[str, float], None]
-"""Receives what is running, and for how many seconds."""
 
 _RECEIPT = ".receipt.txt"
 _SHORT = 12
@@ -89,14 +87,14 @@ class OwnExercise:
 
 @contextmanager
 def own_exercise(
-    course: Course, exercise: Exercise, setup: Setup, running: Running | None = None
+    course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """A runtime for one exercise, whose workers do not see the folder; `running` receives what they wait for."""
-    with Runtime([exercise], setup, hidden=(course.root,), watch=running, warm=True) as runtime:
+    """A runtime for one exercise, whose workers do not see the folder; `progress` learns what is waited for."""
+    with Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime:
         yield OwnExercise(course, exercise, setup, runtime)
 
 
-def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -> tuple[GradedCheck, list[str], str]:
+def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress) -> tuple[GradedCheck, list[str], str]:
     """Run the lines to try of the first check that has some, in a worker; the check, the lines, what they printed.
 
     An unchanged file is not graded again.
@@ -108,7 +106,7 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, running: Running) -
     handed_in = own_file(course, exercise)
     with (
         open_store(kept_results(course)) as store,
-        Runtime([exercise], setup, hidden=(course.root,), watch=running, warm=True) as runtime,
+        Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime,
     ):
         own = OwnExercise(course, exercise, setup, runtime)
         (graded,) = own.graded(handed_in, store, compiles=True).exercises
@@ -235,9 +233,7 @@ def the_handin(course: Course) -> HandIn | None:
     return course.handins[0] if course.handins else None
 
 
-def pack(
-    course: Course, handin: HandIn | None, setup: Setup, out: Path, running: Callable[[str, float], None]
-) -> Receipt:
+def pack(course: Course, handin: HandIn | None, setup: Setup, out: Path, progress: Progress) -> Receipt:
     """The zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
 
     Args:
@@ -245,7 +241,7 @@ def pack(
         handin: whose exercises are packed; None for all.
         setup: of the run.
         out: the folder that the zip will be written to.
-        running: receives what is running, and for how many seconds.
+        progress: learns what is running, and for how many seconds.
 
     Raises:
         CourseError: there is no file to pack, or the folder cannot be written to.
@@ -262,7 +258,7 @@ def pack(
             f"there is nothing to pack: {'; '.join(own.problem for own in submission.exercises.values())}"
         )
     plan = RunPlan(course, exercises, setup, handin=handin.id if handin else None)
-    with Runtime(plan.to_run(submission), setup, watch=running) as runtime:
+    with Runtime(plan.to_run(submission), setup, progress=progress) as runtime:
         report = grade_submission(plan, submission, runtime)
     name = handin.id if handin else re.sub(r"\W+", "_", course.title).strip("_").lower() or "handin"
     return Receipt(f"{name}.zip", zip_bytes(files), files, report, tuple(_problems(submission, report)))

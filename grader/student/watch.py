@@ -28,6 +28,7 @@ from grader.grading.store import open_store
 from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import GraderError
 from grader.model.messages import Setup
+from grader.model.progress import Progress
 from grader.model.score import counted
 from grader.report.console import Say, terminal_width
 from grader.report.safe import filled
@@ -43,7 +44,7 @@ class _Leave(Exception):
     """The student has typed `q` while something ran."""
 
 
-class Watch:
+class Watch(Progress):
     """One student at work. `run` goes on until they leave.
 
     Args:
@@ -79,7 +80,7 @@ class Watch:
             keyboard() as self._typed,
             open_store(kept_results(self._course)) as store,
             # Checks of all exercises are read once, so that to go on costs nothing.
-            Runtime(self._course.exercises, self._setup, watch=self._running, warm=True) as self._lanes,
+            Runtime(self._course.exercises, self._setup, progress=self, warm=True) as self._lanes,
         ):
             self._known = Known(self._setup, store)
             saved = saves(self._course.root, poll=poll)
@@ -92,7 +93,7 @@ class Watch:
                         return
                     self._on(event)
 
-    def _running(self, what: str, seconds: float) -> None:
+    def running(self, what: str, seconds: float) -> None:
         """Show what goes on; a student who wants to leave does not wait for their endless loop."""
         self._keys += self._typed()
         if "q" in self._keys:
@@ -187,8 +188,8 @@ class Watch:
         self._say(*exercise_lines(graded, terminal_width(), plain=self._plain))
         self._say(*self._changes(graded), f"({seconds:.2f} s)")
         # Which known mistake it looks like, after the verdict: that need not wait.
-        explained = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
-        self._say(*mistake_lines(explained, terminal_width()))
+        diagnosed = self._lanes.ask(lambda lane: diagnose(graded, handed_in, self._setup, lane, self._known)).result()
+        self._say(*mistake_lines(diagnosed.graded, terminal_width()))
         self._say(*after_run(self._course, report, terminal_width()), self._bar())
 
     def _plan(self, exercises: Sequence[Exercise], *, alone: bool) -> RunPlan:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import FORK, WarmGrade
+from support import FORK, Noted, WarmGrade
 
 from grader.author.judge import Proof
 from grader.author.verify import Prover
@@ -24,12 +24,12 @@ FILES = 6
 
 def proved(home: Path, lanes: Runtime, seeds: int = 1) -> tuple[Proof, int]:
     """What a command shows of the first exercise, and how many submissions it runs."""
-    course, ran = load_course(home), list[int]()
+    course, told = load_course(home), Noted()
     lanes.files_changed(course.exercises[:1])
     with open_store(home / "results.sqlite") as store:
-        prover = Prover(course, FORK, store, seeds, ran=lambda count, of: ran.append(count))
+        prover = Prover(course, FORK, store, seeds, progress=told)
         (proof,) = prover.prove(lanes, course.exercises[:1])
-    return proof, len(ran)
+    return proof, len(told.advances)
 
 
 def test_nothing_runs_where_nothing_has_changed(lanes: Runtime, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from grader.grading.runtime import Processes, Runtime
 from grader.intake.collect import taken_in
 from grader.model import Check, Course, Exercise, Outcome, Report, Verdict
 from grader.model.messages import ALL, Collected, Level, Part, Setup, Start
+from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Run
 from grader.runner.source import Source
 
@@ -31,6 +32,18 @@ def by_words(exercise: str, check: str, source: bytes) -> Verdict:
     return Verdict(words[0]) if words else Verdict.FAILED
 
 
+class Told(Progress):
+    """Keeps whose reports were new, and says so to the batch that is pretended."""
+
+    def __init__(self, pretend: PretendClass) -> None:
+        self._pretend = pretend
+
+    def reported(self, report: Report, number: int, total: int) -> None:
+        del number, total
+        self._pretend.told.append(report.author)
+        self._pretend.on_told()
+
+
 class PretendLane:
     """Runs nothing.
 
@@ -42,8 +55,7 @@ class PretendLane:
     reached = type("Reached", (), {"level": Level.FULL})
 
     def __init__(self, exercises: Sequence[Exercise], judge: Judge = by_words, seconds: float = 0) -> None:
-        self.was_late = False
-        self.watch: Callable[[str, float], None] = lambda what, seconds: None
+        self.progress, self.cancel = Progress(), Cancel()
         self.jobs: list[str] = []
         self.compared: list[str] = []
         self._judge = judge
@@ -126,11 +138,6 @@ class PretendClass:
         plan = RunPlan(self.course, exercises or self.course.exercises, setup, handin)
         self.jobs, self.compared, self.told = [], [], []
 
-        def on_report(report: Report, number: int, total: int) -> None:
-            del number, total
-            self.told.append(report.author)
-            self.on_told()
-
         def pretended(exercises: Sequence[Exercise], *args: Any) -> Any:
             lane = PretendLane(exercises, lambda *asked: self.judge(*asked), seconds)
             lane.jobs, lane.compared = self.jobs, self.compared
@@ -142,7 +149,7 @@ class PretendClass:
             taken_in(self.folder, self.course.exercises, out=self.out) as intake,
         ):
             order_ = Order(**order)
-            return grade_batch(plan, intake, self.out, order_, on_report, slots=slots, engine=engine)
+            return grade_batch(plan, intake, self.out, order_, Told(self), slots=slots, engine=engine)
 
     def rows(self) -> dict[str, str]:
         """The gradebook's lines, by author."""

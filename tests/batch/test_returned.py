@@ -21,6 +21,7 @@ from grader.batch.similar import similar_in
 from grader.course.load import load_course
 from grader.grading.diagnosis import SEEDS
 from grader.model import Course, Verdict
+from grader.model.progress import Progress
 
 CANVAS = {
     "lovelaceada_101_9001_double.py": "failed",
@@ -235,7 +236,7 @@ def test_pairs_to_read(tiny: Course, tmp_path: Path) -> None:
     total = {f"{author}/total.py": f"def total(x):\n    return x.sum()  # {author}\n" for author in files}
     made = handed_in(tiny, tmp_path, {f"{author}/double.py": text for author, text in files.items()} | total)
     with open_journal(made.out, new=False) as journal:
-        found = {item.exercise.id: item for item in similar_in(tiny, journal, lambda done, total: None)}
+        found = {item.exercise.id: item for item in similar_in(tiny, journal, Progress())}
     (pair,) = found["double"].pairs
     assert {side[0] for side in pair} == {"ada", "bo"}
     assert all(share > 0.8 for _, share, _ in pair)

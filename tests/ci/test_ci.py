@@ -26,6 +26,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Report, Score
 from grader.model.errors import GraderError
 from grader.model.messages import Setup, Start
+from grader.model.progress import Progress
 from grader.report.export.formats import Options
 from grader.report.schema import read_report, report_json
 from grader.runner.lane import Lane
@@ -135,7 +136,7 @@ def test_what_was_earned_is_kept_after_each_check(
     monkeypatch.setattr(Runtime, "processes", open_already(fork_lane))
     seen: list[Report] = []
     plan = RunPlan(tiny, tiny.exercises, Setup(Start.FORK))
-    whole = grade_checkout(plan, submission, seen.append, lambda graded: None)
+    whole = grade_checkout(plan, submission, seen.append, Progress())
     counts = [len(report.exercises[0].checks) for report in seen]
     assert counts == sorted(counts)
     assert (counts[0], counts[-1], len(seen) > 2) == (0, len(fork_lane.checks_of(tiny.exercises[0])), True)
@@ -170,11 +171,11 @@ def test_an_error_ends_the_grading(tiny: Course, tmp_path: Path, monkeypatch: py
     plan, undone = RunPlan(tiny, tiny.exercises[:1], Setup(Start.FORK)), list[bool]()
     submission = read_submission(tmp_path, tiny.exercises, "ada")
     with pytest.raises(GraderError, match="no lane can be opened"):
-        grade_checkout(plan, submission, lambda report: None, lambda graded: None, lambda: undone.append(True))
+        grade_checkout(plan, submission, lambda report: None, Progress(), lambda: undone.append(True))
     assert undone == [True]
     monkeypatch.undo()
     with pytest.raises(GraderError, match="the disk is full"):
-        grade_checkout(plan, submission, fail, lambda graded: None)
+        grade_checkout(plan, submission, fail, Progress())
 
 
 def test_points_are_not_told_in_public(tmp_path: Path) -> None:

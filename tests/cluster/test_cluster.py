@@ -28,7 +28,7 @@ from click.testing import CliRunner
 from distributed import KilledWorker, LocalCluster, Reschedule, SpecCluster
 from distributed.core import Status
 from distributed.scheduler import NoWorkerError
-from support import FORK, RIGHT
+from support import FORK, RIGHT, Noted
 
 from grader.cli import main
 from grader.cluster import cluster
@@ -41,6 +41,7 @@ from grader.intake.collect import read_submission
 from grader.model import Course, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Level
+from grader.model.progress import Progress
 from grader.runner.lane import Lane
 
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
@@ -82,7 +83,7 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "_made_here", remembered)
     with dask.config.set(PRETENDED):
-        spread.grade(slots=2, engine=lambda plan: open_cluster("local:2", plan, 2, print))
+        spread.grade(slots=2, engine=lambda plan, progress: open_cluster("local:2", plan, 2, progress))
     assert len(killed) == 3
     assert results(spread.out) == results(whole.out)
 
@@ -91,7 +92,7 @@ def test_no_port_of_a_cluster_made_here_answers_without_a_certificate(tiny: Cour
     """`local:1` opens ports of Dask's own protocol alone, with TLS: a plain request of another user gets nothing."""
     plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
     words = submission.with_files(tiny.exercises[0], {"double.py": b"passed"})
-    with dask.config.set(PRETENDED), open_cluster("local:1", plan, 1, print) as opened:
+    with dask.config.set(PRETENDED), open_cluster("local:1", plan, 1, Progress()) as opened:
         assert opened.submit(Work(plan, tiny.exercises[0], words)).result().confinement == "full"
         psutil = importlib.import_module("psutil")  # which Dask needs, and which has no types
         me = psutil.Process()
@@ -108,14 +109,14 @@ def test_no_port_of_a_cluster_made_here_answers_without_a_certificate(tiny: Cour
 
 def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the client goes, nodes give everything back, and the scheduler is as before; notes say who was refused."""
-    notes: list[str] = []
+    notes = Noted()
     with (
         dask.config.set(PRETENDED),
         LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0") as made,
     ):
         before = made.scheduler.allowed_failures, made.scheduler.no_workers_timeout
         plan = RunPlan(tiny, tiny.exercises, replace(FORK, least=Level.FULL))
-        with open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
+        with open_cluster(made.scheduler_address, plan, 1, notes) as opened:
             words = submission.with_files(tiny.exercises[0], {"double.py": b"passed"})
             assert opened.submit(Work(plan, tiny.exercises[0], words)).result().confinement == "full"
             assert opened.slots == 2
@@ -129,11 +130,11 @@ def test_the_end_of_a_batch(tiny: Course, submission: Submission, monkeypatch: p
         assert (made.scheduler.allowed_failures, made.scheduler.no_workers_timeout) == before
         monkeypatch.setattr(cluster, "facts", lambda setup: {**facts(setup), "PyTorch": "1.0"})
         refused = pytest.raises(CourseError, match="no machine of the cluster can grade this: fix what is said above")
-        with refused, open_cluster(made.scheduler_address, plan, 1, notes.append) as opened:
+        with refused, open_cluster(made.scheduler_address, plan, 1, notes) as opened:
             opened.submit(Work(plan, tiny.exercises[0], words))
     insecure = "is open: whoever reaches it can read hidden checks and change grades; use tls://"
-    assert notes[:-1] == [f"{made.scheduler_address} {insecure}"] * 2
-    assert ") is refused: it has PyTorch " in notes[-1]
+    assert notes.lines[:-1] == [f"{made.scheduler_address} {insecure}"] * 2
+    assert ") is refused: it has PyTorch " in notes.lines[-1]
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def submission(tiny: Course, tmp_path: Path) -> Submission:
 
 def test_what_becomes_of_work(tiny: Course, submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     """A result is a result, an error an error; lost twice it is broken; without machines the run ends."""
-    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), lambda told: None)
+    one = Cluster(mock.Mock(), "tls://lab:1", RunPlan(tiny, tiny.exercises, FORK), Progress())
     ends: Iterator[dict[str, Any]] = iter(
         [
             {"return_value": (Outcomes("started"), "full", True)},

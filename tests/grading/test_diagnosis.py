@@ -12,6 +12,7 @@ from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import Part
+from grader.model.progress import Progress
 from grader.model.report import ExerciseFiles, Mistake
 from grader.runner.lane import Lane, Run
 
@@ -25,12 +26,12 @@ class Counted:
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
-        self.watch = lane.watch
+        self.progress = lane.progress
         self.ran: list[bytes] = []
 
-    def run(self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part) -> Run:
+    def run(self, exercise: Exercise, files: dict[str, bytes], seed: int, *, part: Part, progress: Progress) -> Run:
         self.ran.append(next(iter(files.values())))
-        return self.lane.run(exercise, files, seed, part=part)
+        return self.lane.run(exercise, files, seed, part=part, progress=progress)
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
         return self.lane.checks_of(exercise)
@@ -55,7 +56,7 @@ def mistakes_of(
     submission = submission_of(exercise, text)
     graded = grade_one(exercise, submission, lane.lane if isinstance(lane, Counted) else lane, seed)
     setup = replace(FORK, seed=seed)
-    return diagnose(graded, submission, setup, lane, known or Known(setup)).mistakes  # type: ignore[arg-type]
+    return diagnose(graded, submission, setup, lane, known or Known(setup)).graded.mistakes  # type: ignore[arg-type]
 
 
 def with_wrong(exercise: Exercise, folder: Path, *answers: str) -> Exercise:
@@ -245,4 +246,4 @@ def test_a_part_and_an_untouched_starter_tell_nothing(double: Exercise, fork_lan
     graded = grade_one(double, submission, fork_lane)
     part = replace(graded, checks=graded.checks[:1], left_out=graded.checks[1:])
     for each in (part, replace(graded, state="not_started")):
-        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).mistakes == ()
+        assert diagnose(each, submission, FORK, fork_lane, Known(FORK)).graded.mistakes == ()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from batch.pretend import Judge, PretendLane, by_words
-from support import COURSES, FORK, InLane, not_needed, open_lane
+from support import COURSES, FORK, InLane, Noted, not_needed, open_lane
 
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
@@ -23,9 +22,10 @@ from grader.intake.collect import read_submission
 from grader.model import Check, Course, Outcome, Report, Submission, Verdict
 from grader.model.errors import StartError
 from grader.model.messages import ALL, Collected, Part
+from grader.model.progress import Cancel, Cancelled, Progress
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Run
-from grader.runner.pool import Cancelled, cores
+from grader.runner.pool import cores
 from grader.runner.source import Source
 
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
@@ -38,8 +38,7 @@ class ScriptedLane:
     reached = type("Reached", (), {"level": type("Level", (), {"word": "full"})})
 
     def __init__(self, first: dict[str, Verdict], *later: Verdict, late: bool = False) -> None:
-        self.was_late = False
-        self.watch: Callable[[str, float], None] = lambda what, seconds: None
+        self.progress, self.cancel = Progress(), Cancel()
         self.repeats: list[set[str] | None] = []
         self.collected = Collected(tuple(Check(id, "double", id) for id in first), {}, 1)
         self._first = first
@@ -52,8 +51,8 @@ class ScriptedLane:
     def run(self, exercise: Any, files: Any, seed: int, folder: str = "", part: Part = ALL, **rest: Any) -> Run:
         self.repeats.append(None if part.only is None else set(part.only))
         if part.only is None:
-            self.was_late, self._late = self._late, False
-            return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "")
+            late, self._late = self._late, False
+            return Run([Outcome(id, verdict, seconds=2.0) for id, verdict in self._first.items()], "", late=late)
         verdict = self._later.pop(0)
         return Run([Outcome(id, verdict, seconds=1.0) for id in sorted(part.only)], "")
 
@@ -141,9 +140,9 @@ def test_the_report_is_that_of_one_lane(class_of_one: tuple[RunPlan, Submission]
         return by_words(exercise, check, source)
 
     def report(engine: Any) -> tuple[Report, list[str]]:
-        seen: list[str] = []
-        found = grade_submission(plan, submission, engine, on_finished=lambda one: seen.append(one.graded.exercise.id))
-        return replace(found, graded_at=""), seen
+        engine.progress = told = Noted()
+        found = grade_submission(plan, submission, engine)
+        return replace(found, graded_at=""), [graded.exercise.id for graded in told.exercises]
 
     lane: Any = PretendLane(list(plan.exercises))
     expected = report(InLane(lane, Known(plan.setup)))
@@ -194,7 +193,7 @@ def test_a_closed_runtime_ends_what_runs(class_of_one: tuple[RunPlan, Submission
     def runs(lane: object) -> None:
         lanes.append(lane)
         while True:
-            lane.watch("something", 1.0)  # type: ignore[attr-defined]
+            lane.cancel.look()  # type: ignore[attr-defined]
             time.sleep(0.01)
 
     def fails(lane: object) -> None:

@@ -6,16 +6,17 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support import FORK
+from support import FORK, Noted
 
 from grader.grading.plan import RunPlan
 from grader.grading.schedule import grade_submission
 from grader.intake.collect import read_submission
 from grader.intake.match import syntax_error
-from grader.model import Course, GradedExercise, Score, Submission
+from grader.model import Course, Score, Submission
 
 
 def handed_in(course: Course, folder: Path, source: bytes) -> Submission:
@@ -103,11 +104,10 @@ def test_no_lane_is_needed(tiny: Course, tmp_path: Path) -> None:
     submission = handed_in(tiny, tmp_path, b"def double(x:\n")
     plan = RunPlan(tiny, tiny.exercises[:1], FORK, compiles=True)
     assert plan.to_run(submission) == []
-    seen: list[GradedExercise] = []
-    no_lanes: Any = None
-    report = grade_submission(plan, submission, no_lanes, on_finished=lambda one: seen.append(one.graded))
+    no_lanes: Any = SimpleNamespace(progress=Noted())
+    report = grade_submission(plan, submission, no_lanes)
     (graded,) = report.exercises
-    assert seen == [graded]
+    assert no_lanes.progress.exercises == [graded]
     assert (graded.state, graded.score) == ("started", Score(0, graded.exercise.points))
     assert [row.check.id for row in graded.checks] == ["load"]
     assert "does not load" in graded.checks[0].outcome.message

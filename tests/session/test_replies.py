@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from session.courses import course_with
-from support import FORK, RIGHT, grader_of, message, open_lane, verdicts
+from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.course.load import load_course
 from grader.model import Course
@@ -100,7 +100,9 @@ def test_late_by_itself(course: Course, tmp_path: Path, monkeypatch: pytest.Monk
     with open_lane(course.exercises, FORK) as lane:
         for share, late in ((1.0, False), (0.0, True)):
             monkeypatch.setattr(lanes, "_WAITED", share)
-            found = grader_of(course, lane, tmp_path)(SLEEPS)
-            assert verdicts(found)["small"] == "timed_out"
-            assert "the exercise as a whole took longer than 2 seconds" in message(found, "small")
-            assert lane.was_late is late
+            (exercise,) = (exercise for exercise in course.exercises if exercise.id == "double")
+            run = lane.run(exercise, {"double.py": SLEEPS.encode()}, 0)
+            (small,) = (outcome for outcome in run.outcomes if outcome.check == "small")
+            assert small.verdict == "timed_out"
+            assert "the exercise as a whole took longer than 2 seconds" in small.message
+            assert run.late is late

@@ -12,6 +12,7 @@ from support import COURSES
 from grader.course.load import load_course
 from grader.intake.notebook import Cell, Module, module_of
 from grader.model import Check, GradedCheck, GradedExercise, Outcome, Score, Verdict
+from grader.model.progress import Progress
 from grader.student.notebook import NotebookGrader, in_cells
 
 IMPORT = "from grader.notebook import check"
@@ -257,7 +258,7 @@ def test_messages_name_cells() -> None:
 def test_wrong_requests_are_sentences(tmp_path: Path) -> None:
     """No such exercise, a module's name, no course, no cell with code: each is told, and no process is started."""
     request = {"name": "double", "course": str(COURSES / "tiny"), "folder": str(tmp_path), "cells": [], "names": []}
-    with closing(NotebookGrader(print)) as grader:
+    with closing(NotebookGrader(Progress())) as grader:
         assert grader.answer({**request, "name": "duble"})["error"].endswith("did you mean double?")
         assert grader.answer({**request, "name": "01"})["error"].startswith("01 is a module; name one of its exercises")
         assert "there is no course here" in grader.answer({**request, "course": str(tmp_path)})["error"]

@@ -14,7 +14,7 @@ from grader.course.load import load_course
 from grader.model import Install
 from grader.notebook import check
 from grader.release.make import notebooks_of
-from grader.student.notebook import NotebookGrader
+from grader.student.notebook import Told
 
 RIGHT = "# exercise: double\ndef double(x):\n    return twice(x)\n\ndef double_(x):\n    return x.mul_(2)\n"
 HELPER = "def twice(x):\n    return 2 * x"
@@ -70,11 +70,11 @@ def test_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_runs_is_shown_meanwhile() -> None:
     """What takes longer than a second is named again and again, and the answer comes after it."""
-    shown: list[str] = []
-    grader = NotebookGrader(shown.append)
-    grader._running("double", 0.5)
-    grader._running("double", 2.4)
-    assert shown == ["double, 2 s"]
+    sent: list[dict[str, str]] = []
+    told = Told(sent.append)
+    told.running("double", 0.5)
+    told.running("double", 2.4)
+    assert sent == [{"waiting": "double, 2 s"}]
 
 
 def test_outside_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,9 +17,10 @@ from grader.model import Course, Exercise, GradedExercise, Verdict
 from grader.model.errors import CourseError, FormatError
 from grader.model.files import failing_as, from_json, to_json, write_whole
 from grader.model.messages import Setup
+from grader.model.progress import Progress
 from grader.student.folder import free_name, read_progress, ready_folder, typed, write_progress
 from grader.student.games.faults import Fault, faults_of, shuffled
-from grader.student.own import OwnExercise, Running, own_exercise, own_file
+from grader.student.own import OwnExercise, own_exercise, own_file
 
 _MOST_TRIED = 24
 _NO_TENSOR_FAULT = ("load", "name", "signature")
@@ -47,7 +48,7 @@ def planted_in(course: Course, exercise: Exercise) -> Planted | None:
 
 
 def play(
-    course: Course, exercise: Exercise, setup: Setup, seed: int | None, running: Running, *, give_up: bool = False
+    course: Course, exercise: Exercise, setup: Setup, seed: int | None, progress: Progress, *, give_up: bool = False
 ) -> Iterator[str]:
     """Plant a fault, or look whether the one that is planted was found; what happened, in sentences.
 
@@ -56,7 +57,7 @@ def play(
         exercise: the exercise.
         setup: how workers are started.
         seed: which fault is planted.
-        running: receives what is running, and for how many seconds.
+        progress: learns what is running, and for how many seconds.
         give_up: whether the fault is named, and the student's own file brought back.
 
     Raises:
@@ -66,7 +67,7 @@ def play(
     planted = planted_in(course, exercise)
     if planted is None and give_up:
         raise CourseError(f"no fault is planted in {exercise.id}. To plant one:  grade break {exercise.id}")
-    with own_exercise(course, exercise, setup, running) as own:
+    with own_exercise(course, exercise, setup, progress) as own:
         if planted is not None:
             yield from _look_for(own, planted, give_up=give_up)
             return

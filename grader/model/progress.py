@@ -1,0 +1,72 @@
+"""What a run reports while it goes on, and the token that cancels it. Everything that grades has one of each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from grader.model.check import Check, Outcome
+from grader.model.course import Exercise
+from grader.model.report import GradedExercise, Report
+
+
+class Progress:
+    """What a run reports while it goes on: a method for each event. Here none does anything; override what you show.
+
+    The first two come from the threads of lanes, the others from the thread that waits for results. An exception ends
+    what was reported.
+    """
+
+    def running(self, what: str, seconds: float) -> None:
+        """A lane waits for something, such as a check by its title, for so long now; comes again and again."""
+
+    def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
+        """A check of an exercise, which has these checks, has ended; comes once more if it is repeated."""
+
+    def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
+        """An exercise was graded, or its result was saved. They come in the order of the course, then what is repeated.
+
+        Args:
+            graded: the exercise.
+            confinement: the level that was reached, in a word; None if no student code was run.
+            saved: whether an earlier run graded it.
+        """
+
+    def waits(self) -> None:
+        """Results are waited for; comes every half second."""
+
+    def reported(self, report: Report, number: int, total: int) -> None:
+        """All exercises of one submission are graded; it is the one of this number of all."""
+
+    def advanced(self, done: int, total: int) -> None:
+        """So many of all things that are to be done are done."""
+
+    def compared(self, done: int, total: int) -> None:
+        """Submissions were compared with so many of all known wrong answers."""
+
+    def noted(self, line: str) -> None:
+        """Something that whoever started the run should know."""
+
+
+class Cancelled(BaseException):
+    """The run was cancelled."""
+
+
+class Cancel:
+    """The token that cancels a run. Any thread may cancel; what runs looks again and again."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Cancel the run, for good."""
+        self._event.set()
+
+    def look(self) -> None:
+        """End what calls this if the run was cancelled.
+
+        Raises:
+            Cancelled: it was.
+        """
+        if self._event.is_set():
+            raise Cancelled

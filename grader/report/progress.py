@@ -1,0 +1,105 @@
+"""What commands show of a run while it goes on. Lines that change are on a terminal only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from grader.model import GradedExercise
+from grader.model.progress import Progress
+from grader.report.console import Pace, Say
+
+
+class Lines(Progress):
+    """Prints what is noted.
+
+    Args:
+        say: prints it.
+    """
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+
+    def noted(self, line: str) -> None:
+        """Print a line."""
+        self.say(line)
+
+
+class Shown(Lines):
+    """Shows also what is waited for, and how many exercises are done, in a line that changes."""
+
+    def running(self, what: str, seconds: float) -> None:
+        """Show what is waited for, unless it is quick."""
+        self.say.running(what, seconds)
+
+    def advanced(self, done: int, total: int) -> None:
+        """Show how much is done."""
+        self.say.meanwhile(f"{done} of {total} exercises")
+
+
+class Paced(Lines):
+    """Shows also how fast it goes, and how long the rest takes."""
+
+    def __init__(self, say: Say) -> None:
+        super().__init__(say)
+        self._pace = Pace(say)
+
+    def advanced(self, done: int, total: int) -> None:
+        """Show how much is done, and how fast."""
+        self._pace(done, total)
+
+
+class Named(Progress):
+    """Names each exercise that was graded.
+
+    Args:
+        say: prints the line.
+    """
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
+        """Name it."""
+        del confinement, saved
+        self._say(f"graded {graded.exercise.id}")
+
+
+class OfExercises(Progress):
+    """Shows the exercises of one submission as they come.
+
+    Args:
+        say: prints them.
+        shown: the lines of an exercise.
+        total: how many there are.
+        slots: how many lanes work; what a lane waits for is shown where it is the only one.
+
+    Attributes:
+        saved: how many were graded by an earlier run.
+    """
+
+    def __init__(self, say: Say, shown: Callable[[GradedExercise], Iterator[str]], total: int, slots: int) -> None:
+        self.saved = 0
+        self._say = say
+        self._shown = shown
+        self._total = total
+        self._slots = slots
+        self._done = 0
+        self._started = time.monotonic()
+
+    def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
+        """Print an exercise of which anything was run, or was to be run."""
+        del confinement
+        self._done, self.saved = self._done + 1, self.saved + saved
+        if graded.checks or graded.left_out:
+            self._say(*self._shown(graded), "")
+
+    def running(self, what: str, seconds: float) -> None:
+        """Show what the only lane waits for."""
+        if self._slots == 1:
+            self._say.running(what, seconds)
+
+    def waits(self) -> None:
+        """Show how many of the exercises are done."""
+        if self._slots > 1:
+            self._say.running(f"{self._done} of {self._total} exercises", time.monotonic() - self._started)
