@@ -91,9 +91,9 @@ class Bench:
         """What a graded submission is told."""
         submission = Case(self.exercise, "mutant", answer, SEED).submission()
         started = time.monotonic()
-        found = diagnose(graded, submission, self.setup, self.lane, self.known).graded.diagnosis
+        mistakes = diagnose(graded, submission, self.setup, self.lane, self.known).graded.mistakes
         self.tally.seconds["learning" if learning else "diagnosing"] += time.monotonic() - started
-        return found
+        return " And: ".join(each.sentence for each in mistakes) or None
 
     def wrong_answers(self) -> Iterator[str]:
         """Each as a submission, twice: the first time what is known of it is found out."""
