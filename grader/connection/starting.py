@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -300,6 +300,7 @@ class SpawnStarter(Starter):
         on_start: called with the pid of each, so that the host can end what outlives this process.
         roomy: whether they need address space for CUDA.
         plain: starts an interpreter that has the standard library alone.
+        spares: which spares are started at once: False for those with PyTorch, True for plain ones.
     """
 
     def __init__(
@@ -310,12 +311,13 @@ class SpawnStarter(Starter):
         *,
         roomy: bool = False,
         plain: Sequence[str] = (),
+        spares: Collection[bool] = (False,),
     ) -> None:
         super().__init__(root)
         self._room_mb = _ROOM_MB if roomy else 0
         self._commands = {False: command, True: plain}
         self._on_start = on_start
-        self._spares: dict[bool, WorkerProcess] = {False: self._spawn()}
+        self._spares: dict[bool, WorkerProcess] = {is_plain: self._spawn(plain=is_plain) for is_plain in spares}
 
     def _spawn(self, *, plain: bool = False) -> WorkerProcess:
         folder, output = self.new_places()
@@ -349,9 +351,9 @@ class SpawnStarter(Starter):
         wanted = StartWorker(str(worker.folder), _worker_limits(limits, self._room_mb), spared)
         with contextlib.suppress(ChannelClosed):  # which is met by the wait for its answer
             worker.channel.send(0, to_tree(wanted))
-        # Started now, so that it imports torch while this worker is at work.
-        self._spares[plain] = self._spawn(plain=plain)
         _first_words(worker)  # that it is confined
+        # Started now and not before, so that it imports torch while this worker is at work, and does not delay it.
+        self._spares[plain] = self._spawn(plain=plain)
         return worker
 
     def close(self) -> None:

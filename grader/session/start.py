@@ -69,7 +69,12 @@ def run(host: Host, plan: Plan, servers: Sequence[int], groups: cgroup.Group | N
         starter = ForkStarter(first, plan.root, groups, plain=others[0] if others else None)
     else:
         starter = SpawnStarter(
-            plan.root, plan.spawn, lambda pid: host.tell(Spawned(pid)), roomy=on_cuda, plain=plan.spawn_plain
+            plan.root,
+            plan.spawn,
+            lambda pid: host.tell(Spawned(pid)),
+            roomy=on_cuda,
+            plain=plan.spawn_plain,
+            spares={bool(exercise.without) for exercise in plan.exercises},
         )
     with open(plan.root / PENDING, "r+b") as file:
         starter.waiting.mark = mmap.mmap(file.fileno(), 1)

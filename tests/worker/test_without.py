@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import torch
 from support import COURSES, grader_of, message, open_lane, run_grade, verdicts
 
+from grader.connection.starting import SpawnStarter
 from grader.course.load import load_course
-from grader.model import Course, GradedExercise
+from grader.model import Course, GradedExercise, Limits
 from grader.model.errors import CourseError
 from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane
+from grader.sandbox.process import isolated_plain
 
 PLAIN = """
 def steps(shape):
@@ -219,3 +222,13 @@ def test_a_lane_learns_of_it_later(course: Course, tmp_path: Path) -> None:
         assert lane.collected.checks
         lane.collect_anew([steps])
         assert earned(grader_of(course, lane, tmp_path)(PLAIN, "steps")) == 10
+
+
+def test_where_all_is_plain_no_interpreter_imports_torch(tmp_path: Path) -> None:
+    """Of interpreters that are started ahead there are those of the kinds that are needed."""
+    plain = isolated_plain("grader.worker", "plain", "spawned")
+    starter = SpawnStarter(tmp_path, ["no such program"], lambda pid: None, plain=plain, spares={True})
+    with closing(starter):
+        starter.start_worker(Limits(), plain=True).close()
+        with pytest.raises(FileNotFoundError):
+            starter.start_worker(Limits())
