@@ -1,15 +1,17 @@
 """Kill a batch at random moments of its life: is anything lost, or graded twice?
 
-host      the process of a batch over a class of twenty, in pretended lanes: it is killed, then the command is repeated
+host      the process of a batch over a class of twenty, in pretended lanes: it is killed and the command is repeated,
+          again and again until one of them ends by itself
 power     the same, and what the system had not yet written is gone as well (tests/batch/power.py)
-process   any process of a real batch over a class of four, in real lanes: the batch itself, a check process, the
-          launcher, a fork server, a worker; where the batch goes on by itself, it must end well, else it is repeated
+process   one process of a real batch over a class of four, in real lanes: the batch itself, the reader, the zygote, the
+          template, a check process, a launcher, a worker server, a worker, each kind as often; where the batch goes on
+          by itself, it must end well, else it is repeated
 
 The gradebook and the reports at the end are those of a batch that nobody killed. Each author has one result of each
-exercise, and those that were there after the kill are still there under their numbers. A round that ends otherwise is
-kept, and its place printed; the last line has the number of rounds, and of kills by process.
+exercise, and those that were there after a kill are still there under their numbers. A round that ends otherwise is
+kept, and its place printed; the last line has the number of rounds, and of kills by process. `--kills` ends it earlier.
 
-    python benchmarks/kills.py host --rounds 1000 --seed 1
+    python benchmarks/kills.py host --kills 1000 --seed 1
     python benchmarks/kills.py process --rounds 20
 """
 
@@ -21,7 +23,6 @@ import json
 import multiprocessing
 import os
 import random
-import re
 import shutil
 import signal
 import sqlite3
@@ -30,7 +31,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO, NamedTuple
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from batch.power import JOURNAL, grade_until_a_cut
@@ -38,10 +42,14 @@ from batch.pretend import PretendClass
 from many_workers import descendants
 
 from grader.course.load import load_course
+from grader.intake import collect, reading
+from grader.sandbox import kernel, launch
 
 COURSE = Path(__file__).resolve().parents[1] / "tests" / "courses" / "tiny"
 VERDICTS = ("passed", "failed", "timed_out")
 AUTHORS, REAL_AUTHORS = 20, 4
+ADDRESSES_MB = 1 << 20
+"""Of a reader that is forked from this process, which has PyTorch."""
 LONGEST_S = 600
 
 Rows = dict[tuple[str, str], list[tuple[int, str]]]
@@ -76,12 +84,73 @@ def rows(out: Path) -> Rows:
 def problems(whole: dict[str, object], before: Rows, out: Path) -> list[str]:
     """What is wrong after the last run."""
     after, now = rows(out), results(out)
-    wrong = [f"{place} has {len(found)} results" for place, found in after.items() if len(found) > 1]
-    wrong += [
+    differ = [f"{name} differs" for name in {*whole, *now} if whole.get(name) != now.get(name)]
+    return lost_or_twice(before, after) + differ
+
+
+def lost_or_twice(before: Rows, after: Rows) -> list[str]:
+    """What is wrong with rows that were found later."""
+    twice = [f"{place} has {len(found)} results" for place, found in after.items() if len(found) > 1]
+    return twice + [
         f"{place} had {found}, has {after.get(place)}" for place, found in before.items() if found != after.get(place)
     ]
-    wrong += [f"{name} differs" for name in {*whole, *now} if whole.get(name) != now.get(name)]
-    return wrong
+
+
+class Round(NamedTuple):
+    """One batch: what was killed, what is wrong, and where it lies."""
+
+    killed: list[str]
+    wrong: list[str]
+    out: Path
+
+
+class ForkedReader:
+    """The process that reads, forked from this one: a thousand batches need not import it anew.
+
+    The arguments and attributes are those of `subprocess.Popen` that are used.
+    """
+
+    def __init__(self, command: Sequence[str], stdin: int, stdout: int, stderr: IO[bytes], env: object) -> None:
+        del command, stdin, stdout, env
+        (asked, ask), (said, say) = os.pipe(), os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            launch.run_and_exit(lambda: self._read(asked, say, stderr.fileno()))
+        os.close(asked)
+        os.close(say)
+        self.stdin, self.stdout = os.fdopen(ask, "wb"), os.fdopen(said, "rb")
+        self.returncode: int | None = None
+
+    def _read(self, asked: int, say: int, log: int) -> None:
+        for descriptor, stream in ((asked, 0), (say, 1), (log, 2)):
+            os.dup2(descriptor, stream)
+        kernel.close_all_but()  # this end of its own pipes, and those of other readers
+        sys.stdin, sys.argv = os.fdopen(0, encoding="utf-8"), ["reading", str(ADDRESSES_MB)]
+        reading.main()
+
+    def poll(self) -> int | None:
+        """The exit status if it has ended."""
+        if self.returncode is None:
+            try:
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # of the process that this batch was forked from
+                self.returncode = 0
+            else:
+                self.returncode = os.waitstatus_to_exitcode(status) if ended else None
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Wait until it has ended."""
+        latest = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > latest:
+                raise subprocess.TimeoutExpired("reading", timeout)
+            time.sleep(0.01)
+        return code
+
+    def kill(self) -> None:
+        """Kill it."""
+        os.kill(self.pid, signal.SIGKILL)
 
 
 class Pretended:
@@ -89,29 +158,36 @@ class Pretended:
 
     def __init__(self, folder: Path, how: str, luck: random.Random) -> None:
         self.folder, self.how, self.luck = folder, how, luck
+        mock.patch.object(collect.subprocess, "Popen", ForkedReader).start()
         self.course = load_course(COURSE)
         self.whole = PretendClass.of(self.course, folder / "whole", AUTHORS, VERDICTS)
-        began = time.monotonic()
-        self.whole.grade(seconds=0.005)
+        self.whole.grade()
+        began = time.monotonic()  # the second one, as what is killed comes from a process that has graded, too
+        PretendClass.of(self.course, folder / "again", AUTHORS, VERDICTS).grade(seconds=0.005)
         self.seconds = time.monotonic() - began
 
-    def round(self, number: int) -> tuple[str, list[str], Path]:
-        """One round: what was killed, what is wrong, and where it lies."""
+    def round(self, number: int) -> Round:
+        """Kill one batch until it ends by itself."""
         made = PretendClass.of(self.course, self.folder / f"{number}", AUTHORS, VERDICTS)
-        for name in ("in", "out"):  # whose paths stand in reports
-            assert (self.folder / "whole" / name).is_dir()
-        if self.how == "power":
-            killed = "power" if grade_until_a_cut(made, self.luck.randint(1, AUTHORS)) else "nothing"
-        else:
-            batch = multiprocessing.get_context("fork").Process(target=made.grade, kwargs={"seconds": 0.005})
-            batch.start()
-            batch.join(self.luck.uniform(0.01, self.seconds))
-            batch.kill()
-            batch.join()
-            killed = "host" if batch.exitcode == -signal.SIGKILL else "nothing"
-        before = rows(made.out)
-        made.grade()
-        return killed, problems(results(self.whole.out), before, made.out), made.out
+        kill = self._cut_power if self.how == "power" else self._kill
+        kills, wrong, before = 0, list[str](), Rows()
+        while not wrong and kill(made):
+            kills, after = kills + 1, rows(made.out)
+            wrong, before = lost_or_twice(before, after), after
+        assert not made.grade().unread
+        return Round([self.how] * kills, wrong + problems(results(self.whole.out), before, made.out), made.out)
+
+    def _cut_power(self, made: PretendClass) -> bool:
+        return grade_until_a_cut(made, self.luck.randint(1, AUTHORS // 2))
+
+    def _kill(self, made: PretendClass) -> bool:
+        batch = multiprocessing.get_context("fork").Process(target=made.grade, kwargs={"seconds": 0.005})
+        batch.start()
+        # What was graded is not graded again, so that each of them comes further, and all its life is tried.
+        batch.join(self.luck.expovariate(3 / self.seconds))
+        batch.kill()
+        batch.join()
+        return batch.exitcode == -signal.SIGKILL
 
 
 class Real:
@@ -138,24 +214,31 @@ class Real:
         with (out.with_name(f"{name}.log")).open("ab") as log:
             return subprocess.Popen(command, cwd=COURSE, stdout=log, stderr=log)
 
-    def round(self, number: int) -> tuple[str, list[str], Path]:
-        """One round, as of `Pretended`."""
+    def round(self, number: int) -> Round:
+        """Kill one process of a batch."""
         out, killed = self.folder / f"{number}", "nothing"
         batch = self.batch(out.name)
         with contextlib.suppress(subprocess.TimeoutExpired):
             batch.wait(self.luck.uniform(0.3, self.seconds))
         if batch.poll() is None:
-            pid = self.luck.choice([batch.pid] * 2 + descendants(batch.pid))
-            with contextlib.suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
-                module = re.findall(r"\0(grader\.[\w.]+)\0", words)
-                os.kill(pid, signal.SIGKILL)
-                killed = "host" if pid == batch.pid else module[-1] if module else "another"
+            kinds = self._kinds(batch.pid)
+            killed = self.luck.choice(sorted(kinds))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.luck.choice(kinds[killed]), signal.SIGKILL)
         status, before = batch.wait(LONGEST_S), rows(out)
         if killed == "host":
             status = self.batch(out.name).wait(LONGEST_S)
         wrong = [f"the batch ended with {status}"] if status else []
-        return killed, wrong + problems(results(self.folder / "whole"), before, out), out
+        return Round([killed], wrong + problems(results(self.folder / "whole"), before, out), out)
+
+    def _kinds(self, batch: int) -> dict[str, list[int]]:
+        """The processes of a batch, by what they are."""
+        kinds = {"host": [batch]}
+        for pid in descendants(batch):
+            with contextlib.suppress(OSError):
+                name = Path(f"/proc/{pid}/comm").read_text().strip()  # `reading` is started as a command
+                kinds.setdefault(name if name.startswith("grade-") else "reading", []).append(pid)
+        return kinds
 
 
 def main() -> None:
@@ -163,6 +246,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["host", "power", "process"])
     parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=1_000_000, help="end after so many")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     options = parser.parse_args()
     folder, luck = Path(tempfile.mkdtemp(prefix="kills-")), random.Random(options.seed)
@@ -171,15 +255,16 @@ def main() -> None:
     counts, failures = Counter[str](), 0
     for number in range(options.rounds):
         killed, wrong, out = rounds.round(number)
-        counts[killed] += 1
+        counts.update(killed)
         if wrong:
             failures += 1
             print(f"round {number}, {killed} killed, {out}: {'; '.join(wrong)[:1000]}", flush=True)
         else:
             shutil.rmtree(out if options.what == "process" else out.parent)
-        if number % 50 == 49:
-            print(f"{number + 1} rounds, {failures} wrong: {dict(counts)}", flush=True)
-    print(f"{options.rounds} rounds, {failures} wrong; killed: {dict(counts)}")
+        print(f"{number + 1} rounds, {failures} wrong: {dict(counts)}", flush=True)
+        if counts.total() - counts["nothing"] >= options.kills:
+            break
+    print(f"{number + 1} rounds, {failures} wrong; killed: {dict(counts)}")
     if not failures:
         shutil.rmtree(folder)
     sys.exit(1 if failures else 0)

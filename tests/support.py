@@ -370,6 +370,16 @@ def commit(folder: Path, files: Mapping[str, str | bytes], at: str = "2026-11-20
     git(folder, "commit", "-q", "-m", "x", at=at)
 
 
+def make_deep(folder: Path, levels: int) -> None:
+    """Make so many folders in each other, all of the name `a`; who makes them removes them by `sandbox.sweep`."""
+    here = os.getcwd()
+    os.chdir(folder)
+    for _ in range(levels):
+        os.mkdir("a")
+        os.chdir("a")
+    os.chdir(here)
+
+
 def written(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """A folder with these files in it."""
     for name, data in files.items():

@@ -11,10 +11,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ from grader.model.score import counted as counted_text
 from grader.report.gradebook import gradebook_csv
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile, read_report
+from grader.sandbox.process import sweep
 
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable
 """The variable with the token that may read the repositories. Only the platform's own server gets it."""
@@ -182,8 +184,10 @@ def clone_class(
         try:
             taken = _cloned(one, folder / one.folder, until(one.folder), token if one.server == server else "", counted)
         except subprocess.CalledProcessError as error:
-            shutil.rmtree(folder / one.folder, ignore_errors=True)
+            sweep(str(folder / one.folder))  # which may be of any depth by then
             why = (error.stderr.strip().splitlines() or ["git gives no reason"])[-1]
+            if len(why) > _LONGEST_NAME:  # with a path in its midst
+                why = f"{why[: _LONGEST_NAME // 2]} ... {why[-_LONGEST_NAME // 2 :]}"
             problems.append(f"{one.path} is missing, it cannot be cloned: {why}")
             continue
         except OSError as error:
@@ -247,6 +251,8 @@ def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, c
 
 _MOST_EXERCISES, _LONGEST_NAME = 1_000, 300
 """A report of more exercises, or with a longer name, is not one of ours."""
+_MOST_NAMES, _DEEPEST = 300_000, 20
+"""So many files and folders are looked at, in so many others."""
 _COMPARED = ("grader", "torch", "python", "confinement", "device")
 """What may differ from job to job, and make scores that cannot be compared."""
 _SHOWN, _CUT = 8, 40
@@ -316,7 +322,7 @@ def gather(folder: Path) -> Gathered:
         raise CourseError(f"{folder} is not a folder with reports")
     found: list[tuple[ReportFile, Path]] = []
     unread: list[str] = []
-    for path in sorted(path for path in folder.rglob("*.json") if path.is_file() and not path.is_symlink()):
+    for path in sorted(_reports_below(folder, unread)):
         try:
             found.append((_read_one(path), path))
         except CourseError as error:
@@ -338,6 +344,32 @@ def gather(folder: Path) -> Gathered:
             rows.setdefault(member, []).append(path)
     several = {author: paths for author, paths in rows.items() if len(paths) > 1}
     return Gathered(tuple(own[-1][0] for own in inorder), older, tuple(unread), several)
+
+
+def _reports_below(folder: Path, unread: list[str]) -> Iterator[Path]:
+    """Give what may be a report, the files that lie high first; what is not looked at gets a line in `unread`.
+
+    A job may leave folders of any depth.
+    """
+    todo, left = deque([(folder, 0)]), _MOST_NAMES
+    while todo:
+        place, depth = todo.popleft()
+        if depth > _DEEPEST:
+            unread.append(f"the folder {place} lies deeper than {_DEEPEST} others; reports in it are not looked for")
+            continue
+        try:
+            with os.scandir(place) as scan:
+                items = list(islice(scan, left + 1))  # one more than there may be
+        except OSError as error:
+            unread.append(f"the folder {place} cannot be read: {error.strerror}")
+            continue
+        left -= len(items)
+        if left < 0:
+            unread.append(f"there are more than {_MOST_NAMES:,} files and folders in {folder}: no others are looked at")
+            return
+        todo += [(place / item.name, depth + 1) for item in items if item.is_dir(follow_symlinks=False)]
+        names = (item.name for item in items if item.is_file(follow_symlinks=False))
+        yield from (place / name for name in names if name.endswith(".json"))
 
 
 def _read_one(path: Path) -> ReportFile:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -299,11 +300,15 @@ class Reader:
     """
 
     def __init__(self, course: tuple[Exercise, ...], memory_mb: int = MEMORY_MB) -> None:
-        self.course = self._unsent = course
+        self.course = course
         self._memory_mb = memory_mb
+        self._start()
+
+    def _start(self) -> None:
+        self._unsent = self.course
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the process has ended
         self._process = subprocess.Popen(
-            isolated("grader.intake.reading", str(memory_mb)),
+            isolated("grader.intake.reading", str(self._memory_mb)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -311,12 +316,28 @@ class Reader:
         )
 
     def ask(self, request: Request) -> Reply:
-        """Have something done.
+        """Have something done. Where somebody else kills the process, another one does it.
 
         Raises:
             SubmissionError: what is named cannot be read, or not within the limits.
             GraderError: an error of ours.
         """
+        began = time.monotonic()
+        line = self._answer(request)
+        in_time = time.monotonic() - began < _WALL_FACTOR * request.cpu_s
+        if not line.endswith(b"\n") and in_time and self._status() == -signal.SIGKILL:
+            self.close()
+            self._start()
+            line = self._answer(request)
+        if not line.endswith(b"\n"):
+            raise self._why_ended(request.cpu_s)
+        reply = from_json(Reply, line)
+        if reply.problem:
+            raise SubmissionError(reply.problem)
+        return reply
+
+    def _answer(self, request: Request) -> bytes:
+        """Send a request, and give the line of the answer; b"" if the process ends before."""
         request, self._unsent = replace(request, course=self._unsent), ()
         process, line = self._process, b""
         assert process.stdin is not None
@@ -331,17 +352,18 @@ class Reader:
             pass  # it has ended
         finally:
             timer.cancel()
-        if not line.endswith(b"\n"):
-            raise self._why_ended(request.cpu_s)
-        reply = from_json(Reply, line)
-        if reply.problem:
-            raise SubmissionError(reply.problem)
-        return reply
+        return line
+
+    def _status(self) -> int | None:
+        """The exit status of the process, which has closed its channel."""
+        end(self._process)
+        return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
         """Why the process has ended: a submission exceeded a limit, or it did not start, or ended by itself."""
-        end(self._process)
-        last, code = tail(self._log), self._process.returncode
+        code = self._status()
+        assert code is not None
+        last = tail(self._log)
         if code < 0 and -code not in _LIMITS:  # the parser, or a library, does not survive it
             return SubmissionError(f"reading it ended the process that reads ({_signal_name(-code)})")
         if code < 0 or last.endswith("MemoryError"):  # a limit ended it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -84,6 +85,23 @@ def test_a_class_is_cloned_as_it_was(tmp_path: Path) -> None:
     assert "is not empty; name a new folder" in run_grade(*words, cwd=tmp_path, env=env).stderr
     run_grade("clone", "class.txt", "latest", cwd=tmp_path, env=env)
     assert (tmp_path / "latest" / "cs1--late" / "double.py").read_text() == "late"
+
+
+def test_a_repository_of_any_depth_costs_its_own_row(tmp_path: Path) -> None:
+    """What git cannot check out as a whole is removed again, and the others are cloned."""
+    for name, path in (("cs1/deep", "a/" * 2_500), ("cs1/bo", "")):
+        home = tmp_path / "server" / f"{name}.git"
+        home.mkdir(parents=True)
+        git(home, "init", "-q")
+        words = f"commit HEAD\ncommitter a <a@b.c> 1700000000 +0000\ndata 0\nM 100644 inline {path}f.py\ndata 1\nx\n"
+        subprocess.run(["git", "fast-import", "--quiet"], cwd=home, input=words.encode(), check=True)
+    (tmp_path / "class.txt").write_text("cs1/deep\ncs1/bo\n")
+    env = {**os.environ, "GITHUB_SERVER_URL": f"file://{tmp_path / 'server'}"}
+    ran = run_grade("clone", "class.txt", "submissions", cwd=tmp_path, env=env)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (2, False), ran.stderr
+    assert "cs1/deep is missing, it cannot be cloned: " in ran.stderr
+    assert len(ran.stderr) < 1_000
+    assert [path.name for path in (tmp_path / "submissions").iterdir()] == ["cs1--bo"]
 
 
 def test_days_late_of_clones(home: Path, tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from support import written
+from support import make_deep, written
 
 from grader.cli import main
+from grader.sandbox.process import sweep
 
 
 def report(author: str, earned: dict[str, float], undecided: float = 0, **more: Any) -> str:
@@ -84,9 +85,13 @@ def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
     }
     honest = {f"{name}.json": report(name, {"a": 3}) for name in ("ada", "bo", "cy")}
     written(tmp_path / "in", {**forged, **honest})
+    make_deep(tmp_path / "in", 1_500)
     out = tmp_path / "gradebook.csv"
     ran = CliRunner().invoke(main, ["gather", str(tmp_path / "in"), "--out", str(out)])
     assert ran.exit_code == 0, ran.output
+    assert [line for line in ran.output.splitlines() if line.startswith("not read: the folder")] == [
+        f"not read: the folder {tmp_path}/in/{'a/' * 20}a lies deeper than 20 others; reports in it are not looked for"
+    ]
     columns, *rows = csv.reader(out.read_text("utf-8").splitlines())
     assert columns[:4] == ["author", "a", "forged", "earned"]
     assert [(*row[:2], row[7]) for row in rows if row[0] in ("ada", "cy")] == [("ada", "3", "3"), ("cy", "3", "3")]
@@ -98,3 +103,4 @@ def test_a_forged_or_huge_report_costs_only_its_own_row(tmp_path: Path) -> None:
     assert "bo has several rows, of several reports; one may count: " in ran.output
     assert "\x1b" not in ran.output
     assert max(map(len, ran.output.splitlines())) < 1_000
+    sweep(str(tmp_path / "in"))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from pathlib import Path
 
 import pytest
-from support import RIGHT, files_in, problems_in, written
+from support import RIGHT, files_in, make_deep, problems_in, written
 
 from grader.intake.collect import collect, taken_in
 from grader.intake.contents import Handed, Part, Unmatched
 from grader.model import Course, Submission
+from grader.sandbox.process import sweep
 
 INSTALLED = "installed packages, which are not read"
 
@@ -79,17 +79,12 @@ def test_what_a_reader_stumbles_over(tiny: Course, tmp_path: Path, text: str) ->
 def test_a_folder_of_many_levels(tiny: Course, tmp_path: Path) -> None:
     """It is not walked to its end, neither to know the class nor to read the author."""
     written(tmp_path / "in", {"ada/double.py": RIGHT, "eve/double.py": RIGHT})
-    here = os.getcwd()
-    os.chdir(tmp_path / "in" / "eve")
-    for _ in range(1500):
-        os.mkdir("deep")
-        os.chdir("deep")
-    os.chdir(here)
+    make_deep(tmp_path / "in" / "eve", 1_500)
     with taken_in(tmp_path / "in", tiny.exercises) as intake:
         assert [one.key for one in intake.handed] == ["ada", "eve"]
     found, _ = collected(tiny, tmp_path / "in" / "eve")
     assert list(files_in(found)) == ["double"]
-    os.system(f"rm -rf '{tmp_path}/in/eve'")
+    sweep(str(tmp_path / "in"))
 
 
 def test_what_one_author_fills_on_the_disk(tiny: Course, tmp_path: Path) -> None:

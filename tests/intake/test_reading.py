@@ -7,8 +7,11 @@ import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+import pytest
+from support import RIGHT, written
+
 import grader
-from grader.intake.collect import collect
+from grader.intake.collect import Reader, Request, collect
 from grader.intake.contents import Handed, Part
 from grader.model import Course
 
@@ -25,20 +28,35 @@ READING = {
 }
 """The modules of `intake` that the process that reads has; all others only start it."""
 
-READERS = {
-    *("ast.parse", "ast.literal_eval", "compile", "symtable.symtable", "eval"),
-    *("tokenize.generate_tokens", "tokenize.tokenize", "tokenize.detect_encoding", "tokenize.open"),
-    *("zipfile.ZipFile", "zipfile.Path", "tarfile.open", "tarfile.TarFile", "shutil.unpack_archive", "lzma.open"),
-    *("zipfile.is_zipfile", "tarfile.is_tarfile", "gzip.open", "bz2.open", "zlib.decompress", "gzip.decompress"),
-    *("json.load", "json.loads", "json.JSONDecoder", "csv.reader", "csv.DictReader", "pickle.load", "pickle.loads"),
-    *(f"yaml.{name}" for name in ("load", "load_all", "safe_load", "safe_load_all", "scan", "parse", "compose")),
-    *("marshal.loads", "tomllib.load", "tomllib.loads", "configparser.ConfigParser", "html.parser.HTMLParser"),
-    *("inspect.getsource", "linecache.getline", "linecache.getlines", "runpy.run_path", "exec", "codecs.open"),
-    *("xml.etree.ElementTree.parse", "xml.etree.ElementTree.fromstring", "sqlite3.connect", "mimetypes.guess_type"),
-    *("os.walk", "os.scandir", "os.fwalk", "os.listdir", "shutil.copytree", "shutil.move", "shutil.make_archive"),
-    *("glob.glob", "glob.iglob", "rglob", "glob", "iterdir", "walk"),
+PARSE = {
+    *("ast", "codeop", "inspect", "linecache", "runpy", "symtable", "token", "tokenize"),
+    *("bz2", "gzip", "lzma", "tarfile", "zipfile", "zipimport", "zlib"),
+    *("configparser", "copydetect", "csv", "email", "html.parser", "json", "marshal", "mimetypes"),
+    *("pickle", "plistlib", "pydantic", "shelve", "sqlite3", "tomllib", "xml", "yaml", "IPython"),
+    "packaging.requirements",
 }
-"""Functions that parse a text, open an archive, or list a folder; the last ones are methods of a path."""
+"""Modules of which every name that is used must be in the table: they parse a text, or open an archive."""
+
+HARMLESS = {
+    *("csv.writer", "json.dump", "json.dumps", "pickle.dumps", "symtable.SymbolTable", "token.tok_name"),
+    *("yaml.safe_dump", "yaml.dump", "yaml.Node", "yaml.MappingNode", "yaml.ScalarNode", "yaml.SequenceNode"),
+    *("zlib.error", "lzma.LZMAError", "tokenize.TokenError", "copydetect.CodeFingerprint", "copydetect.compare_files"),
+    *("pydantic.Field", "pydantic.AfterValidator", "sqlite3.Row", "sqlite3.Connection"),
+    *("sqlite3.Error", "sqlite3.OperationalError"),
+}
+"""Names of these modules that neither parse nor open: they write, compare tokens, or are types."""
+
+READERS = {
+    *("compile", "eval", "exec", "codecs.open", "codecs.decode", "codecs.getdecoder", "codecs.lookup"),
+    *("os.walk", "os.scandir", "os.fwalk", "os.listdir", "glob.glob", "glob.iglob", "fnmatch.filter"),
+    *("shutil.copytree", "shutil.move", "shutil.make_archive", "shutil.unpack_archive", "shutil.rmtree"),
+    *("tempfile.TemporaryDirectory", "subprocess.run", "subprocess.Popen", "subprocess.check_output"),
+    *("subprocess.call", "subprocess.check_call", "os.system", "os.popen", "importlib.import_module", "__import__"),
+}
+"""Functions that parse a text, list a folder, remove one level by level, or start a program that may do all of it."""
+
+METHODS = {"rglob", "glob", "iterdir", "walk"}
+"""The same of a path's."""
 
 ALLOWED = {
     "course": "the course; of a student's text, tokens alone, behind errors",
@@ -47,10 +65,10 @@ ALLOWED = {
     "intake/collect.py": "the top of a student's own folder, for that student",
     "grading/behaviour.py": "mistakes that the course has sealed",
     "grading/store.py": "folders of the course and of our package",
-    "runner/warm.py": "messages of our own processes, the folder of their sockets, and our own package",
     "report/people.py": "tables of staff's",
     "batch/journal.py": "rows and files of our own",
     "batch/pages.py": "writes a zip",
+    "batch/similar.py": "places in a text, which the process that reads has found",
     "batch/term.py": "tables of staff's",
     "ci/clones.py": "an empty folder, and reports of CI jobs by their names",
     "ci/files.py": "templates of our package",
@@ -63,6 +81,13 @@ ALLOWED = {
     "student/pytest_items.py": "the course's check files",
     "student/games": "a student's own answer, for that student",
     "cli/student.py": "what a student types",
+    "cli/__init__.py": "our own modules",
+    "cluster/cluster.py": "a folder with the course",
+    "grading/plan.py": "a run of ours, as another machine of the cluster gets it",
+    "report/console.py": "names of packages that we need",
+    "ci/templates": "a job of the platform's",
+    "runner": "processes of ours, and folders that these try to reach",
+    "student/watch.py": "a module of Python's for Windows",
 }
 """Who else calls one of them, a package or a module, and on what."""
 
@@ -88,31 +113,44 @@ def is_reading(name: str) -> bool:
 
 
 def test_one_process_parses_what_was_handed_in() -> None:
-    """Each call of a parser or of a walk in another process is in the table, with what it reads."""
-    calls = {
-        (name, name_of(node.func, imported(tree)))
-        for name, tree in files()
-        if not is_reading(name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-    }
-    found = {(name, called) for name, called in calls if called in READERS}
+    """Each use of a parser or of a walk in another process is in the table, with what it reads."""
+    found = {(name, used) for name, tree in files() if not is_reading(name) for used in readers_in(tree)}
     places = {pair: {pair[0], *map(str, Path(pair[0]).parents)} for pair in found}
     assert sorted(pair for pair in found if not places[pair] & ALLOWED.keys()) == []
 
 
-def name_of(function: ast.expr, known: Mapping[str, str]) -> str:
-    """What is called, under the name that its module gives it: `ast.parse`, `compile`, or `rglob` of any path."""
-    match function:
-        case ast.Attribute(value=ast.Name(id=module), attr=name) if module in known:
-            return f"{known[module]}.{name}"
-        case ast.Attribute(attr="rglob" | "glob" | "iterdir" | "walk" as name):
-            return name
-        case ast.Attribute() if "." in (whole := ast.unparse(function)):
-            return whole
-        case ast.Name(id=name):
-            return known.get(name, name)
-    return ""
+def readers_in(tree: ast.Module) -> Iterator[str]:
+    """Each name in a module that stands for something that reads: called, given to another function, or given a name.
+
+    Whatever is used of a module that parses counts, by `getattr` or as a whole.
+    """
+    known = imported(tree)
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            yield f"all of {node.module}"
+        elif isinstance(node, ast.Name | ast.Attribute) and id(node) not in inner:
+            name = name_of(node, known)
+            is_method = isinstance(node, ast.Attribute) and node.attr in METHODS
+            is_imported = ast.unparse(node).split(".")[0] in known
+            if name in READERS or is_method or (is_imported and is_of_parser(name)):
+                yield name
+
+
+def is_of_parser(name: str) -> bool:
+    """Whether a name is of a parser's module, and neither a type of syntax nor in the table of harmless ones."""
+    module, _, last = name.rpartition(".")
+    is_type = module == "ast" and isinstance(getattr(ast, last, None), type)
+    if "(" in name:  # an attribute of what a call gives: the call counts by itself
+        return False
+    return name not in HARMLESS and not is_type and any(f"{name}.".startswith(f"{each}.") for each in PARSE)
+
+
+def name_of(node: ast.expr, known: Mapping[str, str]) -> str:
+    """The name that its module gives it: `ast.parse`, `compile`, or what is written there."""
+    whole = ast.unparse(node)
+    first, *rest = whole.split(".")
+    return ".".join([known.get(first, first), *rest])
 
 
 @functools.cache
@@ -130,13 +168,26 @@ def imported(tree: ast.Module) -> Mapping[str, str]:
     return known
 
 
-def test_a_parser_has_no_other_name() -> None:
-    """A function under another name, or imported by itself, is found as well."""
-    tree = ast.parse(
-        "from ast import parse\nimport json as j\nimport os.path\nparse(x)\nj.loads(x)\nos.walk(x)\na.b.rglob(x)"
-    )
-    calls = [name_of(node.func, imported(tree)) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    assert set(calls) == {"ast.parse", "json.loads", "os.walk", "rglob"}
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from ast import parse as p\np(x)", "ast.parse"),
+        ("import json as j\nj.loads(x)", "json.loads"),
+        ("import os.path\nos.walk(x)", "os.walk"),
+        ("a.b.rglob(x)", "a.b.rglob"),
+        ("read = a.rglob", "a.rglob"),
+        ("import ast\nlist(map(ast.parse, x))", "ast.parse"),
+        ("import ast\ndo = getattr(ast, 'par' + 'se')", "ast"),
+        ("from csv import *", "all of csv"),
+        ("import tarfile\ntarfile.TarFile.gzopen(x)", "tarfile.TarFile.gzopen"),
+        ("import xml.dom.minidom\nxml.dom.minidom.parse(x)", "xml.dom.minidom.parse"),
+        ("from importlib import import_module\nimport_module('json')", "importlib.import_module"),
+        ("import shutil\nshutil.rmtree(x)", "shutil.rmtree"),
+    ],
+)
+def test_a_parser_has_no_other_name(text: str, found: str) -> None:
+    """A function under another name, imported by itself, handed on or looked up is found as well."""
+    assert list(readers_in(ast.parse(text))) == [found]
 
 
 def test_no_codec_of_a_stranger() -> None:
@@ -171,3 +222,22 @@ def test_a_cell_that_ipython_cannot_split(tmp_path: Path, tiny: Course) -> None:
     handed = Handed("ada", ("ada",), (Part(tmp_path / "total.py", PurePosixPath("total.py")),))
     (found,), _ = collect(handed, tiny.exercises, tiny.exercises)
     assert "reading it failed" not in found.exercises["total"].problem
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_reader_is_killed(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Once, as the kernel does where memory is short: another one reads. Twice: that costs its author a row."""
+    handed = Handed("ada", ("ada",), (Part(written(tmp_path / "ada", {"double.py": RIGHT})),))
+    whole = collect(handed, tiny.exercises, tiny.exercises)
+    answer, left = Reader._answer, [times]
+
+    def killed(reader: Reader, request: Request) -> bytes:
+        if left[0]:
+            left[0] -= 1
+            reader._process.kill()
+        return answer(reader, request)
+
+    monkeypatch.setattr(Reader, "_answer", killed)
+    (found, *_), rows = collect(handed, tiny.exercises, tiny.exercises)
+    assert found.exercises["double"].files == whole[0][0].exercises["double"].files
+    assert len(rows) == times - 1
