@@ -18,7 +18,7 @@ from typing import IO
 from grader.model.errors import StartError
 from grader.runner.warm import Place, why_none
 from grader.sandbox import messages
-from grader.sandbox.messages import receive, send, to_text
+from grader.sandbox.messages import receive, send
 from grader.sandbox.process import GRACE_S, end, isolated, tail, workers_environment
 
 START_S = 180.0
@@ -227,7 +227,8 @@ class WarmZygote(Zygote):
         listening, stay = self._place.listen()
         self._log = self._place.log.open("w+b")
         with listening:
-            started = self._launched(to_text(stay), fds=[listening.fileno()])
+            started = self._launched("stays", fds=[listening.fileno()])
+        send(self._socket, stay)
         started.returncode = 0  # it is not waited for: it outlives this process
 
 

@@ -1,4 +1,4 @@
-"""`python -m grader.sandbox.zygote FD [STAY]`: the zygote, which imports PyTorch and NumPy once for all processes.
+"""`python -m grader.sandbox.zygote FD [stays]`: the zygote, which imports PyTorch and NumPy once for all processes.
 
 host -- zygote           torch, NumPy, and what workers need of our packages
           +-- launcher   enters namespaces, builds the root: see `launch`
@@ -33,7 +33,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from grader.sandbox import kernel, launch, messages
-from grader.sandbox.messages import from_text, receive, send
+from grader.sandbox.messages import receive, send
 from grader.sandbox.process import GRACE_S
 
 _IMPORTED = ("torch", "numpy", "numpy.random", "numpy.linalg", "torch.autograd.gradcheck", "torch.nn.functional")
@@ -51,8 +51,12 @@ _LOOK_S = 5.0
 """How often a zygote that stays looks whether it is still wanted."""
 
 
-def main() -> None:
-    """Import; then fork what hosts ask for until they have closed their sockets."""
+def main() -> Callable[[], None]:
+    """Import; then fork what hosts ask for until they have closed their sockets.
+
+    Returns:
+        What is to be done where this frame is gone: in a process that was forked, what it is to do.
+    """
     gc.disable()  # see `grader.worker.__main__`
     for name in _IMPORTED:
         importlib.import_module(name)
@@ -74,11 +78,15 @@ def main() -> None:
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
     gc.freeze()
     gc.enable()
-    stay = from_text(sys.argv[2]) if len(sys.argv) > 2 else None
+    # By a message: workers can read the words of the command.
+    stay = receive(host)[0] if sys.argv[2:] else None
     assert stay is None or isinstance(stay, messages.Stay)
     kernel.set_name("grade-zygote")
-    forked = Forks([host], _Template(pid, ours), stay, libraries).serve()
-    launch.run_and_exit(forked or (lambda: None))
+    return Forks([host], _Template(pid, ours), stay, libraries).serve() or _nothing
+
+
+def _nothing() -> None:
+    """End as a zygote that nobody wants any more."""
 
 
 def _be_the_template(requests: socket.socket) -> None:
@@ -143,14 +151,16 @@ class Forks:
 
         Returns:
             None; in a process that was forked, what it is to do. It does that where nothing of this is left: who is
-            forked further could look at the frames below its own, and requests name folders.
+            forked further could look at the frames below its own, and at this object, which know folders and numbers
+            of processes.
         """
         while self._hosts or self._waits():
             timeout = _LOOK_S if self._stay is not None or self._due else None
             for key, _ in self._selector.select(timeout):
                 key.data(key.fileobj)
-                if self._forked is not None:
-                    return self._forked
+                if (forked := self._forked) is not None:
+                    vars(self).clear()
+                    return forked
             for pidfd in [pidfd for pidfd, latest in self._due.items() if latest < time.monotonic()]:
                 del self._due[pidfd]
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -304,4 +314,4 @@ def _check_process(channel: int, *servers: int) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    main()
+    launch.run_and_exit(main())

@@ -14,9 +14,14 @@ from pathlib import Path
 import pytest
 from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
+from grader.connection.connection import Connection
+from grader.connection.starting import ForkStarter
+from grader.connection.student import Student
 from grader.grading.runtime import Processes, Runtime
-from grader.model import Course
-from grader.runner.zygote import Zygote
+from grader.model import Course, Limits
+from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.warm import Place, stop, warm_processes
+from grader.runner.zygote import WarmZygote, Zygote
 
 WORDS = (b"SREKRAM TERCES", b"secirtam modnar selbuoD", b"sregetni sregetni speeK")
 """Words that stand in checks and references of the pretend course alone, from their end to their beginning."""
@@ -95,6 +100,48 @@ def test_all_are_forked_from_one_that_reads_no_course(tiny: Course, tmp_path: Pa
         for lane in lanes:
             lane.close()
     assert not Path(f"/proc/{pid}").exists()
+
+
+KNOWS = b"""
+import gc
+import sys
+
+
+def knows(numbers):
+    gc.unfreeze()
+    frame, found = sys._getframe(1), []
+    while frame is not None:
+        found += frame.f_locals.values()
+        frame = frame.f_back
+    for each in gc.get_objects():
+        if str(type(each).__module__).startswith(("grader.", "__main__")):
+            found += getattr(each, "__dict__", {}).values()
+            found += each if isinstance(each, tuple) else []
+    found = [value for value in found if type(value) is int]
+    return [number for number in numbers if number in found], sys.orig_argv
+"""
+
+
+def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither frames nor objects that a worker inherits have numbers of processes outside; nor has the command."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    zygote = WarmZygote(Place.here())
+    try:
+        server = WorkerServer(SandboxPlan(), zygote)
+        server.wait_ready()
+        starter = ForkStarter(server.open_lane(0), tmp_path)
+        connection = Connection(starter, "small", {"small.py": KNOWS}, Limits())
+        (warm,) = warm_processes()
+        numbers = [os.getpid(), os.getppid(), os.getsid(0), *warm.pids]
+        known, command = Student(connection).knows(numbers)
+        assert known == []
+        assert not [word for word in command if ".sock" in word]
+        connection.close()
+        starter.close()
+        server.close()
+    finally:
+        stop()
+        zygote.close()
 
 
 def test_one_that_is_lost_gets_a_successor(tiny: Course, tmp_path: Path, zygote: list[Zygote]) -> None:
