@@ -29,6 +29,13 @@ MEMORY_MB = 3072
 """With PyTorch, the replies to one check of the student and the reference, and what comparing them takes."""
 
 
+_RIGHTS = (
+    *(kernel.CAP_CHOWN, kernel.CAP_FOWNER, kernel.CAP_DAC_OVERRIDE, kernel.CAP_DAC_READ_SEARCH),
+    kernel.CAP_KILL,
+)
+"""Root's rights on files, as Landlock allows, and on workers, which are of another user. With more of them it could
+read other processes in spite of Landlock."""
+
 REACH = ("memory", "network", "files", "processes")
 """What `what_remains` tells about."""
 
@@ -44,11 +51,12 @@ def give_up(groups: cgroup.Group | None, readable: Sequence[str], writable: Sequ
         writable: folders in which files may be written.
 
     Returns:
-        What could not be given up, of `memory`, `network`, `files` and `sockets`, each with the reason.
+        What could not be given up, of `memory`, `network`, `rights`, `files` and `sockets`, each with the reason.
     """
     steps: dict[str, Callable[[], None]] = {
         "memory": lambda: _enter_group(groups),
         "network": _leave_network,
+        "rights": lambda: kernel.keep_capabilities(*_RIGHTS),
         "files": lambda: _see(groups, readable, writable),
         "sockets": _open_no_socket,
     }

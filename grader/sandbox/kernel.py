@@ -24,6 +24,7 @@ OF_A_WORKER = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_
 SHARED = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 """What of that it can share with others, if it may neither start processes nor open sockets."""
 
+CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL = 0, 1, 2, 3, 5
 CAP_SYS_ADMIN = 21
 
 MS_NOSUID = 0x2
@@ -200,6 +201,16 @@ def own_proc_files() -> None:
 def drop_capabilities() -> None:
     """Give up all capabilities, for ever; see capset(2)."""
     _set_capabilities(0)
+
+
+def keep_capabilities(*kept: int) -> None:
+    """Give up all capabilities but these, for ever, of those that this process has; see capset(2)."""
+    header, words = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    _check(_LIBC.capget(ctypes.byref(header), ctypes.byref(words)), "capget")
+    bits = sum(1 << number for number in kept)
+    for at in range(len(words)):  # effective, permitted and inheritable ones: 32 of each, then 32 more
+        words[at] &= bits >> 32 * (at // 3) & 0xFFFFFFFF
+    _check(_LIBC.capset(ctypes.byref(header), ctypes.byref(words)), "capset")
 
 
 def _set_capabilities(bits: int) -> None:

@@ -91,6 +91,12 @@ def test_sockets_that_no_filter_closes_are_found(tmp_path: Path, monkeypatch: py
     assert "Unix sockets in folders" in what_remains()["network"]
 
 
+@pytest.mark.skipif(not landlock.abi(), reason="Landlock keeps a check process from them")
+def test_a_check_process_reads_no_other_process() -> None:
+    """Nor does one of root, whose rights would let it read environments in spite of Landlock."""
+    assert what_remains()["processes"] == "sees, signals this user's processes"
+
+
 def package_without_filters(folder: Path) -> Path:
     """A copy of the package whose system-call filters let everything through."""
     package = Path(shutil.copytree(Path(seccomp.__file__).parents[1], folder / "grader"))
