@@ -38,7 +38,8 @@ MEMORY_MB = 1024
 MEMORY_CLASS_MB = 4096
 """The same of a class's whole download, which has a line of metadata for each of ten thousand people."""
 
-_LIMITS = {getattr(signal, name, signal.SIGTERM) for name in ("SIGKILL", "SIGXCPU")}
+_KILLED = getattr(signal, "SIGKILL", signal.SIGTERM)
+_LIMITS = {_KILLED, getattr(signal, "SIGXCPU", signal.SIGTERM)}
 """What ends a process that exceeds a limit."""
 
 _WALL_FACTOR = 6
@@ -325,7 +326,7 @@ class Reader:
         began = time.monotonic()
         line = self._answer(request)
         in_time = time.monotonic() - began < _WALL_FACTOR * request.cpu_s
-        if not line.endswith(b"\n") and in_time and self._status() == -signal.SIGKILL:
+        if not line.endswith(b"\n") and in_time and self._status() == -_KILLED:
             self.close()
             self._start()
             line = self._answer(request)
