@@ -123,7 +123,7 @@ def knows(numbers):
 
 
 def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither frames nor objects that a worker inherits have numbers of processes outside; nor has the command."""
+    """Neither frames nor objects that a worker inherits have numbers of our processes, nor the command the socket."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     zygote = WarmZygote(Place.here())
     try:
@@ -132,7 +132,7 @@ def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         starter = ForkStarter(server.open_lane(0), tmp_path)
         connection = Connection(starter, "small", {"small.py": KNOWS}, Limits())
         (warm,) = warm_processes()
-        numbers = [os.getpid(), os.getppid(), os.getsid(0), *warm.pids]
+        numbers = [os.getpid(), *warm.pids]
         known, command = Student(connection).knows(numbers)
         assert known == []
         assert not [word for word in command if ".sock" in word]
