@@ -42,7 +42,7 @@ from batch.pretend import PretendClass
 from many_workers import descendants
 
 from grader.course.load import load_course
-from grader.intake import collect, reading
+from grader.intake import reading
 from grader.sandbox import kernel, launch
 
 COURSE = Path(__file__).resolve().parents[1] / "tests" / "courses" / "tiny"
@@ -158,7 +158,7 @@ class Pretended:
 
     def __init__(self, folder: Path, how: str, luck: random.Random) -> None:
         self.folder, self.how, self.luck = folder, how, luck
-        mock.patch.object(collect.subprocess, "Popen", ForkedReader).start()
+        mock.patch.object(subprocess, "Popen", ForkedReader).start()
         self.course = load_course(COURSE)
         self.whole = PretendClass.of(self.course, folder / "whole", AUTHORS, VERDICTS)
         self.whole.grade()
