@@ -184,7 +184,7 @@ def table(exercise: Exercise, found: Iterable[Met]) -> str:
         if item.mistake.name == RIGHT:
             continue
         sentence = _steady(item.sentence).replace("|", "\\|")
-        known = " (known)" if item.graded.diagnosis else ""
+        known = " (known)" if item.graded.mistakes else ""
         rows.append(f"| {item.mistake.name} | {' '.join(item.mistake.rules)} | {item.rule}{known} | {sentence} |")
     return "\n".join(rows) + "\n"
 
@@ -252,15 +252,15 @@ def _print(item: Met, *, full: bool) -> None:
         click.echo("\n".join(f"    {line}" for line in list(exercise_lines(item.graded))[1:]))
         return
     click.echo(f"      {item.sentence}")
-    if item.graded.diagnosis:
-        click.echo(f"      looks like: {item.graded.diagnosis}")
+    for found in item.graded.mistakes:
+        click.echo(f"      looks like: {found.sentence}")
 
 
 def _summed_up(every: list[Met]) -> int:
     wrong = [item for item in every if item.mistake.name != RIGHT]
     right = sum(item.is_named_right for item in wrong)
     free = [item for item in wrong if not item.lost]
-    diagnosed = sum(item.graded.diagnosis is not None for item in wrong)
+    diagnosed = sum(bool(item.graded.mistakes) for item in wrong)
     click.echo(
         f"{len(wrong)} mistakes: {right} told under a rule that they break, {len(free)} cost nothing, {diagnosed} known"
     )

@@ -145,10 +145,8 @@ def test_a_known_mistake_is_named_once(every: bool) -> None:
 @pytest.mark.parametrize("every", [False, True])
 def test_a_mistake_of_another_function_stands_after_the_checks(every: bool) -> None:
     """It names the function and the rule; with --verbose it stands below the check that shows it."""
-    rows = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "bad", rule="C2")
-    rows = tuple(
-        replace(one, outcome=replace(one.outcome, called=(name,))) for one, name in zip(rows, "fg", strict=True)
-    )
+    made = row("first", "failed", "values", "wrong", rule="C1"), row("second", "failed", "values", "bad", rule="C2")
+    rows = [replace(one, outcome=replace(one.outcome, called=(name,))) for one, name in zip(made, "fg", strict=True)]
     told = lines(*rows, every=every, mistakes=(Mistake("You add up.", ("g",), "C2", ("second",)),))
     if every:
         assert told[told.index("          bad") + 1] == "          This looks like: You add up."

@@ -271,7 +271,7 @@ def test_without_a_name_all_exercises_are_checked(tmp_path: Path) -> None:
     cells = [{"number": 1, "source": "def double(x):\n    return 3 * x"}]
     cells += [{"number": 2, "source": "def total(x):\n    return x.sum()"}]
     request = {"course": str(COURSES / "tiny"), "folder": str(tmp_path), "name": "", "cells": cells}
-    with closing(NotebookGrader(print)) as grader:
+    with closing(NotebookGrader(Progress())) as grader:
         answer = grader.answer({**request, "names": ["double", "total", "x"]})
         nothing = grader.answer({**request, "names": ["x"]})
     first, second = answer["text"].split("01-2 Sum without a loop")
