@@ -136,7 +136,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
         yield f"{where}: line {error.lineno}: the starter is not valid Python; fix it"
         return
     doc = ast.get_docstring(tree, clean=False) or ""
-    doc_lines = len(doc.strip().splitlines())  # the line of the closing quotes is none
+    doc_lines = len(doc.strip().splitlines())  # the closing quotes stand on a line of their own
     code_lines = _written_lines(text.decode()) - _written_lines(doc)
     problems = {
         f"the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}": doc_lines > _DOCSTRING_LINES,
