@@ -13,6 +13,7 @@ from grader.accelerator.generators import ALWAYS_DRAW, SimGenerator, is_empty
 from grader.accelerator.machine import Device, Machine
 from grader.accelerator.nested import check_layout
 from grader.accelerator.pinning import pin_storage
+from grader.accelerator.replacing import put
 from grader.accelerator.sparse import parts_of, rebuilt
 from grader.accelerator.tensor import SimTensor, wrap
 
@@ -31,9 +32,6 @@ _METHODS = (
     *("exponential_", "geometric_", "log_normal_", "cauchy_"),
 )
 """Methods that take a device or a generator by name."""
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def replace_functions(machine: Machine) -> None:

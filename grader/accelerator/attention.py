@@ -14,6 +14,7 @@ import torch
 
 from grader.accelerator.facts import ATEN
 from grader.accelerator.machine import Machine, the_machine
+from grader.accelerator.replacing import put
 from grader.accelerator.tensor import SimTensor
 from grader.accelerator.words import naming
 
@@ -106,7 +107,6 @@ def answer_queries(machine: Machine) -> None:
 
         return can_use
 
-    put: Any = setattr
     for kernel in ("flash", "efficient", "cudnn"):
         name = f"can_use_{kernel}_attention"
         put(torch.backends.cuda, name, asked_for(kernel, getattr(torch.backends.cuda, name)))

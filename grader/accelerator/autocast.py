@@ -12,6 +12,7 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.facts import ATEN
 from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.replacing import put
 
 # The lists are those of CUDA, from ATen/autocast_mode.h of torch 2.13; an operator that a version lacks is left out.
 _LOWER = (
@@ -55,9 +56,6 @@ safe to autocast."""
 
 _KEY = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr-defined]
 _Without: Any = torch._C._ExcludeDispatchKeyGuard
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 class _Weights:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import torch
@@ -10,9 +11,7 @@ from torch._C import DispatchKey, DispatchKeySet
 
 from grader.accelerator.facts import Facts
 from grader.accelerator.machine import Machine
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
+from grader.accelerator.replacing import put
 
 _REGISTERED: set[str] = torch.library._impls
 """What Python code registered, as namespace/operator/key."""
@@ -31,7 +30,8 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
     """
     device = "CUDA" if kind == "cuda" else "PrivateUse1"
     # Under the other key PyTorch's own operators have kernels of ours.
-    if (kind == "cuda" or func.namespace != "aten") and f"{facts.path}/{device}" in _REGISTERED:
+    ours = kind != "cuda" and func.namespace == "aten"
+    if not ours and f"{facts.path}/{device}" in _REGISTERED and not _is_pytorchs(facts.path, device):
         return DispatchKeySet(getattr(DispatchKey, device))
     if func.namespace in _PYTORCH:
         return None
@@ -44,6 +44,13 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
             "using custom build)."
         )
     return None
+
+
+def _is_pytorchs(path: str, device: str) -> bool:
+    """Whether PyTorch itself registered it: since 2.14, builds for CUDA have kernels in Python, for a GPU alone."""
+    registry = sys.modules.get("torch._native.registry")
+    _, _, operator = path.partition("/")
+    return (operator, device) in getattr(registry, "_aten_override_libs", ())
 
 
 def replace_registration(machine: Machine) -> None:

@@ -20,6 +20,7 @@ from grader.accelerator.generators import SimGenerator
 from grader.accelerator.machine import Machine, the_machine
 from grader.accelerator.races import Block
 from grader.accelerator.recording import Capture, Replay
+from grader.accelerator.replacing import put
 
 _EARLY = "without a preceding successful capture."
 _OWNS = "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
@@ -150,7 +151,6 @@ def answer_graphs(machine: Machine) -> None:
     def is_current_stream_capturing() -> bool:
         return machine.capture is not None and machine.devices[machine.current].queue in machine.capture.queues
 
-    put: Any = setattr
     for owner in (torch.cuda, torch.cuda.graphs):
         for answer in (CUDAGraph, graph_pool_handle, is_current_stream_capturing):
             put(owner, answer.__name__, answer)

@@ -14,10 +14,8 @@ import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from grader.accelerator.machine import Machine
+from grader.accelerator.replacing import put
 from grader.accelerator.tensor import become
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def remember_places(machine: Machine) -> None:

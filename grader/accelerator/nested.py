@@ -12,14 +12,12 @@ from typing import Any
 import torch
 
 from grader.accelerator.machine import Machine
+from grader.accelerator.replacing import put
 from grader.accelerator.tensor import SimTensor
 
 STRIDED = (
     "nested tensors in the strided layout are not supported on the simulated device; make them with layout=torch.jagged"
 )
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def check_layout(tensor: torch.Tensor) -> None:

@@ -21,6 +21,7 @@ from grader.accelerator.determinism import check_deterministic
 from grader.accelerator.dtypes import check_dtypes, check_kernel, driver_of
 from grader.accelerator.facts import ATEN, Facts, facts_of
 from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
+from grader.accelerator.half_precision import in_single
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, reason_to_wait
 from grader.accelerator.profiling import RECORDERS, inside
@@ -197,7 +198,7 @@ def _kernel(func: Any, name: str) -> Any:
     for start, module in _FORMULAS.items():
         if name.startswith(start):
             return importlib.import_module(f"grader.accelerator.{module}").KERNELS.get(name, func)
-    return func
+    return in_single(func, name)
 
 
 def _draws_nothing(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> bool:

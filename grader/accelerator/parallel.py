@@ -12,10 +12,8 @@ import torch
 from torch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
 
 from grader.accelerator.machine import the_machine
+from grader.accelerator.replacing import put
 from grader.accelerator.streams import stream
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def answer_communication() -> None:

@@ -20,6 +20,7 @@ from torch.autograd.profiler_util import EventList, FunctionEvent, Interval, Ker
 
 from grader.accelerator.clock import Clock
 from grader.accelerator.machine import INNER, Machine
+from grader.accelerator.replacing import put
 from grader.accelerator.spans import Span, trace_events
 
 _MARK, _INSIDE = "simulated#", "simulated inside"
@@ -42,9 +43,6 @@ _COPIES = {
 
 RECORDERS: list[_Recorder] = []
 """Who listens just now."""
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def inside() -> Any:

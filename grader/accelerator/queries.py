@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import time
 import timeit
@@ -15,10 +14,10 @@ from torch._C import TensorBase
 from grader.accelerator import device_module, streams
 from grader.accelerator.generators import SimGenerator, generator_type
 from grader.accelerator.machine import Machine, the_machine
+from grader.accelerator.replacing import put, refusing_class
 from grader.accelerator.tensor import LEGACY, SimTensor
 
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
+_REFUSED = "torch.cuda.{} is not supported on the simulated device"
 
 
 def replace_classes(machine: Machine) -> None:
@@ -63,12 +62,8 @@ def answer_accelerator(machine: Machine) -> None:
         del check_available
         return torch.device(machine.kind)
 
-    def device_index(index: int | None) -> Any:
-        return streams.device(index)
-
-    def apart(function: Any) -> Any:
-        """Another object: PyTorch's compiler refuses functions that stand in two modules."""
-        return functools.partial(function)
+    class device_index(streams.device):  # noqa: N801 (a class, as PyTorch's is)
+        __module__ = "torch.accelerator"
 
     answers = {
         "current_accelerator": current_accelerator,
@@ -97,7 +92,7 @@ def answer_accelerator(machine: Machine) -> None:
     for name, answer in answers.items():
         for owner in (torch.accelerator, torch.accelerator.memory):
             if hasattr(owner, name):
-                put(owner, name, apart(answer))
+                put(owner, name, answer)
 
 
 def answer_cuda() -> None:
@@ -137,7 +132,10 @@ def answer_cuda() -> None:
         value = getattr(torch.cuda, name, None)
         if name in device_module.FUNCTIONS or name in allowed or name.endswith(("Tensor", "Storage")):
             continue
-        if callable(value):
+        if isinstance(value, type):
+            if not issubclass(value, BaseException):
+                put(torch.cuda, name, refusing_class(value, _REFUSED.format(name)))
+        elif callable(value):
             put(torch.cuda, name, _refusal(name))
     for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
         put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
@@ -206,9 +204,8 @@ def _legacy_types() -> None:
 def _refusal(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
-        raise NotImplementedError(f"torch.cuda.{name} is not supported on the simulated device")
+        raise NotImplementedError(_REFUSED.format(name))
 
-    refuse.__name__ = name
     return refuse
 
 

@@ -12,10 +12,8 @@ from typing import Any
 import torch
 
 from grader.accelerator.machine import Machine
+from grader.accelerator.replacing import put
 from grader.accelerator.tensor import SimTensor
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 _EXPORT = (
     "torch.export is not supported on the simulated device {}; export the module on the CPU, where its .cpu() moves it"

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch._C import DispatchKey, DispatchKeySet
 
+from grader.accelerator.replacing import put
+
 _ROWS = (torch.sparse_csr, torch.sparse_bsr)
 LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
 """Those that the device has."""
@@ -60,3 +62,20 @@ def text_of_sparse(shell: Any, inner: torch.Tensor) -> str:
         name = f"grad_fn=<{type(shell.grad_fn).__name__}>" if shell.grad_fn is not None else "requires_grad=True"
         text = f"{text[:-1]}, {name})"
     return text
+
+
+def validate_inside() -> None:
+    """Let PyTorch's checks of a sparse tensor's parts, as `torch.load` asks for them since 2.14, see the CPU's numbers.
+
+    They are C++ that looks at the memory; a shell has none there.
+    """
+    for kind in ("coo", "compressed", "csr", "csc", "bsr", "bsc"):
+        if (original := getattr(torch, name := f"_validate_sparse_{kind}_tensor_args", None)) is not None:
+            put(torch, name, _on_inner(original))
+
+
+def _on_inner(original: Any) -> Any:
+    def check(*args: Any, **kwargs: Any) -> Any:
+        return original(*(getattr(arg, "_inner", arg) for arg in args), **kwargs)
+
+    return check

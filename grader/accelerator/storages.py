@@ -8,12 +8,10 @@ import torch
 
 from grader.accelerator.machine import Machine
 from grader.accelerator.pinning import is_pinned, pinned_bytes, pinned_copy
+from grader.accelerator.replacing import put
 from grader.accelerator.sim_storage import SimStorage, as_storage, plain_copy
 from grader.accelerator.tally import DEVICE_TO_DEVICE, HOST_TO_DEVICE
 from grader.accelerator.tensor import SimTensor, refresh
-
-# The type checker refuses assignments to functions of torch; through `Any` it lets them pass.
-put: Any = setattr
 
 
 def replace_pinning() -> None:

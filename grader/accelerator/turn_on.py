@@ -22,6 +22,7 @@ from grader.accelerator import (
     profiling,
     queries,
     refusals,
+    sparse,
     storages,
     tensor,
     training,
@@ -133,6 +134,7 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     storages.replace_storages(machine)
     storages.replace_new_storages(machine)
     storages.replace_metadata()
+    sparse.validate_inside()
     training.replace_backward(machine)
     training.check_gradients(machine)
     if mode != INNER:

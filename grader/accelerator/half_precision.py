@@ -1,0 +1,55 @@
+"""Operators whose kernels take half precision on a GPU and not on the CPU: computed in float32, and rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_HALVES = (torch.float16, torch.bfloat16)
+
+# From `torch.testing._internal`: the operators of `op_db` whose dtypes for CUDA have more of the two than the CPU's.
+_ON_GPU_ALONE = frozenset(
+    {
+        *("avg_pool3d", "avg_pool3d_backward", "rrelu_with_noise", "rrelu_with_noise_backward", "polygamma"),
+        *("multi_margin_loss", "multi_margin_loss_backward"),
+        *("multilabel_margin_loss_forward", "multilabel_margin_loss_backward"),
+        *("_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa_backward"),
+    }
+)
+
+
+def in_single(func: Any, name: str) -> Callable[..., Any]:
+    """What computes an operator on CPU tensors of any dtype that a GPU takes: `func`, where it does."""
+    return _through_single(func) if name.removesuffix("_") in _ON_GPU_ALONE else func
+
+
+def _through_single(func: Any) -> Callable[..., Any]:
+    schema = func._schema.arguments
+    writes = {argument.name for argument in schema if argument.alias_info is not None and argument.alias_info.is_write}
+
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        given = {argument.name: arg for argument, arg in zip(schema, args, strict=False)} | kwargs
+        halves = {name: arg for name, arg in given.items() if _is_half(arg)}
+        if not halves:
+            return func(*args, **kwargs)
+        wide = {name: arg.float() for name, arg in halves.items()}
+        out = func(**given | wide)
+        # What it wrote to is rounded into the argument itself.
+        written = {id(wide[name]): halves[name].copy_(wide[name]) for name in wide.keys() & writes}
+        return _rounded(out, written, next(iter(halves.values())).dtype)
+
+    return compute
+
+
+def _is_half(arg: Any) -> bool:
+    return isinstance(arg, torch.Tensor) and arg.dtype in _HALVES
+
+
+def _rounded(out: Any, written: dict[int, torch.Tensor], dtype: torch.dtype) -> Any:
+    if isinstance(out, (tuple, list)):
+        return type(out)(_rounded(one, written, dtype) for one in out)
+    if id(out) in written:
+        return written[id(out)]
+    return out.to(dtype) if isinstance(out, torch.Tensor) and out.dtype is torch.float32 else out

@@ -1,0 +1,61 @@
+"""Replacing what is PyTorch's: whatever takes a name has all that others may ask of what had the name before."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+
+def put(owner: Any, name: str, new: Any) -> None:
+    """Replace an attribute of a module or class of PyTorch's.
+
+    A function that takes a function's place has its name, its module, its documentation, its attributes, and the
+    original itself as `__wrapped__`: PyTorch's compiler, decorators and `inspect.signature` read them. A class's place
+    is taken by a class, so that annotations, `except` and `isinstance` go on.
+
+    Args:
+        owner: a module or a class.
+        name: the attribute; it need not exist.
+        new: what takes its place.
+
+    Raises:
+        TypeError: a function would take the place of a class.
+    """
+    setattr(owner, name, _like(inspect.getattr_static(owner, name, None), new))
+
+
+def refusing_class(original: type, why: str) -> type:
+    """Make a class that is `original` in all, except that making an object of it raises `NotImplementedError`."""
+
+    def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
+        del cls, args, kwargs
+        raise NotImplementedError(why)
+
+    names = ("__module__", "__qualname__", "__doc__")
+    return type(original.__name__, (original,), {"__new__": refuse} | {name: getattr(original, name) for name in names})
+
+
+def _like(original: Any, new: Any) -> Any:
+    if isinstance(new, staticmethod):
+        return staticmethod(_like(getattr(original, "__func__", original), new.__func__))
+    if isinstance(original, type):
+        if not isinstance(new, type):
+            raise TypeError(f"{original.__name__} is a class, and what takes its place is not")
+        return new
+    if not callable(original) or not callable(new) or isinstance(new, type) or original is new:
+        return new
+    # One function may answer under several names; each is a function of its own, as the originals are.
+    if not isinstance(new, types.FunctionType) or "__wrapped__" in vars(new):
+        if hasattr(new, "__wrapped__") and new.__name__ == getattr(original, "__name__", ""):
+            return new
+        new = _another(new)
+    return functools.update_wrapper(new, original)
+
+
+def _another(function: Any) -> Any:
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return answer
