@@ -10,6 +10,7 @@ It needs torch and NumPy, and nothing else of ours. It is on for the whole proce
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,5 +65,9 @@ def __getattr__(name: str) -> Any:
     """Import a name when it is used: the host takes `spans` from here, and has no PyTorch."""
     for module, names in _MODULES.items():
         if name in names.split():
+            # In a process that gets the device of the one that started it, PyTorch's import makes it, of modules that
+            # must not be half imported by then.
+            if "GRADER_ACCELERATOR" in os.environ and module != "spans":
+                importlib.import_module("torch")
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

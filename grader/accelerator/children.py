@@ -29,8 +29,12 @@ def enable_for_all(gpu: str, devices: int) -> Machine:
 
     Raises:
         ValueError: no GPU has this name.
+        RuntimeError: another device is simulated already.
     """
-    machine = _enable(gpu, devices)
+    machine = machine_or_none()
+    # Processes of pytest-xdist, and pytest within pytest, find the one that they ask for.
+    if machine is None or (machine.kind, len(machine.devices), machine.spec) != ("cuda", devices, _spec(gpu)):
+        machine = _enable(gpu, devices)
     os.environ[_VARIABLE] = f"{devices} {gpu}".strip()
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *(path for path in paths if path not in ("", _STARTUP))])
@@ -45,6 +49,10 @@ def take_over() -> None:
 
 
 def _enable(gpu: str, devices: int) -> Machine:
-    machine = enable("cuda", indices=devices, spec=spec_of(gpu) if gpu else Spec())
+    machine = enable("cuda", indices=devices, spec=_spec(gpu))
     assert machine is not None
     return machine
+
+
+def _spec(gpu: str) -> Spec:
+    return spec_of(gpu) if gpu else Spec()

@@ -126,10 +126,12 @@ def _divide_memory(machine: Machine) -> None:
     def fraction_of(fraction: float, device: Any = None) -> None:
         if not 0 <= fraction <= 1:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-        machine.devices[machine.index_of(device)].memory.share = fraction
+        index = machine.index_of() if device is None else machine.given_index(device)
+        machine.devices[index].memory.share = fraction
 
     def fraction(device: Any = None) -> float:
-        return machine.devices[machine.index_of(device)].memory.share
+        index = machine.index_of() if device is None else machine.given_index(device)
+        return machine.devices[index].memory.share
 
     def backend() -> str:
         return "native"

@@ -11,7 +11,6 @@ _CALLERS = {
     "avg_pool3d_backward": "avg_pool3d_backward_{}",
     "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_{}",
     "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_{}",
-    "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward_{}",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_{}",
     "fractional_max_pool2d_backward": "fractional_max_pool2d_backward_{}",
     "fractional_max_pool3d_backward": "fractional_max_pool3d_backward_{}",
@@ -30,7 +29,8 @@ _CALLERS = {
     "_embedding_bag_backward": "embedding_bag_backward_{}_max",
     "_embedding_bag_dense_backward": "embedding_bag_backward_{}_max",
     "put": "put_",
-    "put_": "put_",
+    "max_unpool2d": "max_unpooling2d_forward_out",
+    "max_unpool3d": "max_unpooling3d_forward_out",
     "histc": "_histc_{} with floating point input",
     "bincount": "_bincount_{}",
     "grid_sampler_2d_backward": "grid_sampler_2d_backward_{}",
@@ -58,7 +58,9 @@ _MODES = {"_embedding_bag_backward": 8, "_embedding_bag_dense_backward": 7}
 def caller_of(name: str, outcomes: int) -> str:
     """Who complains of an operator, or ""."""
     # Without a dim, the median has no indices, and is found in one way.
-    return "" if name in ("median", "nanmedian") and outcomes < 2 else _CALLERS.get(name, "")
+    if name in ("median", "nanmedian") and outcomes < 2:
+        return ""
+    return _CALLERS.get(name.removesuffix("_"), "")
 
 
 def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: Any) -> None:
@@ -77,6 +79,7 @@ def check_deterministic(caller: str, name: str, kind: str, args: Any, kwargs: An
 
 
 def _is_exempt(name: str, args: Any, kwargs: Any) -> bool:
+    name = name.removesuffix("_")
     if name in _MODES:
         place = _MODES[name]
         return int(args[place] if len(args) > place else kwargs.get("mode", _MAX)) != _MAX

@@ -59,6 +59,7 @@ def _place(device: Any = None) -> Device:
 
 def is_available() -> bool:
     """Whether there is one; only CUDA_VISIBLE_DEVICES can hide all."""
+    the_machine().asked_for = True
     return device_count() > 0
 
 
@@ -95,7 +96,7 @@ def current_device() -> int:
 def set_device(device: Any) -> None:
     """Make an index the current one; a negative index changes nothing."""
     machine = the_machine()
-    machine.current = machine.index_of(device)
+    machine.current = machine.given_index(device)
 
 
 def synchronize(device: Any = None) -> None:

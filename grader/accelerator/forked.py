@@ -27,7 +27,9 @@ def lose_in_children(machine: Machine) -> None:
     """Let the devices fail in what is forked from here on, if they were used by then."""
 
     def lose() -> None:
-        if machine.used:
+        # PyTorch notes it when it asks the driver how many devices there are (`THCPModule_getDeviceCount_wrap`, which
+        # `torch.cuda.is_available` calls), and pinned memory is the driver's.
+        if machine.used or machine.asked_for:
             for device in machine.devices:
                 device.fault, device.fault_is_reported = Forked(0.0, machine.kind), True
 

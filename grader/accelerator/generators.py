@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import weakref
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -22,6 +23,15 @@ _OFFSET = "a generator of the simulated device has no offset; its get_state and 
 # Weak, so that a generator goes when the program drops it; another one may get its address then.
 OWNERS: weakref.WeakValueDictionary[int, SimGenerator] = weakref.WeakValueDictionary()
 """The generators of devices by their addresses, which operators hand over in another Python object."""
+
+
+_SEED_BYTES = 8
+_STATE_BYTES = _Original().get_state().numel() + _SEED_BYTES
+"""Not those of the CPU's, as on CUDA, where a state has 16."""
+
+
+def _bytes_of(seed: int) -> torch.Tensor:
+    return torch.tensor(list((seed % (1 << 64)).to_bytes(_SEED_BYTES, sys.byteorder)), dtype=torch.uint8)
 
 
 class SimGenerator(_Original):
@@ -65,6 +75,33 @@ class SimGenerator(_Original):
     def initial_seed(self) -> int:
         """The seed it started from."""
         return self._seed
+
+    def get_state(self) -> torch.Tensor:
+        """The state in bytes, with the seed; on no device a state of another one's generator is taken."""
+        return torch.cat([self.numbers(), _bytes_of(self._seed)])
+
+    def set_state(self, state: torch.Tensor) -> SimGenerator:
+        """Go on from a state.
+
+        Raises:
+            TypeError: it is no tensor of bytes on the CPU.
+            RuntimeError: it is not of a generator like this, with PyTorch's words.
+        """
+        if not isinstance(state, torch.Tensor) or state.dtype is not torch.uint8 or state.device.type != "cpu":
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.numel() != _STATE_BYTES:
+            raise RuntimeError("RNG state is wrong size")
+        self.go_on_from(state[:-_SEED_BYTES])
+        self._seed = int.from_bytes(state[-_SEED_BYTES:].tolist(), sys.byteorder)
+        return self
+
+    def numbers(self) -> torch.Tensor:
+        """The state of the CPU's generator that makes the numbers."""
+        return super().get_state()
+
+    def go_on_from(self, numbers: torch.Tensor) -> None:
+        """Put that one into a state."""
+        super().set_state(numbers)
 
     def clone_state(self) -> SimGenerator:
         """Another generator that goes on as this one does."""

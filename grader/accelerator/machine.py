@@ -92,6 +92,8 @@ class Machine:
         self.shrunk = False
         """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
         self.used = False
+        self.asked_for = False
+        """The driver was asked whether there is a device, or for pinned memory; a forked process has none then."""
         self._settled = kind != "cuda"
 
     # -- devices
@@ -144,6 +146,17 @@ class Machine:
         if device.type not in (self.kind, INNER):
             raise ValueError(f"Expected a {self.kind} device, but got: {device}")
         return self.current if device.index is None else self.device(device.index).index
+
+    def given_index(self, device: Any) -> int:
+        """The index that a device argument means that must have one; PyTorch's `_get_device_index` says which do.
+
+        Raises:
+            ValueError: a device without an index, or None.
+        """
+        index = self.index_of(device)
+        if not isinstance(device, int) and (device is None or torch.device(device).index is None):
+            raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+        return index
 
     def is_ours(self, device: Any) -> bool:
         """Whether a device argument, with or without index, means a simulated device."""

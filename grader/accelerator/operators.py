@@ -213,14 +213,14 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
     # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
     before = default.get_state()
-    default.set_state(place.generator.get_state())
+    default.set_state(place.generator.numbers())
     try:
         return func(*inner, **named)
     finally:
         # In this order: who gives both one stream wants it to go on.
         after = default.get_state()
         default.set_state(before)
-        place.generator.set_state(after)
+        place.generator.go_on_from(after)
 
 
 def _give(

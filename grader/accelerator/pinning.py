@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from grader.accelerator.machine import the_machine
+
 
 def is_pinned(tensor: torch.Tensor) -> bool:
     """Whether a CPU tensor is marked as pinned."""
@@ -21,6 +23,7 @@ def pin_storage(tensor: torch.Tensor) -> torch.Tensor:
 
 def pinned_bytes(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Mark a storage on the CPU; the storage itself."""
+    the_machine().asked_for = True
     storage._pinned = True  # type: ignore[attr-defined]
     return storage
 

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+# First: where the process gets the device of the one that started it, as xdist's do, this import makes it, of modules
+# that must not be half imported by then.
+import torch  # noqa: F401
+
 from grader.accelerator.gpus import NAMES
 from grader.accelerator.missing import note_missing
 
@@ -35,7 +39,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
     try:
         enable_for_all("" if options.accelerator == _ANY else options.accelerator, options.accelerator_devices)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise pytest.UsageError(f"simulated CUDA: {error}") from None
 
 

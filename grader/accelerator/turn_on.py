@@ -21,6 +21,7 @@ from grader.accelerator import (
     parallel,
     profiling,
     queries,
+    queues,
     refusals,
     sparse,
     storages,
@@ -151,4 +152,5 @@ def _replace_functions(machine: Machine, mode: Mode) -> None:
     attention.replace_flex_attention()
     profiling.answer_profiler(machine)
     refusals.compile_nothing()
+    queues.share_between_processes(machine)
     warned.tell_at_the_caller()

@@ -1,0 +1,54 @@
+"""Tensors that go to another process by a queue, a pipe or as an argument: they share the memory, as on CUDA."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+from torch.multiprocessing import reductions
+
+from grader.accelerator.machine import Machine, machine_or_none
+from grader.accelerator.replacing import put
+from grader.accelerator.tensor import SimTensor, wrap
+
+_NON_LEAF = (
+    "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
+    "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing (e.g., "
+    "putting it on the queue)."
+)
+"""PyTorch's own words."""
+
+
+def share_between_processes(machine: Machine) -> None:
+    """Let `torch.multiprocessing` send tensors of the device; what they hold moves to shared memory."""
+    original: Any = reductions.reduce_tensor
+
+    def reduce_tensor(tensor: torch.Tensor) -> Any:
+        if not isinstance(tensor, SimTensor):
+            return original(tensor)
+        if tensor.requires_grad and not tensor.is_leaf:
+            raise RuntimeError(_NON_LEAF)
+        if tensor._inner.layout is not torch.strided:
+            raise NotImplementedError(
+                f"a {tensor.layout} tensor on the simulated device {machine.kind} cannot be sent to another process; "
+                "send its .cpu()"
+            )
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        return _rebuild, (*original(tensor._inner), tensor._place.index, tensor.requires_grad, is_parameter)
+
+    put(reductions, "reduce_tensor", reduce_tensor)
+    # The table of what sends which class has the function itself.
+    register: Any = importlib.import_module("multiprocessing.reduction").register
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        register(kind, reduce_tensor)
+
+
+def _rebuild(rebuild: Any, parts: Any, index: int, requires_grad: bool, is_parameter: bool) -> torch.Tensor:
+    machine = machine_or_none()
+    if machine is None:
+        raise RuntimeError("a tensor on a simulated device came to a process that simulates none")
+    # A process that was forked from one that used the device has none.
+    machine.check(index)
+    made: torch.Tensor = wrap(rebuild(*parts), machine.devices[index])
+    return torch.nn.Parameter(made, requires_grad) if is_parameter else made.requires_grad_(requires_grad)

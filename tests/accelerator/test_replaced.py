@@ -1,0 +1,216 @@
+"""What takes the place of PyTorch's functions and classes, on each build of it; what CUDA refuses is refused."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from accelerator.modes import in_mode, raises
+
+import grader
+
+REFUSED = ("MemPool", "ExternalStream", "GreenContext", "CUDAPluggableAllocator")
+
+
+@in_mode("cuda")
+def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
+    """Annotations, `except` and PyTorch's compiler go on; what cannot be is refused by name."""
+    for name in REFUSED:
+        kind = getattr(torch.cuda, name, None)
+        if kind is None:  # an older PyTorch has fewer
+            continue
+        assert isinstance(kind, type)
+        with pytest.raises(NotImplementedError, match=f"torch.cuda.{name} is not supported"):
+            kind()
+    assert issubclass(torch.cuda.DeferredCudaCallError, Exception)
+    assert isinstance(torch.accelerator.device_index, type)
+    with torch.accelerator.device_index(1):
+        assert torch.ones(1, device="cuda").device.index == 1
+    replaced: tuple[tuple[Any, str], ...] = (
+        (torch.cuda.memory_reserved, "memory_reserved"),
+        (torch.accelerator.current_device_index, "current_device_index"),
+        (torch.Tensor.to, "to"),
+    )
+    for function, name in replaced:
+        assert function.__name__ == name
+        assert function.__wrapped__.__name__ == name
+    assert "device" in inspect.signature(torch.cuda.memory_allocated).parameters
+
+
+@in_mode("cuda")
+def test_all_that_trains(tmp_path: Path) -> None:
+    """Products of batches, each optimizer, and what PyTorch's compiler looks at before it does nothing."""
+    a, b = torch.randn(2, 3, 4, device="cuda"), torch.randn(2, 4, 5, device="cuda")
+    assert torch.equal((a @ b).cpu(), torch.bmm(a.cpu(), b.cpu()))
+    layer = torch.nn.TransformerEncoderLayer(8, 2, batch_first=True).cuda()
+    layer(torch.randn(2, 3, 8, device="cuda")).sum().backward()
+    for optimizer in (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adagrad, torch.optim.NAdam):
+        weight = torch.nn.Parameter(torch.ones(3, 3, device="cuda"))
+        weight.grad = torch.ones_like(weight)
+        optimizer([weight]).step()
+    assert torch.compile(torch.sin)(a).is_cuda
+    graphed: Any = torch.cuda.make_graphed_callables(torch.nn.Linear(4, 4).cuda(), (torch.randn(2, 4, device="cuda"),))
+    graphed(torch.randn(2, 4, device="cuda")).sum().backward()
+    torch.save(torch.eye(3).to_sparse().cuda(), tmp_path / "sparse.pt")
+    assert torch.load(tmp_path / "sparse.pt").is_cuda
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@in_mode("cuda")
+def test_half_precision_that_the_cpu_lacks(dtype: torch.dtype) -> None:
+    """A GPU has these kernels: computed in float32 and rounded, forward, backward and in place."""
+    x = torch.randn(1, 2, 4, 4, 4, device="cuda", dtype=dtype, requires_grad=True)
+    pooled = F.avg_pool3d(x, 2)
+    pooled.sum().backward()
+    assert x.grad is not None
+    assert pooled.dtype == x.grad.dtype == dtype
+    assert torch.equal(pooled.cpu(), F.avg_pool3d(x.detach().cpu().float(), 2).to(dtype))
+    y = torch.full((4, 4), -1.0, device="cuda", dtype=dtype)
+    same = F.rrelu_(y, training=True)
+    assert same is y
+    assert ((y > -0.34) & (y < -0.12)).all()
+    assert torch.polygamma(1, y.abs()).dtype == dtype
+
+
+@in_mode("cuda")
+def test_a_device_with_an_index() -> None:
+    """Where CUDA needs the index it is asked for; where it does not, the current device is meant."""
+    for place in ("cuda", torch.device("cuda")):
+        with raises(ValueError, "Expected a torch.device with a specified index or an integer, but got:cuda"):
+            torch.cuda.set_device(place)
+        with torch.cuda.device(place):
+            assert torch.cuda.current_device() == 0
+    torch.cuda.set_device("cuda:1")
+    torch.cuda.set_device(-1)
+    assert torch.cuda.current_device() == 1
+
+
+@in_mode("cuda")
+def test_states_of_generators_are_not_exchanged() -> None:
+    """The CPU's is no state for a device, nor the other way round; one's own brings back numbers and seed."""
+    device, host = torch.Generator("cuda"), torch.Generator()
+    for taker, giver in ((device, host), (host, device)):
+        with pytest.raises(RuntimeError, match="size"):
+            taker.set_state(giver.get_state())
+    with pytest.raises(RuntimeError, match="wrong size"):
+        torch.cuda.set_rng_state(torch.get_rng_state())
+    torch.cuda.manual_seed(5)
+    before = torch.cuda.get_rng_state()
+    numbers = torch.rand(3, device="cuda")
+    torch.cuda.manual_seed(6)
+    torch.cuda.set_rng_state(before)
+    assert torch.equal(torch.rand(3, device="cuda"), numbers)
+    assert torch.cuda.initial_seed() == 5
+
+
+@in_mode("cuda")
+def test_no_deterministic_kernel_in_place_either() -> None:
+    """A form that writes to its argument has the same kernel."""
+    torch.use_deterministic_algorithms(True)
+    x, at, ones = torch.ones(4, device="cuda"), torch.tensor([0, 0], device="cuda"), torch.ones(2, device="cuda")
+    for call, kernel in (
+        (lambda: x.scatter_reduce_(0, at, ones, "prod"), "scatter_reduce_cuda_prod_"),
+        (lambda: x.index_reduce_(0, at, ones, "prod"), "index_reduce_cuda"),
+        (lambda: x.put_(at, ones), "put_"),
+        (lambda: F.max_unpool2d(ones.view(1, 1, 2), at.view(1, 1, 2), [2]), "max_unpooling2d_forward_out"),
+    ):
+        with pytest.raises(RuntimeError, match=f"{kernel} does not have a deterministic implementation"):
+            call()
+    cube = torch.ones(1, 1, 4, 4, 4, device="cuda", requires_grad=True)
+    pooled: torch.Tensor = torch.nn.MaxPool3d(2)(cube)
+    pooled.sum().backward()
+
+
+FORK = """
+import os, sys, torch
+{before}
+reads, writes = os.pipe()
+if (child := os.fork()) == 0:
+    try:
+        torch.ones(2, device="cuda")
+    except RuntimeError as error:
+        os.write(writes, str(error).encode())
+    os._exit(0)
+os.close(writes)
+print(os.read(reads, 200).decode()[:40])
+os.waitpid(child, 0)
+"""
+
+QUEUE = """
+import torch, torch.multiprocessing as mp
+
+def child(there, back, given):
+    there.get().add_(1)
+    given[0] = 7
+    back.put(torch.nn.Parameter(torch.full((2,), 2.0, device="cuda:0")))
+    there.get()
+
+if __name__ == "__main__":
+    context = mp.get_context("spawn")
+    there, back = context.Queue(), context.Queue()
+    mine, given = torch.zeros(3, device="cuda"), torch.zeros(2, 2, device="cuda").t()
+    process = context.Process(target=child, args=(there, back, given))
+    process.start()
+    there.put(mine[1:])
+    got = back.get(timeout=300)
+    print(got.device, got.requires_grad, type(got) is torch.nn.Parameter, mine.tolist(), given.tolist())
+    try:
+        context.SimpleQueue().put(mine.requires_grad_() * 2)
+    except RuntimeError as error:
+        print(str(error)[:19])
+    there.put(None)
+    process.join()
+"""
+
+
+def launched(folder: Path, text: str) -> str:
+    """The first lines that a program prints."""
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    root = str(Path(str(grader.__file__)).parents[1])
+    command = [sys.executable, "-W", "ignore", "-m", "grader.accelerator", "program.py"]
+    ran = subprocess.run(
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.partition("\n-- Simulated GPU")[0].strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+@pytest.mark.parametrize("before", ["torch.cuda.is_available()", "torch.ones(2).pin_memory()"])
+def test_forked_after_the_driver_was_asked(tmp_path: Path, before: str) -> None:
+    """As after the device was used."""
+    assert launched(tmp_path, FORK.format(before=before)) == "Cannot re-initialize CUDA in forked subp"
+
+
+def test_tensors_go_to_other_processes(tmp_path: Path) -> None:
+    """By queues and as arguments, and both processes share the memory; what cannot be sent is refused at once."""
+    if sys.platform == "win32":
+        pytest.skip("the launcher's processes are tested where they are forked or spawned alike")
+    told = launched(tmp_path, QUEUE).splitlines()
+    assert told == ["cuda:0 True True [0.0, 1.0, 1.0] [[7.0, 7.0], [0.0, 0.0]]", "Cowardly refusing t"]
+
+
+def test_tests_in_several_processes(tmp_path: Path) -> None:
+    """With pytest-xdist, each process has the device that was asked for."""
+    test = "import torch\n\ndef test_it():\n    assert torch.ones(2, device='cuda').is_cuda\n"
+    (tmp_path / "test_it.py").write_text(test, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "grader.accelerator.pytest_plugin"]
+    root = str(Path(str(grader.__file__)).parents[1])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PYTHONPATH"] = root
+    ran = subprocess.run(
+        [*command, "--accelerator", "a100", "test_it.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
