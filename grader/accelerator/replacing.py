@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -48,10 +49,15 @@ def _like(original: Any, new: Any) -> Any:
         return new
     # One function may answer under several names; each is a function of its own, as the originals are.
     if not isinstance(new, types.FunctionType) or "__wrapped__" in vars(new):
-        if hasattr(new, "__wrapped__") and new.__name__ == getattr(original, "__name__", ""):
+        if original in _chain(new):
             return new
         new = _another(new)
     return functools.update_wrapper(new, original)
+
+
+def _chain(function: Any) -> Iterator[Any]:
+    while (function := getattr(function, "__wrapped__", None)) is not None:
+        yield function
 
 
 def _another(function: Any) -> Any:
