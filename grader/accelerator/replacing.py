@@ -44,6 +44,7 @@ def _like(original: Any, new: Any) -> Any:
     if isinstance(original, type):
         if not isinstance(new, type):
             raise TypeError(f"{original.__name__} is a class, and what takes its place is not")
+        _refuse_what_is_missing(original, new)
         return new
     if not callable(original) or not callable(new) or isinstance(new, type) or original is new:
         return new
@@ -53,6 +54,33 @@ def _like(original: Any, new: Any) -> Any:
             return new
         new = _another(new)
     return functools.update_wrapper(new, original)
+
+
+def _refuse_what_is_missing(original: type, new: Any) -> None:
+    """Let a name that only the original has raise `NotImplementedError`, which names it."""
+    missing = {name for name in set(dir(original)) - set(dir(new)) if not name.startswith("_")}
+
+    def refusal(name: str) -> NotImplementedError:
+        owner = f"{original.__module__}.{original.__qualname__}"
+        return NotImplementedError(f"{owner}.{name} is not supported on the simulated device")
+
+    for name in missing:
+        if callable(getattr(original, name)):
+
+            def refuse(*args: Any, name: str = name, **kwargs: Any) -> Any:
+                del args, kwargs
+                raise refusal(name)
+
+            setattr(new, name, refuse)
+
+    # Our objects may have attributes that are properties there; what is asked here, they do not have.
+    def lacking(self: Any, name: str) -> Any:
+        if name in missing:
+            raise refusal(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    if missing and not hasattr(new, "__getattr__"):
+        new.__getattr__ = lacking
 
 
 def _chain(function: Any) -> Iterator[Any]:

@@ -30,6 +30,10 @@ def test_classes_stay_classes_and_functions_keep_what_others_read() -> None:
         assert isinstance(kind, type)
         with pytest.raises(NotImplementedError, match=f"torch.cuda.{name} is not supported"):
             kind()
+    event: Any = torch.cuda.Event
+    for missing in (event().ipc_handle, event.from_ipc_handle):
+        with pytest.raises(NotImplementedError, match="ipc_handle is not supported on the simulated device"):
+            missing()
     assert issubclass(torch.cuda.DeferredCudaCallError, Exception)
     assert isinstance(torch.accelerator.device_index, type)
     with torch.accelerator.device_index(1):
