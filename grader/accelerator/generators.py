@@ -77,31 +77,23 @@ class SimGenerator(_Original):
         return self._seed
 
     def get_state(self) -> torch.Tensor:
-        """The state in bytes, with the seed; on no device a state of another one's generator is taken."""
-        return torch.cat([self.numbers(), _bytes_of(self._seed)])
+        """The state in bytes, with the seed; the generator of another device refuses it."""
+        return torch.cat([numbers_of(self), _bytes_of(self._seed)])
 
     def set_state(self, state: torch.Tensor) -> SimGenerator:
         """Go on from a state.
 
         Raises:
-            TypeError: it is no tensor of bytes on the CPU.
+            TypeError: it is not a tensor of bytes on the CPU.
             RuntimeError: it is not of a generator like this, with PyTorch's words.
         """
         if not isinstance(state, torch.Tensor) or state.dtype is not torch.uint8 or state.device.type != "cpu":
             raise TypeError("RNG state must be a torch.ByteTensor")
         if state.numel() != _STATE_BYTES:
             raise RuntimeError("RNG state is wrong size")
-        self.go_on_from(state[:-_SEED_BYTES])
+        go_on_from(self, state[:-_SEED_BYTES])
         self._seed = int.from_bytes(state[-_SEED_BYTES:].tolist(), sys.byteorder)
         return self
-
-    def numbers(self) -> torch.Tensor:
-        """The state of the CPU's generator that makes the numbers."""
-        return super().get_state()
-
-    def go_on_from(self, numbers: torch.Tensor) -> None:
-        """Put that one into a state."""
-        super().set_state(numbers)
 
     def clone_state(self) -> SimGenerator:
         """Another generator that goes on as this one does."""
@@ -123,6 +115,16 @@ class SimGenerator(_Original):
     def set_offset(self, offset: int) -> NoReturn:
         """Raise, too."""
         raise NotImplementedError(_OFFSET)
+
+
+def numbers_of(generator: torch.Generator) -> torch.Tensor:
+    """The state of the CPU's generator that makes a generator's numbers."""
+    return _Original.get_state(generator)
+
+
+def go_on_from(generator: torch.Generator, numbers: torch.Tensor) -> None:
+    """Put that one into a state."""
+    _Original.set_state(generator, numbers)
 
 
 ALWAYS_DRAW = {"poisson", "multinomial", "binomial", "_standard_gamma", "_sample_dirichlet"}

@@ -93,7 +93,7 @@ class Machine:
         """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
         self.used = False
         self.asked_for = False
-        """The driver was asked whether there is a device, or for pinned memory; a forked process has none then."""
+        """A call reached the driver, which counted devices or pinned memory; a forked process has no device then."""
         self._settled = kind != "cuda"
 
     # -- devices

@@ -20,7 +20,7 @@ from grader.accelerator.custom import key_of
 from grader.accelerator.determinism import check_deterministic
 from grader.accelerator.dtypes import check_dtypes, check_kernel, driver_of
 from grader.accelerator.facts import ATEN, Facts, facts_of
-from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, is_empty
+from grader.accelerator.generators import ALWAYS_DRAW, OWNERS, go_on_from, is_empty, numbers_of
 from grader.accelerator.half_precision import in_single
 from grader.accelerator.machine import Device, Machine, the_machine
 from grader.accelerator.placement import check_devices, reason_to_wait
@@ -213,14 +213,14 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
     # that the device draws from its own and leaves the CPU's as it was.
     default = torch.default_generator
     before = default.get_state()
-    default.set_state(place.generator.numbers())
+    default.set_state(numbers_of(place.generator))
     try:
         return func(*inner, **named)
     finally:
         # In this order: who gives both one stream wants it to go on.
         after = default.get_state()
         default.set_state(before)
-        place.generator.go_on_from(after)
+        go_on_from(place.generator, after)
 
 
 def _give(

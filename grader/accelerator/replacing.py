@@ -1,4 +1,4 @@
-"""Replacing what is PyTorch's: whatever takes a name has all that others may ask of what had the name before."""
+"""Replacing functions and classes of PyTorch's: the new one has all that others may ask of the old one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _refuse_what_is_missing(original: type, new: Any) -> None:
 
             setattr(new, name, refuse)
 
-    # Our objects may have attributes that are properties there; what is asked here, they do not have.
+    # Python calls it for a name that an object of ours does not have.
     def lacking(self: Any, name: str) -> Any:
         if name in missing:
             raise refusal(name)

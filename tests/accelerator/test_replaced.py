@@ -190,7 +190,7 @@ def launched(folder: Path, text: str) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 @pytest.mark.parametrize("before", ["torch.cuda.is_available()", "torch.ones(2).pin_memory()"])
-def test_forked_after_the_driver_was_asked(tmp_path: Path, before: str) -> None:
+def test_forked_after_first_questions_to_the_driver(tmp_path: Path, before: str) -> None:
     """As after the device was used."""
     assert launched(tmp_path, FORK.format(before=before)) == "Cannot re-initialize CUDA in forked subp"
 
