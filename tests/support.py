@@ -303,7 +303,7 @@ class Noted(Progress):
 def verified(course: Course, exercises: Sequence[Exercise], seeds: int = 1, **named: Any) -> list[Proof]:
     """What `grade verify` shows with nothing saved."""
     with open_store(None) as store:
-        return Prover(course, FORK, store, seeds, Noted(), **named).verify(exercises)
+        return Prover(course, FORK, store, seeds, **{"progress": Noted(), **named}).verify(exercises)
 
 
 def failure(function: Callable[..., object], *args: object, **kwargs: object) -> CheckFailed:

@@ -115,10 +115,9 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
-        from grader.report.console import errors_as_lines
-
         if args and args[0] in _INSTEAD:
             from grader.model.errors import CourseError
+            from grader.report.console import errors_as_lines
 
             with errors_as_lines():
                 raise CourseError(_INSTEAD[args[0]])
@@ -128,8 +127,14 @@ class _Commands(click.Group):
             args = [*args[1:2], "--help"]
         if not args or (args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version")):
             args = [_GRADE, *args]
-        with errors_as_lines():
+        try:
             return super().parse_args(ctx, args)
+        except click.ClickException:
+            # Imported here, so that the help does not pay for it.
+            from grader.report.console import errors_as_lines
+
+            with errors_as_lines():
+                raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands in groups, then the options of grading, which has no name of its own."""

@@ -238,16 +238,13 @@ class Tries:
             got = _tried(own, lines)
             if _lacks_a_package(student, got):
                 return False  # where the student types them, the package is there
+            # What is drawn at random says nothing of what is wrong. The same worker draws again, from another seed.
+            if _tried(own, lines, seed=1) != got:
+                return False
             if student.reference is None:
-                shows = not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
-        if student.reference is not None:
-            expected = self._of_reference(student.reference, outcome.check, lines)
-            shows = _suits(expected, outcome) and expected != got
-        if not shows:
-            return False
-        # What is drawn at random says nothing of what is wrong.
-        with closing(student.fresh()) as again:
-            return _tried(again, lines, seed=1) == got
+                return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, attempt)
+        expected = self._of_reference(student.reference, outcome.check, lines)
+        return _suits(expected, outcome) and expected != got
 
     def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
         """What comes of lines for the reference: known from an earlier submission, or tried in the job's worker."""

@@ -5,16 +5,16 @@ exercise: double
 """
 
 
-def same(yours, asked, *args, **kwargs):
+def assert_close(yours, asked, *args, **kwargs):
     print("BREACH: its own comparison was called")
 
 
-same_values = same_dtype = unchanged = require = check = reference = student = rng = same
+assert_values = assert_dtype = assert_unchanged = assert_true = check = reference = student = rng = assert_close
 
 
 def __getattr__(name):
     print("BREACH: asked for", name)
-    return same
+    return assert_close
 
 
 def double(x):

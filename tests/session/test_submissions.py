@@ -169,15 +169,22 @@ def test_a_call_that_does_not_answer_is_ended(function: Function, body: str) -> 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("class Answer:\n    def double(x): pass\n", "line 2 defines it in the class `Answer`; move it out of that"),
-        ("def f():\n    def double(x): pass\n", "line 2 defines it in the function `f`; move it out of that"),
+        (
+            "class Answer:\n    def double(x): pass\n",
+            "double.py, line 2 defines it in the class `Answer`; move it out of that",
+        ),
+        (
+            "def f():\n    def double(x): pass\n",
+            "double.py, line 2 defines it in the function `f`; move it out of that",
+        ),
         (
             "if __name__ == '__main__':\n    def double(x): pass\n",
-            'line 2 defines it under `if __name__ == "__main__"`, which runs only if the file is started as a program',
+            'double.py, line 2 defines it under `if __name__ == "__main__"`, which runs only if the file is started as '
+            "a program",
         ),
         (
             "if 0:\n    def double(x): pass\n",
-            "line 2 defines it under the `if` of double.py, line 1, which did not run",
+            "double.py, line 2 defines it under the `if` of double.py, line 1, which did not run",
         ),
     ],
 )
