@@ -168,7 +168,10 @@ def _graded(
         say(*summary_lines(report, width))
         details(*unchanged_lines(progress.saved, width))
         if submission is None:
-            known = options.course_here() if needs_whole_course(course, report) else course
+            known = course
+            if needs_whole_course(course, report):
+                # What is wrong with exercises that were not meant is for the command that lists them.
+                known, _ = options.course_and_exercises((), prints=False)
             details(*after_run(known, report, width))
     return report
 

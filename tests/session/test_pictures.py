@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import click
 import pytest
 from session import courses
 from session.courses import course_of_one
@@ -118,7 +119,7 @@ def test_a_report_has_the_facts(graded: GradedExercise) -> None:
 
 def test_the_terminal_draws_below_the_message(graded: GradedExercise) -> None:
     """The picture takes the place of the two lines that say the same, and stands above the rule."""
-    lines = [line.strip() for line in exercise_lines(graded, 80, every=True)]
+    lines = [click.unstyle(line).strip() for line in exercise_lines(graded, 80, every=True)]
     place = lines.index("the result has the wrong values: 2 of 4 elements are wrong")
     assert lines[place + 1 : place + 7] == [
         "expected     got",

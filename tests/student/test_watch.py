@@ -115,7 +115,9 @@ def test_what_is_saved_is_graded(tmp_path: Path) -> None:
         (watched.root / DOUBLE).unlink()
         watched.until("Save it again, or press r for the starter")
         watched.save(RIGHT.replace("2 * x", "3 * x").replace("mul_(2)", "mul_(3)"))
-        assert "In `double` (rule C1): You tripled it; double means two times." in watched.until("0 of 2 exercises")
+        assert "In `double` and `double_` (rule C1): You tripled it; double means two times." in watched.until(
+            "0 of 2 exercises"
+        )
         watched.save(RIGHT)
         seen = watched.until("1 of 2 exercises")
         assert "10 / 10 points" in seen
