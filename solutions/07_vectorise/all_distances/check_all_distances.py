@@ -121,8 +121,9 @@ def check_faster_than_the_loop(student, reference, rng):
     asked = exact(a, b)
     if allclose(student.pairwise(a, b), asked, **CLOSE):  # a wrong value is for other checks
         loop, stations = reference.given, lambda n: points(rng, n, 20, 3)
-        # A loop over rows is about 30 times as fast, a mapped function 475, one table 700 and more.
-        assert_cpu_time_ratio(student.pairwise, loop, stations, size=60, at_most=1 / 120, named="the loop", **CLOSE)
+        # A loop over rows is about 30 times as fast, a mapped function 475, one table 700 and more; on a machine with
+        # ten times as much to do as it can, right answers were 107 times as fast.
+        assert_cpu_time_ratio(student.pairwise, loop, stations, size=60, at_most=1 / 70, named="the loop", **CLOSE)
 
 
 @check("C5", category="memory", share=4, try_this="for n = m = 100 and d = 50, which line makes n * m * d numbers?")
