@@ -134,7 +134,8 @@ def test_workers_know_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         starter = ForkStarter(server.open_lane(0), tmp_path)
         connection = Connection(starter, "small", {"small.py": KNOWS}, Limits())
         (warm,) = warm_processes()
-        numbers = [os.getpid(), *warm.pids]
+        # A small number, as in a container, stands for other things, too.
+        numbers = [number for number in (os.getpid(), *warm.pids) if number > 1000]
         known, command = Student(connection).knows(numbers)
         assert known == []
         assert not [word for word in command if ".sock" in word]
