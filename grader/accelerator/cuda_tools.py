@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from grader.accelerator import device_module
+from grader.accelerator.allocation import Memory
 from grader.accelerator.clock import NOTHING
 from grader.accelerator.machine import Machine
 from grader.accelerator.replacing import put
@@ -123,15 +124,16 @@ def answer_tools(machine: Machine) -> None:
 
 
 def _divide_memory(machine: Machine) -> None:
+    def memory_of(device: Any) -> Memory:
+        return machine.devices[machine.index_of() if device is None else machine.given_index(device)].memory
+
     def fraction_of(fraction: float, device: Any = None) -> None:
         if not 0 <= fraction <= 1:
             raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-        index = machine.index_of() if device is None else machine.given_index(device)
-        machine.devices[index].memory.share = fraction
+        memory_of(device).share = fraction
 
     def fraction(device: Any = None) -> float:
-        index = machine.index_of() if device is None else machine.given_index(device)
-        return machine.devices[index].memory.share
+        return memory_of(device).share
 
     def backend() -> str:
         return "native"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import torch
@@ -12,23 +12,14 @@ from grader.accelerator.machine import Machine, machine_or_none
 from grader.accelerator.replacing import put
 from grader.accelerator.tensor import SimTensor, wrap
 
-_NON_LEAF = (
-    "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
-    "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing (e.g., "
-    "putting it on the queue)."
-)
-"""PyTorch's own words."""
-
 
 def share_between_processes(machine: Machine) -> None:
     """Let `torch.multiprocessing` send tensors of the device; what they hold moves to shared memory."""
     original: Any = reductions.reduce_tensor
 
     def reduce_tensor(tensor: torch.Tensor) -> Any:
-        if not isinstance(tensor, SimTensor):
-            return original(tensor)
-        if tensor.requires_grad and not tensor.is_leaf:
-            raise RuntimeError(_NON_LEAF)
+        if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
+            return original(tensor)  # which refuses one that is not a leaf
         if tensor._inner.layout is not torch.strided:
             raise NotImplementedError(
                 f"a {tensor.layout} tensor on the simulated device {machine.kind} cannot be sent to another process; "
@@ -39,9 +30,8 @@ def share_between_processes(machine: Machine) -> None:
 
     put(reductions, "reduce_tensor", reduce_tensor)
     # The table of what sends which class has the function itself.
-    register: Any = importlib.import_module("multiprocessing.reduction").register
     for kind in (torch.Tensor, torch.nn.Parameter):
-        register(kind, reduce_tensor)
+        ForkingPickler.register(kind, reduce_tensor)
 
 
 def _rebuild(rebuild: Any, parts: Any, index: int, requires_grad: bool, is_parameter: bool) -> torch.Tensor:
