@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.model import Limits
 from grader.model.messages import Level
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup
+from grader.worker_process.fork import ForkStarter
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 

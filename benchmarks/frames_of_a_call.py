@@ -19,18 +19,18 @@ from types import FrameType
 from typing import Any
 
 import torch
+from grader.check_process.checks import InputStream
 
 import grader
 from grader.connection.connection import Connection, named
-from grader.connection.process import WorkerProcess
 from grader.connection.record import Record
-from grader.connection.starting import Starter
 from grader.model import Check, Limits
-from grader.session.checks import InputStream
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker import serve
 from grader.worker.with_torch import WithTorch
+from grader.worker_process.process import WorkerProcess
+from grader.worker_process.starter import Starter
 
 _PACKAGE = str(Path(grader.__file__).parent)
 _STUDENT = b"def same(x):\n    return x * 2\n"

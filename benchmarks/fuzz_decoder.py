@@ -65,11 +65,11 @@ from wire.pair import bits
 
 from grader.check.show import show
 from grader.connection.connection import Connection, is_proxy
-from grader.connection.process import WorkerProcess
 from grader.connection.raised import raised_by_student
-from grader.connection.starting import Starter
 from grader.model import Limits
 from grader.model.endings import CannotJudge, WorkerLost
+from grader.worker_process.process import WorkerProcess
+from grader.worker_process.starter import Starter
 
 SECONDS = 2.0
 LONGEST = 1 << 15

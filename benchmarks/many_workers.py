@@ -28,12 +28,12 @@ from attacking.host import interpreter_prefixes
 from attacking.nobody import NOBODY, become_nobody
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup
+from grader.worker_process.fork import ForkStarter
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = {"small.py": b"import torch\n\n\ndef double(x):\n    torch.save(x, 'kept.pt')\n    return 2 * x\n"}

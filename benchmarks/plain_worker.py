@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 
 from grader.connection.connection import Connection, named
-from grader.connection.starting import ForkStarter
 from grader.model import Limits
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import clock
+from grader.worker_process.fork import ForkStarter
 
 FILES = {"small.py": b"def small(x):\n    return x\n"}
 PACKAGES = ("torch", "numpy")

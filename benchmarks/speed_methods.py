@@ -40,8 +40,8 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.connection.starting import ForkStarter
     from grader.runner.source import SandboxPlan, WorkerServer
+    from grader.worker_process.fork import ForkStarter
 
     server = WorkerServer(SandboxPlan())
     with tempfile.TemporaryDirectory() as folder, path.open("a", encoding="utf-8") as file:
@@ -65,7 +65,7 @@ def laps(starter: Any, kind: str, times: int) -> dict[str, list[tuple[float, flo
     """All laps of one pair, and some calls that do nothing: CPU and wall seconds."""
     import torch
 
-    from grader.connection.timing import Inputs, TimedWorker
+    from grader.speed.timing import Inputs, TimedWorker
 
     mine, other = (TimedWorker(function(starter, kind, number, "your")) for number in (times, TIMES))
     found: dict[str, list[tuple[float, float]]] = {"mine": [], "other": [], "idle": []}
@@ -114,7 +114,7 @@ def majority(draw: Draw) -> tuple[bool | None, int]:
 
 
 def lead(draw: Draw) -> tuple[bool | None, int]:
-    from grader.connection.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
+    from grader.speed.ratio import CLEAR, FAR, LEAD, MOST_PAIRS
 
     votes = 0
     for pairs in range(1, MOST_PAIRS + 1):
@@ -132,7 +132,7 @@ METHODS: dict[str, Method] = {
     "CPU time, lowest third of 9, one pair": one(9, lowest, CPU),
     "the same, a failing verdict confirmed in a second pair": confirmed,
     "the same, the majority of 3 pairs": majority,
-    "the same, a lead of 3 votes (`grader.connection.ratio`, without its look at agreement)": lead,
+    "the same, a lead of 3 votes (`grader.speed.ratio`, without its look at agreement)": lead,
 }
 
 

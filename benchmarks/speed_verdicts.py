@@ -147,8 +147,8 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.connection.starting import ForkStarter
     from grader.runner.source import SandboxPlan, WorkerServer
+    from grader.worker_process.fork import ForkStarter
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))
     until = time.monotonic() + 60 * minutes

@@ -1,6 +1,6 @@
 """What we are compared with: the same checks in a plain `pytest -q` session that imports student code itself.
 
-    CLASS=FOLDER python -m pytest -q -c grader/session/pytest.ini -p unisolated CHECK_FILE...
+    CLASS=FOLDER python -m pytest -q -c grader/check_process/pytest.ini -p unisolated CHECK_FILE...
 
 A plugin for a session that has nothing else of ours (PYTEST_DISABLE_PLUGIN_AUTOLOAD=1): pytest runs each check for
 each folder in CLASS, and reports each failure with its traceback. The fixtures of a check are here; calls of the
@@ -26,12 +26,12 @@ from grader.check.declare import Accelerator, Rng
 from grader.connection.connection import Connection, Proxy, is_proxy, place_of, what_of
 from grader.connection.raised import Raised
 from grader.connection.record import Call, Record, comparing
-from grader.connection.starting import Starter
 from grader.connection.student import Probe, Student
 from grader.course.load import load_course
 from grader.model import Exercise, Limits
 from grader.wire.call import copies
 from grader.worker import own_probes
+from grader.worker_process.starter import Starter
 
 EXERCISES = {exercise.id: exercise for exercise in load_course(Path(__file__).resolve().parents[1]).exercises}
 AUTHORS = sorted(Path(os.environ["CLASS"]).iterdir())

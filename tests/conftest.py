@@ -30,7 +30,6 @@ from support import (
     open_starter,
 )
 
-from grader.connection.starting import Starter
 from grader.course.layout import closed_folders
 from grader.course.load import load_course
 from grader.grading.runtime import Processes, Runtime
@@ -39,6 +38,7 @@ from grader.model.messages import Level, Start
 from grader.runner.lane import Lane
 from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
 from grader.runner.zygote import Zygote
+from grader.worker_process.starter import Starter
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

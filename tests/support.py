@@ -19,7 +19,6 @@ from grader.author.judge import Proof
 from grader.author.verify import Prover
 from grader.cli import main
 from grader.connection.connection import Connection, Proxy, named
-from grader.connection.starting import ForkStarter, SpawnStarter, Starter
 from grader.course.load import find_exercises
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
@@ -35,6 +34,9 @@ from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
 from grader.runner.source import CheckProcess, Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
 from grader.runner.zygote import Zygote
+from grader.worker_process.fork import ForkStarter
+from grader.worker_process.spawn import SpawnStarter
+from grader.worker_process.starter import Starter
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSES = ROOT / "tests" / "courses"

@@ -18,11 +18,12 @@ import grader
 PACKAGE = Path(grader.__file__).parent
 
 LAYERS = (
-    *("__init__", "sandbox", "wire", "lint", "accelerator", "model", "worker", "connection", "check", "session"),
+    *("__init__", "sandbox", "wire", "lint", "accelerator", "model", "worker"),
+    *("worker_process", "connection", "speed", "check", "check_process"),
     *("course", "intake", "runner", "grading", "report", "cluster", "batch", "ci", "release", "author", "student"),
     *("notebook", "cli", "__main__"),
 )
-"""The packages, the lowest first: each imports lower ones only. `runner` starts `session` and `worker` by name."""
+"""The packages, the lowest first: each imports lower ones only. `runner` starts `check_process`, `worker` by name."""
 
 PACKAGES = {f"grader.{path.parent.name}" for path in PACKAGE.glob("*/__init__.py")}
 
@@ -145,7 +146,7 @@ def test_check_files_need_one_package_of_ours() -> None:
 
 HEAVY = ["torch", "pytest", "numpy"]
 LIGHT = [
-    (["cli", "cli.grade", "session.__main__"], [*HEAVY, "pydantic", "yaml"]),
+    (["cli", "cli.grade", "check_process.__main__"], [*HEAVY, "pydantic", "yaml"]),
     (["batch.run", "ci.job", "grading.diagnosis", "author.verify", "release.make"], HEAVY),
     ([f"student.{name}" for name in ("notebook", "folder", "pages", "own", "watch")], HEAVY),
     (["notebook"], [*HEAVY, "pydantic", "yaml", "jinja2", "grader.course"]),

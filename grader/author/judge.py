@@ -29,7 +29,7 @@ LONGEST_S = 10.0
 """Seconds that the checks of a reference may take."""
 
 LEAST_MARGIN = 3.3
-"""So many times the ratio of our own answer is the least that a limit may be; see `grader.connection.ratio` for why."""
+"""So many times the ratio of our own answer is the least that a limit may be; see `grader.speed.ratio` for why."""
 
 MOST_MESSAGES = 24
 """How many different messages a hidden check may give, over all answers and seeds.

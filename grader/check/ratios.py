@@ -21,11 +21,11 @@ from grader.check.costs import count_costs
 from grader.check.properties import assert_true
 from grader.check.values import allclose, as_number, assert_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of
-from grader.connection.measurement import Measurement, NewInputs
-from grader.connection.ratio import Ratio
-from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Speed
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, Limit, Public, say
+from grader.speed.measurement import Measurement, NewInputs
+from grader.speed.ratio import Ratio
+from grader.speed.timing import Inputs, TimedWorker
 from grader.wire.call import copies
 
 _REFERENCE = say("the reference")

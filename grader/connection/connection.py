@@ -16,16 +16,16 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from grader.connection.process import Losses, WorkerProcess
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
 from grader.connection.record import Call, Record
-from grader.connection.starting import Starter
 from grader.model import Device, Limits, Verdict
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
 from grader.wire.call import EncodedCall, encode_call
 from grader.wire.decode import Decoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
 from grader.wire.table import Table
+from grader.worker_process.process import Losses, WorkerProcess
+from grader.worker_process.starter import Starter
 
 _MOST_REASON = 300
 _LONGEST_NAME = 100

@@ -1,14 +1,12 @@
-"""What one check did through one connection: its calls, what student code changed and what was counted; and waits."""
+"""What one check did through one connection: its calls, what student code changed, and what was counted."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from mmap import mmap
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,65 +18,7 @@ from grader.wire.decode import Change
 from grader.wire.frames import Budget
 from grader.wire.memory import place_of
 from grader.wire.table import parts
-
-MAX_RECEIVED = 512 << 20
-"""Bytes that the replies to one check may hold together."""
-
-_MUCH = MAX_RECEIVED // 2
-"""Replies that hold more bytes can cost the check process its memory later too, when the check works with them."""
-
-
-class Waiting:
-    """The time that a check process waits for its workers; it is not the check's own. `with waiting(...)` counts it.
-
-    Attributes:
-        no_core_s: seconds for which workers had no core while they were waited for, in this job; None if not known.
-        mark: a byte that the host sees: whether a loss of this process now is due to a student's replies.
-        record: of the student's check that runs now.
-    """
-
-    def __init__(self) -> None:
-        self.no_core_s: float | None = None
-        self.mark: bytearray | mmap = bytearray(1)
-        self.record = Record()
-        self._since = 0.0
-        self._depth = 0
-        self._total = 0.0
-        self._student = False
-
-    def __call__(self, *, student: bool) -> Self:
-        """`with waiting(student=True):` the reply is the student's."""
-        self._student = student
-        return self
-
-    def begin(self, record: Record) -> None:
-        """Begin a check: this is the student's record."""
-        self.record = record
-        self.mark[0] = 0
-
-    def __enter__(self) -> None:
-        if self._depth == 0:
-            self._since = time.monotonic()
-            self.mark[0] = self._student or self._holds_much()
-        self._depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._total += time.monotonic() - self._since
-            self.mark[0] = self._holds_much()
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it waits now."""
-        return self._depth > 0
-
-    def seconds(self) -> float:
-        """All of it so far, with the wait that goes on now."""
-        return self._total + (time.monotonic() - self._since if self._depth else 0.0)
-
-    def _holds_much(self) -> bool:
-        return self.record.budget.left < MAX_RECEIVED - _MUCH
+from grader.worker_process.waiting import MAX_RECEIVED
 
 
 @dataclass(frozen=True)

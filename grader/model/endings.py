@@ -1,6 +1,6 @@
 """How a check can end, besides passing, as exceptions, and the texts that a student may read then.
 
-`session.judge` makes the verdict.
+`check_process.judge` makes the verdict.
 
 BaseException
 ├── Exception
@@ -22,9 +22,9 @@ can swallow them.
 Texts of hidden checks that a student may read: a template of ours, with words in its fields.
 
 Student code knows the hidden inputs when it answers, so any free text of its own, and any number that is counted or
-measured, could carry them out. A public text therefore keeps its template and its words apart until `session.words` has
-looked at each word: it belongs to a closed set, or stands in the check's own file. Templates are literals; a test
-enforces that.
+measured, could carry them out. A public text therefore keeps its template and its words apart until
+`check_process.words` has looked at each word: it belongs to a closed set, or stands in the check's own file. Templates
+are literals; a test enforces that.
 """
 
 from __future__ import annotations

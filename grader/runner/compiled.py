@@ -17,9 +17,9 @@ from pathlib import Path
 
 from grader.sandbox.process import clean_environment, isolated
 
-_FORKING = ("grader.sandbox.zygote", "grader.session.forked", "grader.worker.server")
+_FORKING = ("grader.sandbox.zygote", "grader.check_process.forked", "grader.worker.server")
 _IMPORTED = (
-    *("numpy", "numpy.random", "pytest", "pytest_timeout", "grader.session.start", "grader.worker.serve"),
+    *("numpy", "numpy.random", "pytest", "pytest_timeout", "grader.check_process.start", "grader.worker.serve"),
     *("grader.worker.with_torch", *(_FORKING if sys.platform == "linux" else ())),
     *("torch.distributed.tensor", "torch.utils.benchmark"),
 )

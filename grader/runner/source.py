@@ -505,7 +505,7 @@ class FreshInterpreters(Source):
         # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
         ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
         process = subprocess.Popen(
-            isolated("grader.session"),
+            isolated("grader.check_process"),
             stdin=ends[1].fileno() if ends else subprocess.PIPE,
             stdout=ends[1].fileno() if ends else subprocess.PIPE,
             stderr=log,

@@ -42,7 +42,7 @@ _IMPORTED = ("torch", "numpy", "numpy.random", "numpy.linalg", "torch.autograd.g
 _WORKER_SERVER = "grader.worker.server"
 _LIBRARIES = "grader.worker.with_torch"
 _SLOW_IMPORTS = "grader.sandbox.slow_imports"
-_CHECK_PROCESS = "grader.session.forked"
+_CHECK_PROCESS = "grader.check_process.forked"
 """By name: the sandbox imports none of them."""
 
 _NULL, _OUTPUT, _ERRORS = range(3)

@@ -20,7 +20,7 @@ sys.modules[__name__] = Other()
 def double(x):
     OWN["double"] = lambda x: 2 * x
     OWN["__file__"] = "/etc/passwd"
-    OWN["__name__"] = "grader.session.plugin"
+    OWN["__name__"] = "grader.check_process.plugin"
     return 2 * x
 
 

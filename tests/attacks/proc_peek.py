@@ -16,7 +16,7 @@ def peek(pid):
                 text = file.read(1 << 16)
         except OSError:
             continue
-        for word in (b"CANARY", b"solutions", b"grader.session", b"batch"):
+        for word in (b"CANARY", b"solutions", b"grader.check_process", b"batch"):
             if word in text:
                 print("BREACH:", pid, name, word)
     try:

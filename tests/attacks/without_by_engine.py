@@ -11,7 +11,6 @@ import importlib
 import pkgutil
 import sys
 
-
 import grader
 
 

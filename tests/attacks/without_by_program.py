@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 
-
 CODE = "import sys, torch; print(*torch.empty(*map(int, sys.argv[1:])).stride())"
 
 

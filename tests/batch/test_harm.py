@@ -61,9 +61,9 @@ import signal
 import torch
 
 from grader.check import check
-from grader.connection import record
+from grader.worker_process import waiting
 
-record._MUCH = 1 << 16
+waiting._MUCH = 1 << 16
 
 
 @check("C1")

@@ -15,12 +15,12 @@ from support import Function, failure
 from grader.check.declare import Accelerator
 from grader.check.ratios import assert_cpu_time_ratio
 from grader.connection.connection import Proxy, connection_of
-from grader.connection.measurement import Calls, Measurement, NewInputs, PairedRun
-from grader.connection.process import WorkerProcess
-from grader.connection.ratio import Ratio
-from grader.connection.timing import Inputs, TimedWorker, Timing, _Look
 from grader.model.endings import CannotRun, CheckFailed, Inconclusive, WorkerLost
 from grader.sandbox.clock import Disturbances
+from grader.speed.measurement import Calls, Measurement, NewInputs, PairedRun
+from grader.speed.ratio import Ratio
+from grader.speed.timing import Inputs, TimedWorker, Timing, _Look
+from grader.worker_process.process import WorkerProcess
 
 REFERENCE = """
 import os

@@ -14,15 +14,15 @@ import torch
 
 from grader.check.calls import call_seeded
 from grader.connection.connection import Connection, named
-from grader.connection.process import WorkerProcess
 from grader.connection.record import Record
-from grader.connection.starting import Starter
 from grader.model import Limits
 from grader.wire.containers import PlainEncoder
 from grader.wire.frames import Channel
 from grader.wire.transport import SocketTransport
 from grader.worker import serve
 from grader.worker.with_torch import WithTorch
+from grader.worker_process.process import WorkerProcess
+from grader.worker_process.starter import Starter
 
 WORK = b"def spoil(x, y=None):\n    x.add_(1)\n    return x\n"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
 from grader.runner.lane import Lane
 from grader.runner.source import SandboxPlan, WorkerServer
+from grader.worker_process.fork import ForkStarter
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 

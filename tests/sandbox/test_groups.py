@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from grader.connection import starting
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.sandbox import cgroup, messages
+from grader.worker_process import fork
+from grader.worker_process.fork import ForkStarter
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_server_that_is_lost_leaves_no_group(
         theirs.close()
         return receive(status)
 
-    monkeypatch.setattr(starting, "receive", hang_up)
+    monkeypatch.setattr(fork, "receive", hang_up)
     for _ in range(2):
         with pytest.raises(WorkerLost, match="server is gone"):
             starter.start_worker(Limits())

@@ -13,13 +13,13 @@ import pytest
 from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
 from grader.runner.lane import Lane, Run
 from grader.runner.source import SandboxPlan, WorkerServer
+from grader.worker_process.fork import ForkStarter
 
 SLOW = "import time\ntime.sleep(1)\n" + RIGHT
 

@@ -45,7 +45,7 @@ from grader.runner.source import WorkerServer
 from grader.runner.source import SandboxPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.connection.starting import ForkStarter
+from grader.worker_process.fork import ForkStarter
 
 server = WorkerServer(SandboxPlan())
 print(server.wait_ready().level.word)

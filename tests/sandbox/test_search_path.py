@@ -34,7 +34,7 @@ import os, sys, tempfile
 from contextlib import closing
 from pathlib import Path
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
+from grader.worker_process.fork import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level

@@ -18,7 +18,6 @@ import torch
 from sandbox.filters import build, files
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
@@ -26,6 +25,7 @@ from grader.model.errors import ConfinementError
 from grader.model.messages import Level
 from grader.runner.source import PROMISES, FreshInterpreters, SandboxPlan, WorkerServer, findings, reached
 from grader.sandbox import cgroup, landlock, seccomp
+from grader.worker_process.fork import ForkStarter
 
 WALLS = (Level.REDUCED, Level.FULL)
 

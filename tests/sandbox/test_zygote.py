@@ -15,13 +15,13 @@ import pytest
 from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.connection.connection import Connection
-from grader.connection.starting import ForkStarter
 from grader.connection.student import Student
 from grader.grading.runtime import Processes, Runtime
 from grader.model import Course, Limits
 from grader.runner.source import SandboxPlan, WorkerServer
 from grader.runner.warm import Place, stop, warm_processes
 from grader.runner.zygote import WarmZygote, Zygote
+from grader.worker_process.fork import ForkStarter
 
 WORDS = (b"SREKRAM TERCES", b"secirtam modnar selbuoD", b"sregetni sregetni speeK")
 """Words that stand in checks and references of the pretend course alone, from their end to their beginning."""

@@ -8,7 +8,7 @@ import pytest
 import torch
 from support import Function
 
-from grader.connection.timing import Inputs, TimedWorker
+from grader.speed.timing import Inputs, TimedWorker
 from grader.worker import surroundings
 
 UNINITIALIZED = """

@@ -12,13 +12,13 @@ import pytest
 import torch
 from support import COURSES, grader_of, message, open_lane, run_grade, verdicts
 
-from grader.connection.starting import SpawnStarter
 from grader.course.load import load_course
 from grader.model import Course, GradedExercise, Limits
 from grader.model.errors import CourseError
 from grader.model.messages import Level, Setup, Start
 from grader.runner.lane import Lane
 from grader.sandbox.process import isolated_plain
+from grader.worker_process.spawn import SpawnStarter
 
 PLAIN = """
 def steps(shape):

@@ -20,16 +20,18 @@ import torch
 from torch.utils.backend_registration import rename_privateuse1_backend
 
 from grader.check.declare import Accelerator
-from grader.connection.starting import ForkStarter, SpawnStarter, Starter
+from grader.check_process.connections import Connections
+from grader.check_process.host import Host
+from grader.check_process.own_time import OwnTime
+from grader.check_process.plugin import CheckSession
 from grader.model import Device
 from grader.model.messages import PENDING, Message, Plan, PlannedExercise, Spawned
 from grader.sandbox import cgroup
 from grader.sandbox.process import sweep
 from grader.sandbox.slow_imports import leave_slow_imports_out
-from grader.session.connections import Connections
-from grader.session.host import Host
-from grader.session.own_time import OwnTime
-from grader.session.plugin import CheckSession
+from grader.worker_process.fork import ForkStarter
+from grader.worker_process.spawn import SpawnStarter
+from grader.worker_process.starter import Starter
 
 _INI = Path(__file__).with_name("pytest.ini")
 # Each of these would do something of its own between checks: capture output, write files, install handlers or hooks,

@@ -28,9 +28,9 @@ import pytest
 import torch
 
 from grader.check.declare import Rng
+from grader.check_process.words import Words
 from grader.model import Check
 from grader.model.course import PlannedExercise
-from grader.session.words import Words
 
 _CHANGEABLE = (torch.Tensor, np.ndarray, list, dict, set)
 

@@ -21,8 +21,8 @@ from contextlib import contextmanager
 import pytest
 from pytest_timeout import Settings
 
-from grader.connection.record import Waiting
 from grader.model.endings import CheckTimeout
+from grader.worker_process.waiting import Waiting
 
 _SHORTEST_S = 0.001
 _CANCEL = pytest.StashKey[Callable[[], None]]()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from grader.check_process.reproduce import reproduce
 from session.courses import course_with
 from support import FORK, WarmGrade, grader_of, open_lane, written
 
@@ -13,7 +14,6 @@ from grader.connection.record import Call
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
-from grader.session.reproduce import reproduce
 
 CHECKS = """
 import torch

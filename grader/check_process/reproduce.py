@@ -29,6 +29,7 @@ import torch
 
 from grader.check.costs import moments_of
 from grader.check.show import WHOLE, as_source
+from grader.check_process.judge import AS_THEY_WERE, Attempt
 from grader.connection.connection import Connection, is_proxy, named
 from grader.connection.raised import raised_by_student, shown
 from grader.connection.record import Call, Record
@@ -36,7 +37,6 @@ from grader.model import Check, Device, Outcome, Verdict
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.endings import CheckFailed, NotUsable, WorkerLost
 from grader.model.picture import Moment
-from grader.session.judge import AS_THEY_WERE, Attempt
 from grader.wire.call import copies
 from grader.wire.memory import place_of
 from grader.wire.table import parts

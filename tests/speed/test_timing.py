@@ -11,11 +11,11 @@ from support import Function
 
 from grader.check.ratios import assert_cpu_time_ratio
 from grader.connection.connection import Proxy, connection_of
-from grader.connection.process import WorkerProcess
-from grader.connection.starting import Starter
-from grader.connection.timing import Inputs, TimedWorker
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
+from grader.speed.timing import Inputs, TimedWorker
+from grader.worker_process.process import WorkerProcess
+from grader.worker_process.starter import Starter
 
 CALLS = [torch.full((3,), float(number)) for number in range(4)]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from grader.check_process.judge import cause_of, line_of, statement_of
 
 from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
 from grader.model.endings import say
-from grader.session.judge import cause_of, line_of, statement_of
 
 TEXT = """
 def helper(value):

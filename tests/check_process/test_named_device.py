@@ -30,7 +30,7 @@ PROGRAMS = {
 
 RUN = """
 import json, sys, torch, warnings
-from grader.session.start import name_the_device
+from grader.check_process.start import name_the_device
 warnings.simplefilter("ignore")
 name_the_device()
 told = {}

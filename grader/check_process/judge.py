@@ -28,6 +28,9 @@ import pytest
 import torch
 
 from grader.check import show
+from grader.check_process.checks import CollectedCheck
+from grader.check_process.connections import Connections
+from grader.check_process.words import Ground, existing, may_lack_return, student_raised, where_known
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Call, Record
@@ -44,9 +47,6 @@ from grader.model.endings import (
     say,
 )
 from grader.model.picture import NamedShape, Picture, Shapes
-from grader.session.checks import CollectedCheck
-from grader.session.connections import Connections
-from grader.session.words import Ground, existing, may_lack_return, student_raised, where_known
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}

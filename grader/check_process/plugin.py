@@ -19,18 +19,20 @@ import pytest
 from _pytest.assertion import util
 
 from grader.check.declare import Accelerator, Rng
+from grader.check_process.checks import CheckFile, CollectedCheck, InputStream
+from grader.check_process.connections import Connections
+from grader.check_process.host import Host
+from grader.check_process.judge import Comparison, Judge, Run, Verdicts, decide
+from grader.check_process.own_time import own_time_limited
+from grader.check_process.reproduce import Tries, traced, typed
 from grader.connection.connection import Connection
-from grader.connection.record import Record, Waiting, comparing
+from grader.connection.record import Record, comparing
 from grader.connection.student import Probe, Student
 from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
-from grader.session.checks import CheckFile, CollectedCheck, InputStream
-from grader.session.connections import Connections
-from grader.session.host import Host
-from grader.session.judge import Comparison, Judge, Run, Verdicts, decide
-from grader.session.own_time import own_time_limited
-from grader.session.reproduce import Tries, traced, typed
+from grader.wire.frames import Budget
+from grader.worker_process.waiting import MAX_RECEIVED, Waiting
 
 _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 
@@ -166,7 +168,7 @@ class CheckSession:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
             self._tries.close()
             printed = self._connections.part(planned.limits.shown_output_kb * 1024)
-            self.waiting.begin(Record())
+            self.waiting.begin(Budget(MAX_RECEIVED))
         self._host.tell(Done(printed, self.waiting.no_core_s, self._connections.started - before))
 
     def _has_device(self, check: Check) -> bool:
@@ -200,7 +202,7 @@ class CheckSession:
         shown, unconfirmed = row.check.shown, not job.part.again
         mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
         student.begin_check(mine, limits)
-        self.waiting.begin(mine)
+        self.waiting.begin(mine.budget)
         # The same seed: a function that draws random numbers draws the same ones in both workers.
         if student.reference is not None:
             student.reference.begin_check(Record(seed))

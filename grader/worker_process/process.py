@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.connection.record import Waiting
 from grader.model import Limits, Verdict
 from grader.model.endings import Limit, WorkerLost, say
 from grader.sandbox import clock
@@ -22,6 +21,7 @@ from grader.sandbox.process import sweep
 from grader.sandbox.view import WORK
 from grader.wire.frames import Channel, Frame, ProtocolError, TooMuch
 from grader.wire.transport import ChannelClosed, Patience, until
+from grader.worker_process.waiting import Waiting
 
 GRACE_S = 2.0
 _LONGEST_WAIT_S = 1.0

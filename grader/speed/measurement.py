@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grader.connection.connection import Proxy, connection_of
-from grader.connection.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
-from grader.connection.timing import Inputs, TimedWorker, Timing
 from grader.model import Verdict
 from grader.model.endings import WorkerLost
+from grader.speed.ratio import Ratio, Sample, Sides, decide, hopeless_s, is_hopeless
+from grader.speed.timing import Inputs, TimedWorker, Timing
 from grader.wire.call import copies
 
 _BUDGET_S = 20.0

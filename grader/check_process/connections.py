@@ -10,13 +10,13 @@ import numpy as np
 import torch
 
 from grader.connection.connection import Connection
-from grader.connection.record import Waiting
-from grader.connection.starting import Starter
 from grader.connection.student import Student
 from grader.model import Device, Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import Job, PlannedExercise
 from grader.model.report import MORE_LINES
+from grader.worker_process.starter import Starter
+from grader.worker_process.waiting import Waiting
 
 
 class Connections:

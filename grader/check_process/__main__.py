@@ -1,4 +1,4 @@
-"""`python -m grader.session`: a check process that spawns its workers; `grader.session.forked` has forked ones.
+"""`python -m grader.check_process`: a check process that spawns its workers; `forked` has forked ones.
 
 It talks with the host over its standard streams, in frames. What is imported here at the top is small. Torch and pytest
 come later, when standard output is no longer the channel: what they, or a check file, print at import does not reach
@@ -11,8 +11,8 @@ import gc
 import os
 import sys
 
+from grader.check_process.host import Host
 from grader.model.messages import Plan
-from grader.session.host import Host
 from grader.wire.frames import Channel
 from grader.wire.transport import standard_streams
 
@@ -25,7 +25,7 @@ def main() -> None:
     plan = host.receive()
     if not isinstance(plan, Plan):
         return
-    from grader.session.start import run
+    from grader.check_process.start import run
 
     gc.freeze()  # or the first collection would go over all of PyTorch's objects, which stay
     gc.enable()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from grader.connection.ratio import MOST_PAIRS, MOST_SAMPLES, NOTHING, Ratio, Sample, Sides, decide
+from grader.speed.ratio import MOST_PAIRS, MOST_SAMPLES, NOTHING, Ratio, Sample, Sides, decide
 
 NewPair = Callable[[], Generator[Sample, None, None]]
 

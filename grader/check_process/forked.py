@@ -9,12 +9,12 @@ import os
 import sys
 from collections.abc import Sequence
 
+from grader.check_process import start
+from grader.check_process.host import Host
 from grader.model.files import adapter
 from grader.model.messages import Job, Plan
 from grader.sandbox import cgroup
 from grader.sandbox.check_process import give_up
-from grader.session import start
-from grader.session.host import Host
 from grader.wire.frames import Channel
 from grader.wire.transport import standard_streams
 

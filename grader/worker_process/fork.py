@@ -1,0 +1,207 @@
+"""Start workers as forks of the worker server, which has imported torch already."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
+from grader.sandbox import cgroup, clock
+from grader.sandbox.messages import Ended, Refused, Started, StartWorker, receive, send
+from grader.wire.frames import Channel
+from grader.wire.transport import SocketTransport
+from grader.worker_process.process import GRACE_S, WorkerProcess
+from grader.worker_process.starter import WARM_UP_S, Starter, caps_of, first_words, worker_limits
+
+_SLACK_MB = 256
+"""For private files and copies of the server's pages, beyond the memory that an exercise allows."""
+
+_ROOM_S = 2.0
+"""How long is waited for room on the machine: namespaces that were left are counted for a while."""
+_LOOK_S = 0.05
+
+_SERVER_GONE = "the worker server is gone"
+
+
+class ForkStarter(Starter):
+    """Asks the worker server, which has torch imported already; for plain workers, the one that never had it.
+
+    Args:
+        server: this lane's socket to it.
+        root: a private folder for the workers' folders.
+        groups: where caps on whole workers can be set, if anywhere.
+        plain: this lane's socket to the server of plain workers, if there is one.
+
+    Attributes:
+        leaving: workers that were ended, and of which the server has not said yet that they are gone.
+    """
+
+    def __init__(
+        self,
+        server: socket.socket,
+        root: Path,
+        groups: cgroup.Group | None = None,
+        *,
+        plain: socket.socket | None = None,
+    ) -> None:
+        super().__init__(root)
+        self._servers = {False: server} if plain is None else {False: server, True: plain}
+        self._groups = groups
+        self.leaving: list[_Forked] = []
+
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
+        """A fork of the server.
+
+        Raises:
+            WorkerLost: the machine has no room for one; the verdict is `broken`.
+        """
+        latest = time.monotonic() + _ROOM_S
+        while True:
+            self.leaving[:] = [worker for worker in self.leaving if not worker.has_left(0)]
+            started = self._start(self._servers[plain], limits, spared, simulates)
+            if isinstance(started, _Forked):
+                self.started += 1
+                first_words(started)  # that it is confined
+                started.enter_group()
+                return started
+            if time.monotonic() < latest:
+                time.sleep(_LOOK_S)
+            # Fewer at once: what is kept for later makes room for what is needed now.
+            elif self.make_room():
+                latest = time.monotonic() + _ROOM_S
+            else:
+                raise WorkerLost(Verdict.BROKEN, f"this machine has no room for one more worker: {started.why}")
+
+    def _start(self, server: socket.socket, limits: Limits, spared: bool, simulates: bool) -> _Forked | Refused:
+        own = worker_limits(limits)
+        # Made from here: control groups are not seen behind the wall.
+        group = self._groups.make(limits.memory_mb + _SLACK_MB, own.tasks) if self._groups else None
+        doors = group.doors() if group else []
+        folder, output = self.new_places()
+        status, its_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
+        message, descriptors = None, list[int]()
+        with its_status, theirs, output.open("ab") as sink, contextlib.suppress(OSError):
+            wanted = StartWorker(str(folder), own, spared, simulates, 0 if group else limits.memory_mb + _SLACK_MB)
+            send(server, wanted, [its_status.fileno(), theirs.fileno(), sink.fileno(), *doors])
+            # The server has its copies. With ours gone the channel closes when the worker ends, in any way.
+            its_status.close()
+            status.settimeout(WARM_UP_S)
+            message, descriptors = receive(status)
+        for door in doors:
+            os.close(door)
+        if isinstance(message, Started):
+            channel, pid = Channel(SocketTransport(ours), caps_of(limits)), _pid_of(descriptors[0])
+            pidfd, *peak = descriptors
+            given = channel, pid, folder, output, limits
+            return _Forked(*given, pidfd, peak, status, self.leaving, group, waiting=self.waiting)
+        for end in (status, ours):
+            end.close()
+        if group is not None:
+            group.remove(GRACE_S)
+        if not isinstance(message, Refused):
+            # No submission's fault. The host starts another.
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
+        folder.rmdir()
+        output.unlink()
+        return message
+
+    def close(self) -> None:
+        """Wait for the ends of all workers, then close the socket; the server ends all that this lane left."""
+        latest = time.monotonic() + GRACE_S
+        for worker in self.leaving:
+            # With the server gone no end is said, and the kernel has ended them with it.
+            if not worker.has_left(max(0.0, latest - time.monotonic())):
+                worker.leave()
+        for server in self._servers.values():
+            server.close()
+
+
+def _pid_of(pidfd: int) -> int:
+    """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    # A pidfd names this very process in each namespace; our /proc shows its number here.
+    with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
+
+
+@dataclass(eq=False)
+class _Forked(WorkerProcess):
+    pidfd: int
+    peak: list[int]
+    status: socket.socket
+    leaving: list[_Forked]
+    group: cgroup.Group | None
+    _ended: Ended | None = None
+    _lost_server: bool = False
+
+    def enter_group(self) -> None:
+        """See to it that its limits hold: nothing of a submission has been sent to it yet."""
+        if self.group is not None:
+            with contextlib.suppress(ProcessLookupError):  # it has ended already, which its next request shows
+                self.group.take_in(self.pid)
+
+    def _end(self, seconds: float) -> Ended | None:
+        """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
+        if self._ended is None:
+            # `Ended` is all that comes after `Started`.
+            with contextlib.suppress(TimeoutError, BlockingIOError):
+                self.status.settimeout(seconds)
+                message, _ = receive(self.status)
+                self._lost_server = message is None
+                self._ended = message if isinstance(message, Ended) else None
+        return self._ended
+
+    def kill(self) -> None:
+        # By the server, which reaps it: a pid of ours could be another process's by now.
+        with contextlib.suppress(OSError):
+            self.status.shutdown(socket.SHUT_WR)
+
+    def signal(self, number: int) -> None:
+        # By the descriptor: a process that was reaped has given its number back.
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, number)
+
+    def reset_peak(self) -> None:
+        # The file belongs to root where it was forked from a process that an ordinary user started.
+        for descriptor in self.peak:
+            with contextlib.suppress(OSError):  # it has ended, which its next request shows
+                os.write(descriptor, clock.RESET)
+
+    def when_gone(self) -> None:
+        # Nobody waits while the kernel takes its memory apart.
+        if not self.has_left(0):
+            self.leaving.append(self)
+
+    def has_left(self, seconds: float) -> bool:
+        """Whether it has ended, with all that it started; then it is cleaned up after."""
+        if self._end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
+            return False
+        self.leave()
+        return True
+
+    def leave(self) -> None:
+        """Clean up after it."""
+        for descriptor in (self.pidfd, *self.peak):
+            os.close(descriptor)
+        self.status.close()
+        with contextlib.suppress(OSError):  # the lane's folder goes with the lane
+            self.remove_places()
+        if self.group is not None:
+            self.group.remove(_LOOK_S)  # if it is there still: the server is gone, or something of the worker stays
+
+    def ran_out_of_memory(self) -> bool:
+        return bool(self._ended and self._ended.out_of_memory) or (self.group is not None and self.group.was_killed())
+
+    def ended(self) -> Ended | None:
+        ended = self._end(GRACE_S)
+        if ended is None and self._lost_server:  # it ended with the server, which is not a submission's fault
+            raise WorkerLost(Verdict.BROKEN, _SERVER_GONE)
+        return ended

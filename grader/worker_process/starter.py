@@ -1,0 +1,127 @@
+"""What the ways to start a worker share, and the limits of its whole life."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.model import Limits, Verdict
+from grader.model.endings import WorkerLost
+from grader.sandbox import clock
+from grader.sandbox.messages import WorkerLimits
+from grader.wire.frames import Caps
+from grader.wire.transport import ChannelClosed, until
+from grader.worker_process.process import WorkerProcess
+from grader.worker_process.waiting import Waiting
+
+WARM_UP_S = 120.0
+_SAID_BYTES = 4000
+
+_RAN_S = 0.05
+"""CPU time that a stopped worker may have used: a signal finds a process that waits for a core later."""
+
+
+class Starter:
+    """One way to start workers, with what all ways share.
+
+    Args:
+        root: a private folder for the workers' folders.
+
+    Attributes:
+        make_room: ends a worker that is ready for later, and says whether there was one.
+        students: the workers in which submissions run now.
+        started: how many workers it has started.
+        tested: of which kinds a worker was seen to work: of plain ones (True), and of those with PyTorch.
+        waiting: counts the time for which this process waits for workers.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._numbers = itertools.count()
+        self.make_room: Callable[[], bool] = lambda: False
+        self.students: set[WorkerProcess] = set()
+        self.started = 0
+        self.tested: set[bool] = set()
+        self.waiting = Waiting()
+
+    def start_worker(
+        self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
+    ) -> WorkerProcess:
+        """A worker with nothing loaded.
+
+        Args:
+            limits: what it may use.
+            spared: whether it outlives an exercise that takes too long.
+            simulates: whether it will see a simulated accelerator.
+            plain: whether it has the standard library alone.
+        """
+        raise NotImplementedError
+
+    def new_places(self) -> tuple[Path, Path]:
+        """An empty folder for a worker and a file for its output, which is not in that folder."""
+        # The output lies outside of the folder, which student code may fill and empty as it likes.
+        name = f"w{next(self._numbers)}"
+        folder, output = self._root / name, self._root / f"{name}.out"
+        folder.mkdir(mode=0o700)
+        output.touch(mode=0o600)
+        return folder, output
+
+    @contextmanager
+    def alone(self, worker: WorkerProcess | None) -> Iterator[None]:
+        """Meanwhile no other worker with a submission runs. One that did, although it was stopped, is ended."""
+        others = self.students - {worker}
+        before: dict[WorkerProcess, float | None] = {}
+        try:
+            for other in others:
+                other.stop()
+                before[other] = clock.cpu_s(other.pid)
+            yield
+        finally:
+            for other in others:
+                ran, now = before.get(other), clock.cpu_s(other.pid)
+                # Something that it had prepared woke it up; by accident nothing does.
+                if ran is not None and now is not None and now - ran > _RAN_S:
+                    other.kill()
+                other.go_on()
+
+    def close(self) -> None:
+        """End what is ready for later."""
+
+
+def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
+    """The limits of a worker's whole life.
+
+    Args:
+        limits: of the exercise.
+        room_mb: MiB of address space besides, which is not used memory.
+    """
+    # The kernel counts CPU time over a worker's whole life, so what it is given there is the exercise's, not a call's.
+    return WorkerLimits(math.ceil(limits.exercise_s), limits.memory_mb + room_mb, limits.file_mb, limits.processes)
+
+
+def caps_of(limits: Limits) -> Caps:
+    """No message is larger than the memory that the worker may have."""
+    return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
+
+
+def first_words(worker: WorkerProcess) -> None:
+    """Wait for a worker to say how far its start has come. A failure before it is confined is ours.
+
+    Raises:
+        WorkerLost: it ends, or says nothing; it is closed.
+    """
+    try:
+        worker.channel.receive(until(time.monotonic() + WARM_UP_S))
+    except (ChannelClosed, TimeoutError):
+        # Read before it is closed: closing removes the output.
+        said, _ = worker.read_output(_SAID_BYTES)
+        ended = worker.ended()
+        worker.close()
+        # Until then no line of the submission has run, so the loss is `broken` and costs no points.
+        status = ended.status if ended else None
+        text = f"a worker ended before it was confined (exit status {status}): {said}"
+        raise WorkerLost(Verdict.BROKEN, text) from None
