@@ -4,6 +4,7 @@ declare     what a check is: its rule, its share, what its worker sees; and what
 properties  what a value is: its kind, shape, dtype, device, layout; the parameters of a module
 values      numbers that are equal, within the tolerance of their dtype; views and copies, what stays as it is
 rules       what may be used, by the names that PyTorch gives it, and what a file may not import
+loops       loops that are written in the text
 text        what decides about that: the text of the submission, as a syntax tree
 calls       what a call raises, prints and warns of, its gradients, a call under a seed, training and evaluation
 costs       what a call costs in operators, memory, copies and waits, how much it may cost, and a call on several ranks
@@ -53,6 +54,7 @@ from grader.check.declare import (
     check,
     edge_cases,
 )
+from grader.check.loops import assert_no_loop_in_source
 from grader.check.properties import (
     assert_array,
     assert_device,
@@ -121,6 +123,7 @@ __all__ = [
     "assert_memory_layout",
     "assert_no_hidden_code",
     "assert_no_loop",
+    "assert_no_loop_in_source",
     "assert_no_new_storage",
     "assert_no_warnings",
     "assert_parameters",

@@ -17,6 +17,7 @@ from typing import Any
 
 from grader.check import show
 from grader.check.calls import assert_keeps_graph, report
+from grader.check.loops import said_of_rows
 from grader.check.properties import assert_true
 from grader.check.text import assert_no_hidden_code
 from grader.check.values import allclose
@@ -333,7 +334,9 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
     Where there is a reference, operations, lines and CPU time are compared with it as well: let one large input have
     10,000 elements, so that a loop that runs operators shows however it is hidden. A loop over plain numbers, such as
     those of `tolist`, shows by the lines of the student's own files that run, as the worker counts them. What loops in
-    C, such as `sorted`, does not show: `assert_stays_in_torch` is about numbers that leave PyTorch.
+    C, such as `sorted` over a list, does not show: `assert_stays_in_torch` is about numbers that leave PyTorch. The
+    builtin `sum` over a tensor is a loop, and the message says so. `assert_no_loop_in_source` looks for loops in the
+    text, for a task that forbids them however few items they go over.
 
     Args:
         function: a function of the student's.
@@ -355,6 +358,8 @@ def assert_no_loop(function: Proxy, small: tuple[Any, ...], large: tuple[Any, ..
     if many > few + slack:
         public = say("`{}` runs more operations for a larger input", function)
         story = f"{public}\nsmall input  {few} operations\nlarge input  {many} operations ({most_frequent(ops)})"
+        if (rows := said_of_rows(function)) is not None:
+            public, story = say("{}; {}", public, rows), f"{story}\n{rows}"
         raise CheckFailed(public, story, "performance")
     reference, same = same_of_reference(function), 0
     if reference is not None:

@@ -399,6 +399,11 @@ class Text:
             return False
         return self._given[file].get(node.id, node.lineno) >= node.lineno or node.id in self._taken_away
 
+    @property
+    def bound(self) -> Collection[str]:
+        """The names that the files' tops give a meaning."""
+        return self._bound.keys()
+
     @functools.cached_property
     def _taken_away(self) -> frozenset[str]:
         """The names that a file deletes, also where an `except` clause ends, and the attributes."""
@@ -553,29 +558,46 @@ class Text:
 
         A name counts wherever it stands, whether that line runs or not.
         """
-        todo = [function] if function else list(self._bound)
-        reached = {**self._bound}
-        for (
-            name,
-            stored,
-        ) in self._stored.items():  # an attribute that is set, or what a function does with a global name
-            reached[name] = [*reached.get(name, ()), *stored]
         # `from torch import outer` is an answer to "write `outer`", too.
         imported = [(file, path) for file, names in self._names.items() for path in names.get(function, ())]
         mentioned = {Mention(path, file, 0): None for file, path in imported}
-        seen = set(todo)
+        for file, node in self.reached(function):
+            for path, line in paths_in(node, self._names[file]):
+                mentioned[Mention(path, file, line)] = None
+        own = {f"builtins.{name}" for name in self._bound}
+        return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
+
+    def reached(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
+        """The statements at the top that a function leads to by name, its own included; all of them without one.
+
+        Args:
+            function: its name.
+
+        Yields:
+            Each with its file.
+        """
+        todo = [function] if function else list(self._bound)
+        reached = {**self._bound}
+        # An attribute that is set, or what a function does with a global name.
+        for name, stored in self._stored.items():
+            reached[name] = [*reached.get(name, ()), *stored]
+        seen, passed = set(todo), set[int]()
         statements = self._bound
         while todo:
             for file, node in statements.get(todo.pop(), ()):
-                for path, line in _mentioned(node, self._names[file]):
-                    mentioned[Mention(path, file, line)] = None
+                if id(node) not in passed:
+                    passed.add(id(node))
+                    yield file, node
+                for path, _ in paths_in(node, self._names[file]):
                     # A name of the student's own leads on, in whichever of the files it is defined.
                     if (name := path.split(".")[-1]) in reached and name not in seen:
                         seen.add(name)
                         todo.append(name)
             statements = reached
-        own = {f"builtins.{name}" for name in self._bound}
-        return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
+
+    def names_in(self, file: str) -> Imports:
+        """What the names that a file imports stand for."""
+        return self._names[file]
 
 
 def assert_no_hidden_code(function: Proxy, allow: Collection[str] = ()) -> None:
@@ -840,7 +862,7 @@ def _names_in(statement: ast.stmt) -> Iterator[str]:
                 yield name
 
 
-def _mentioned(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
+def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
     """The names that code mentions, as paths, each with its line. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
     outside = set(_from_outside(node, ()))
@@ -867,6 +889,11 @@ def _mentioned(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
         for path in paths:
             if id(each) not in of_types or not isinstance(looked_up(path), type):
                 yield path, getattr(each, "lineno", 0)
+
+
+def names_from_outside(node: ast.AST) -> frozenset[int]:
+    """Return the ids of the names in code that mean something outside of it."""
+    return frozenset(_from_outside(node, ()))
 
 
 def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:

@@ -65,7 +65,7 @@ def test_a_loop_is_found_by_growth(function: Function) -> None:
     ):
         failed = failure(assert_no_loop, one(function, body), SMALL, LARGE)
         assert "runs more operations for a larger input" in failed.public
-        assert failed.story.endswith(told)
+        assert told in failed.story
 
 
 LOOPS = {

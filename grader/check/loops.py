@@ -1,0 +1,295 @@
+"""Loops that stand in the text of a submission: in a function, and in all of the student's own that it leads to.
+
+A statement, a comprehension, `map`, a recursion and `np.vectorize` are loops wherever they stand, whether that line
+is reached or not, and over anything that they go over. `assert_no_loop` measures instead.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import torch
+
+from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, names_from_outside, paths_in, text_of
+from grader.connection.connection import Proxy, connection_of, place_of
+from grader.model.endings import CheckFailed, Public, say
+
+_STATEMENTS: Mapping[type[ast.AST], str] = {
+    ast.For: "for",
+    ast.AsyncFor: "for",
+    ast.While: "while",
+    ast.ListComp: "comprehension",
+    ast.SetComp: "comprehension",
+    ast.DictComp: "comprehension",
+    ast.GeneratorExp: "comprehension",
+}
+
+_CALLED = {
+    "builtins.map": "map",
+    "builtins.filter": "filter",
+    "functools.reduce": "functools.reduce",
+    "numpy.vectorize": "numpy.vectorize",
+    "numpy.frompyfunc": "numpy.frompyfunc",
+    "numpy.apply_along_axis": "numpy.apply_along_axis",
+    "numpy.apply_over_axes": "numpy.apply_over_axes",
+    "numpy.fromiter": "numpy.fromiter",
+    ".apply_": "apply_",
+    ".map_": "map_",
+}
+"""What calls a function of Python's for each item, by the path that a text mentions."""
+
+_OVER_ROWS = {
+    "sum": say("`sum` of Python goes over a tensor row by row; use `torch.sum`"),
+    "max": say("`max` of Python goes over a tensor row by row; use `torch.max`"),
+    "min": say("`min` of Python goes over a tensor row by row; use `torch.min`"),
+    "all": say("`all` of Python goes over a tensor row by row; use `torch.all`"),
+    "any": say("`any` of Python goes over a tensor row by row; use `torch.any`"),
+    "sorted": say("`sorted` of Python goes over a tensor row by row; use `torch.sort`"),
+}
+"""Functions of Python's that are loops over the rows of a tensor, where they get one argument."""
+
+_SAID = {
+    "for": say("a `for` statement"),
+    "while": say("a `while` statement"),
+    "comprehension": say("a comprehension"),
+    "recursion": say("a function that calls itself"),
+    **{name: say("`{}`, which calls a function for each item", name) for name in _CALLED.values()},
+    **_OVER_ROWS,
+}
+LOOPS = frozenset(_SAID)
+"""The names of loops, as `allow` takes them."""
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OF_SIZES = ("size", "stride")
+_PASSES_ON = ("list", "tuple", "set", "sorted", "reversed", "enumerate", "zip")
+_PLAIN_NOTES = frozenset({"list", "tuple", "set", "frozenset", "dict", "List", "Tuple", "Sequence", "Iterable", "Size"})
+
+
+def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collection[str] = ()) -> None:
+    """Fail if a loop is written in a function, or in one of the student's own that it leads to.
+
+    That is what "no explicit loop" means in most tasks. Loops are `for` and `while`, also over dims; comprehensions and
+    generator expressions; `map`, `filter`, `functools.reduce`; a function that calls itself; `np.vectorize` and its
+    like; `apply_` and `map_` of a tensor; and `sum`, `max`, `min`, `all`, `any` and `sorted` of Python with one
+    argument, unless the text shows another argument than a tensor: `x.shape`, a list, a parameter annotated as `list`.
+    What a file does outside of functions cannot depend on an argument, and does not count, but for a `lambda`.
+
+    Args:
+        function: a function or a class of the student's.
+        most: how many loops may be written, such as 1 for a task that asks for one loop.
+        allow: names of loops that do not count: "for", "while", "comprehension", "recursion", or the name of what is
+            called, such as "map", "sum" or "numpy.vectorize".
+
+    Raises:
+        CheckFailed: more loops are written, or the text could hide some.
+        ValueError: there is no loop of such a name.
+    """
+    if unknown := sorted(set(allow) - LOOPS):
+        raise ValueError(f"unknown loop {', '.join(unknown)}; the loops are {', '.join(sorted(LOOPS))}")
+    assert_no_hidden_code(function)
+    text = text_of(connection_of(function))
+    child = place_of(function).child
+    loops = [each for each in loops_of(text, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
+    if len(loops) > most:
+        said = _SAID[loops[most].name]
+        public = say("`{}` contains a loop: {}", function, said)
+        if most:
+            public = say("`{}` contains more loops than the rule allows: {}", function, said)
+        raise CheckFailed(public, public + text.shown(loops[most], connection_of(function).folder), from_text=True)
+
+
+def said_of_rows(function: Proxy) -> Public | None:
+    """Say which function of Python's goes over the rows of a tensor, if the text of a function calls one.
+
+    Args:
+        function: a function of the student's.
+    """
+    child = place_of(function).child
+    loops = loops_of(text_of(connection_of(function)), str(child[2]) if child[0] == "name" else "")
+    return next((_OVER_ROWS[each.name] for each in loops if each.name in _OVER_ROWS), None)
+
+
+def loops_of(text: Text, function: str) -> list[Mention]:
+    """Return the loops in the functions that a function leads to, in the order of their lines.
+
+    Args:
+        text: of the submission.
+        function: the name of the function; "" for all functions of its files.
+    """
+    statements = list(text.reached(function))
+    loops = {each: None for file, node in statements for each in _loops_in(file, node, text)}
+    loops |= dict.fromkeys(_recursions(statements))
+    return sorted(loops, key=lambda each: (each.file, each.line))
+
+
+def _loops_in(file: str, statement: ast.AST, text: Text) -> Iterator[Mention]:
+    imports = text.names_in(file)
+    for path, line in paths_in(statement, imports):
+        if path in _CALLED and path.removeprefix(".") not in text.own and path.split(".")[-1] not in text.bound:
+            yield Mention(_CALLED[path], file, line)
+    outside = names_from_outside(statement)
+    for scope in _scopes(statement):
+        for node in scope:
+            if (name := _STATEMENTS.get(type(node))) is not None:
+                yield Mention(name, file, node.lineno)  # type: ignore[attr-defined]
+    called = {id(node.func): node for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    for scope in _scopes(statement):
+        for node in scope:
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()) if name in _OVER_ROWS and id(node) in outside:
+                    if _is_of_python(name, imports, text) and _goes_over_rows(called.get(id(node)), scope):
+                        yield Mention(name, file, node.lineno)
+
+
+def _scopes(statement: ast.AST) -> Iterator[list[ast.AST]]:
+    """Yield the nodes of each outermost function or lambda in a statement, but for its defaults and decorators."""
+    todo = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            yield [node.args, *(each for part in body for each in ast.walk(part))]
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def _is_of_python(name: str, imports: Imports, text: Text) -> bool:
+    """Return whether a name outside of functions is the one that Python has built in."""
+    stars = [path.removesuffix(".*") for path in imports.get("*", ())]
+    return name not in imports and name not in text.bound and not ("torch" in stars and hasattr(torch, name))
+
+
+def _goes_over_rows(call: ast.Call | None, scope: Sequence[ast.AST]) -> bool:
+    """Return whether a function of Python's may get a tensor as its only argument; also where it is not called here."""
+    match call:
+        case None:
+            return True
+        case ast.Call(args=[first, *more], keywords=keywords):
+            alone = not more or (isinstance(call.func, ast.Name) and call.func.id == "sum")  # a second one is `start`
+            return alone and not isinstance(first, ast.Starred) and not _is_plain(first, scope) and keywords is not None
+    return False
+
+
+def _is_plain(value: ast.expr, scope: Sequence[ast.AST], seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether the text shows that a value is another thing than a tensor: sizes, or a list that stands there.
+
+    Args:
+        value: the expression.
+        scope: all nodes of the function.
+        seen: names that are being looked up.
+    """
+    match value:
+        case ast.Attribute(attr="shape") | ast.Constant() | ast.JoinedStr() | ast.List() | ast.Tuple() | ast.Set():
+            return True
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() | ast.Dict():
+            return True  # a loop by itself
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in (*_OF_SIZES, "Size", "keys", "values", "items", "tolist")
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return name in ("range", "map", "filter") or (
+                name in _PASSES_ON and all(_is_plain(each, scope, seen) for each in args)
+            )
+        case ast.Subscript(value=inner, slice=ast.Slice()):
+            return _is_plain(inner, scope, seen)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _is_plain(left, scope, seen) and _is_plain(right, scope, seen)
+        case ast.BinOp(left=left, op=ast.Mult()):
+            return isinstance(left, ast.List) and _is_plain(left, scope, seen)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_plain(body, scope, seen) and _is_plain(orelse, scope, seen)
+        case ast.Name(id=name) if name not in seen:
+            return all(_values_of(name, scope, seen | {name})) and any(_binds(node, name) for node in scope)
+    return False
+
+
+def _values_of(name: str, scope: Sequence[ast.AST], seen: frozenset[str]) -> Iterator[bool]:
+    """Yield whether what a function gives a name is plain, for each place that gives it something."""
+    for node in scope:
+        match node:
+            case ast.arguments(vararg=vararg):
+                for each in (*node.posonlyargs, *node.args, *node.kwonlyargs):
+                    if each.arg == name:
+                        yield _is_plain_note(each.annotation)
+                if vararg is not None and vararg.arg == name:
+                    yield True
+            case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
+                yield _is_plain(value, scope, seen)
+            case ast.AnnAssign(target=ast.Name(id=bound), annotation=note, value=value) if bound == name:
+                yield _is_plain_note(note) or (value is not None and _is_plain(value, scope, seen))
+            case ast.Assign(targets=[*targets]) if any(
+                _binds(part, name) for each in targets for part in ast.walk(each)
+            ):
+                # `n, *rest = x.shape`: the rest is a list.
+                starred = [part for each in targets for part in ast.walk(each) if isinstance(part, ast.Starred)]
+                yield any(isinstance(each.value, ast.Name) and each.value.id == name for each in starred)
+            case ast.For(target=target) | ast.comprehension(target=target):
+                if any(_binds(part, name) for part in ast.walk(target)):
+                    yield False
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=bound, ctx=ast.Store()):
+            return bound == name
+        case ast.arguments(vararg=vararg):
+            each = [*node.posonlyargs, *node.args, *node.kwonlyargs, *([vararg] if vararg else [])]
+            return any(one.arg == name for one in each)
+    return False
+
+
+def _is_plain_note(note: ast.expr | None) -> bool:
+    """Return whether an annotation says that a value is a list, a tuple or the like."""
+    match note:
+        case ast.Subscript(value=value):
+            return _is_plain_note(value)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in _PLAIN_NOTES
+    return False
+
+
+def _recursions(statements: Sequence[tuple[str, ast.AST]]) -> Iterator[Mention]:
+    """Yield the functions that lead back to themselves by calls of their names, or of methods of `self`."""
+    places: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    leads: dict[str, set[str]] = defaultdict(set)
+    for file, statement in statements:
+        for name, method, function in _named_functions(statement):
+            key = f"self.{name}" if method else name
+            places[key].append((file, function.lineno))  # type: ignore[attr-defined]
+            leads[key] |= set(_calls(function, method))
+    for key in places:
+        reached, todo = set[str](), [key]
+        while todo:
+            new = leads[todo.pop()] & places.keys() - reached
+            reached |= new
+            todo += new
+        if key in reached:
+            yield from (Mention("recursion", file, line) for file, line in places[key])
+
+
+def _named_functions(statement: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
+    """Yield the functions in a statement: the name, whether it is a method, and the function."""
+    todo: list[tuple[ast.AST, bool]] = [(statement, False)]
+    while todo:
+        node, method = todo.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, method, node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+                yield name, False, value
+        todo += [(part, isinstance(node, ast.ClassDef)) for part in ast.iter_child_nodes(node)]
+
+
+def _calls(function: ast.AST, method: bool) -> Iterator[str]:
+    """Yield the names by which a function may reach functions of the file's: its own names, and methods of `self`."""
+    arguments = function.args  # type: ignore[attr-defined]
+    first = next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "") if method else ""
+    outside = names_from_outside(function)
+    inner = {name for name, _, _ in _named_functions(function)}
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) if id(node) in outside or name in inner:
+                yield name
+            case ast.Attribute(value=ast.Name(id=of), attr=name) if of == first and first:
+                yield f"self.{name}"
