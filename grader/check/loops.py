@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import torch
 
 from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, names_from_outside, paths_in, text_of
-from grader.connection.connection import Proxy, connection_of, place_of
+from grader.connection.connection import Proxy, connection_of, place_of, word_of
 from grader.model.endings import CheckFailed, Public, say
 
 _STATEMENTS: Mapping[type[ast.AST], str] = {
@@ -93,11 +93,10 @@ def assert_no_loop_in_source(function: Proxy, *, most: int = 0, allow: Collectio
     child = place_of(function).child
     loops = [each for each in loops_of(text, str(child[2]) if child[0] == "name" else "") if each.name not in allow]
     if len(loops) > most:
-        said = _SAID[loops[most].name]
-        public = say("`{}` contains a loop: {}", function, said)
-        if most:
-            public = say("`{}` contains more loops than the rule allows: {}", function, said)
-        raise CheckFailed(public, public + text.shown(loops[most], connection_of(function).folder), from_text=True)
+        contains = "more loops than the rule allows" if most else "a loop"
+        line = text.shown(loops[most], connection_of(function).folder)
+        said = f"`{word_of(function)}` contains {contains}: {_SAID[loops[most].name]}{line}"
+        raise CheckFailed(said, from_text=True)
 
 
 def said_of_rows(function: Proxy) -> Public | None:

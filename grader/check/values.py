@@ -53,6 +53,8 @@ def assert_values(
 ) -> None:
     """Fail unless values are equal, within the tolerance of the expected dtype. The dtypes may differ.
 
+    A NumPy array is not accepted for a tensor, nor a tensor for an array: compare an array with `expected.numpy()`.
+
     Args:
         actual: a tensor, array, number, or list, tuple or dict of them; or another value, such as a string.
         expected: what it must be equal to; NaN is equal to NaN, and to nothing else.
@@ -217,6 +219,9 @@ def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, ato
     if not _is_numeric(actual):
         is_number = isinstance(expected, (int, float, complex, np.generic))
         assert_kind(False, actual, "a number" if is_number else show.kind(expected), what)
+    of_numpy = isinstance(actual, (np.ndarray, np.generic)), isinstance(expected, (np.ndarray, np.generic))
+    if (isinstance(expected, Tensor) and of_numpy[0]) or (isinstance(actual, Tensor) and of_numpy[1]):
+        assert_kind(False, actual, show.kind(expected), what)
     if isinstance(actual, (int, float)) and isinstance(expected, (int, float)) and actual == expected:
         return  # the common case of plain numbers, without making tensors of them
     if isinstance(actual, int) and actual.bit_length() >= sys.float_info.max_exp:  # no float is as large
@@ -225,7 +230,7 @@ def _same_numbers(actual: Any, expected: Any, what: str, rtol: float | None, ato
     # few bytes are a large tensor.
     if _shape(actual) != _shape(expected):
         raise wrong_shape(_shape(actual), _shape(expected), what)
-    # Compared as tensors of one kind, wherever they came from; kind and dtype have checks of their own.
+    # Compared as tensors of one kind; the dtype has checks of its own.
     mine, wanted = _as_tensor(actual), _as_tensor(expected)
     if wanted.numel() == 0 or (mine.dtype == wanted.dtype == torch.float32 and torch.equal(mine, wanted)):
         return  # the common case, without copies in float64, which for large tensors take a second
@@ -404,7 +409,8 @@ def assert_writes_show(actual: Any, base: Any, what: str = "the result", base_na
         for first in (1, 0):
             pattern = ((np.arange(math.prod(base.shape)) + first) % _PATTERN).reshape(base.shape)
             target[...] = torch.from_numpy(pattern) if isinstance(target, torch.Tensor) else pattern
-            shows = allclose(seen, copies(target)[0], rtol=0.0, atol=0.0)
+            # One may be an array, and the other a tensor.
+            shows = allclose(_as_tensor(seen), _as_tensor(copies(target)[0]), rtol=0.0, atol=0.0)
             elsewhere = say("a write to {} does not show at the same place in {}", *names)
             copy = say("a write to {} does not show in {}: {} is a copy", *names, what)
             _require(shows, elsewhere if one_memory else copy, actual, base, (what, base_name))

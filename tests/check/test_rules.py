@@ -146,20 +146,38 @@ def test_what_is_left_out_is_found(function: Function, way: str) -> None:
 
 
 def test_the_line_is_failure(function: Function) -> None:
-    """A failure names the rule and the form in which it is there, with the line; of a hidden check the rule alone."""
+    """A failure names what was used, the rule and the line, also of a hidden check: all of it stands in the text."""
     failed = failure(
         assert_does_not_use, function("def outer(a, b):\n    return torch.ger(a, b)", "outer"), torch.outer
     )
-    assert failed.public == "`outer` uses `outer`, which the rule forbids"
     assert failed.story == (
-        "`outer` uses outer, which the rule forbids (torch.ger is another name or form of it)\n"
+        "`outer` uses `outer`, which the rule forbids (`torch.ger` is another name or form of it)\n"
         "    work.py, line 3\n"
         "        return torch.ger(a, b)"
     )
+    assert (failed.from_text, failed.public) == (True, failed.story)
     text = "import numpy\ndef outer(a, b):\n    return numpy.outer(a, b)"
-    failed = failure(assert_uses_only, function(text, "outer"), "arange")
-    assert failed.public == "`outer` uses more than the rule allows; allowed: arange"
-    assert failed.story.startswith("`outer` uses numpy.outer, which the rule does not allow; allowed: arange\n")
+    failed = failure(assert_uses_only, function(text, "outer"), "arange", torch.where)
+    said = "`outer` uses `numpy.outer`, which the rule does not allow; allowed: arange, where\n"
+    assert failed.from_text and failed.public == failed.story and failed.story.startswith(said)
+
+
+@pytest.mark.parametrize("spelling", ["a.T", "a.t()", "a.mT", "a.transpose(0, 1)", "a.swapaxes(0, 1)", "torch.t(a)"])
+def test_spellings_of_a_transpose_are_one(function: Function, spelling: str) -> None:
+    """What is allowed or forbidden by one name is so by all; reshape_as is a reshape."""
+    text = f"def outer(a, b):\n    return {spelling}"
+    for rule in ("t", "T", "mT", "transpose", torch.swapdims):
+        assert_uses_only(function(text, "outer"), rule)
+        assert "which the rule forbids" in failure(assert_does_not_use, function(text, "outer"), rule).public
+    assert "which the rule does not allow" in failure(assert_uses_only, function(text, "outer"), "permute", "H").public
+    failure(assert_does_not_use, function("def outer(a, b): return a.reshape_as(b)", "outer"), "reshape")
+
+
+def test_without_a_name_operators_are_allowed(function: Function) -> None:
+    """Not even a sum is; the message says so."""
+    assert_uses_only(function("def outer(a, b): return a[:, None] * b + a.shape[0]", "outer"))
+    failed = failure(assert_uses_only, function("def outer(a, b): return (a * b).sum()", "outer"))
+    assert failed.public.startswith("`outer` uses `.sum`, which the rule does not allow; operators alone are allowed\n")
 
 
 PUZZLE = """
@@ -252,7 +270,7 @@ def test_a_package_under_another_name(function: Function) -> None:
     text = "import numpy as np\n{}\ndef outer(a, b): return torch.from_numpy({}.outer(a.numpy(), b.numpy()))"
     for top, used in (("n = np", "n"), ("", "[np][0]"), ("", "np")):
         failed = failure(assert_does_not_use, function(text.format(top, used), "outer"), "numpy.outer")
-        assert failed.public == "`outer` uses `numpy.outer`, which the rule forbids"
+        assert failed.public.startswith("`outer` uses `numpy.outer`, which the rule forbids")
     assert_does_not_use(
         function("import numpy as np\ndef outer(a, b): return a[:, None] * b * np.e", "outer"), "numpy.outer"
     )

@@ -35,6 +35,18 @@ from grader.connection.student import Student
 from grader.model import Device
 
 
+def test_an_array_is_not_a_tensor() -> None:
+    """Where a tensor is expected, also in a list, a right array is wrong, and the other way round."""
+    x = torch.ones(2)
+    for yours, expected in ((x.numpy(), x), (np.float32(1), torch.tensor(1.0)), ([x.numpy()], [x])):
+        failed = failure(assert_values, yours, expected)
+        assert "to be a tensor, got a NumPy" in failed.public
+        assert failed.about == "kind"
+    assert "to be a NumPy array, got a tensor" in failure(assert_values, x, x.numpy()).public
+    assert_values(x.numpy(), x.double().numpy())
+    assert_values(1.0, torch.tensor(1.0))
+
+
 @pytest.mark.parametrize(
     ("yours", "asked", "public"),
     [

@@ -39,7 +39,7 @@ def check_values(student, name, rng):
     for x in tensors(rng):
         result, _ = viewed(student, name, x.clone())
         assert_shape(result, x)
-        assert_values(result, x)
+        assert_values(result, x.numpy() if name == "array_view" else x)
 
 
 @check("C3", category="memory", share=2, try_this="a = np.zeros((3, 4)); t = tensor_view(a[::2].T); t[0] = 1; print(a)")
