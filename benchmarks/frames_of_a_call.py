@@ -19,9 +19,9 @@ from types import FrameType
 from typing import Any
 
 import torch
-from grader.check_process.checks import InputStream
 
 import grader
+from grader.check_process.checks import InputStream
 from grader.connection.connection import Connection, named
 from grader.connection.record import Record
 from grader.model import Check, Limits

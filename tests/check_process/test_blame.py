@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from session.courses import course_with, graded
+from check_process.courses import course_with, graded
 from support import Grade, message, verdicts
 
 CHECKS = '''

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from session.courses import course_of_one, graded
+from check_process.courses import course_of_one, graded
 from support import Grade, message, verdicts
 
 from grader.course.load import load_course

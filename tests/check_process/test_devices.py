@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from grader.check_process.reproduce import reproduce
-from session.courses import course_with
+from check_process.courses import course_with
 from support import FORK, WarmGrade, grader_of, open_lane, written
 
+from grader.check_process.reproduce import reproduce
 from grader.connection.record import Call
 from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError

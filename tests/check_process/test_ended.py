@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from grader.check_process.judge import cause_of, line_of, statement_of
 
+from grader.check_process.judge import cause_of, line_of, statement_of
 from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
 from grader.model.endings import say

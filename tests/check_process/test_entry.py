@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from session.courses import course_with, graded
+from check_process.courses import course_with, graded
 from support import RIGHT
 
 from grader.model import Course

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from session.courses import course_with, without_solutions
+from check_process.courses import course_with, without_solutions
 from support import FORK, grader_of, open_lane, verdicts
 
 CHECKS = '''

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from grader.check_process.checks import InputStream, twister_state
-from session.courses import course_with, graded
+from check_process.courses import course_with, graded
 from support import FORK
 
+from grader.check_process.checks import InputStream, twister_state
 from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane

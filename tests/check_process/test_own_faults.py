@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from session.courses import course_with
+from check_process.courses import course_with
 from support import COURSES, FORK, RIGHT, WarmGrade, grader_of, open_lane, verdicts
 
 from grader.course.load import load_course

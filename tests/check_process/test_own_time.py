@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from session.courses import course_with
+from check_process.courses import course_with
 from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.course.load import load_course

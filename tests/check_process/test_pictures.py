@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 import pytest
-from session import courses
-from session.courses import course_of_one
+from check_process import courses
+from check_process.courses import course_of_one
 from support import Grade
 
 from grader.model import Environment, GradedExercise, Picture, Report

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from session.courses import course_with, graded, without_solutions
+from check_process.courses import course_with, graded, without_solutions
 from support import Grade, message
 
 SHOWN = '''

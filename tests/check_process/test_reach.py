@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from session.courses import course_with, graded
+from check_process.courses import course_with, graded
 from support import RIGHT, Grade, message, verdicts
 
 CHECKS = """

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from grader.check_process.words import Words, known_error, left_out
-from session.courses import course_with, graded
+from check_process.courses import course_with, graded
 from support import Grade
 
+from grader.check_process.words import Words, known_error, left_out
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.endings import Limit, say
 from grader.report.schema import report_json

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session.courses import course_with, without_solutions
+from check_process.courses import course_with, without_solutions
 from support import FORK, RIGHT, InLane, open_lane
 
 from grader.grading.diagnosis import Known

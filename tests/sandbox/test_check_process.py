@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from session.courses import course_with
+from check_process.courses import course_with
 from support import FORK, RIGHT, grader_of, open_lane
 
 from grader.sandbox import cgroup, landlock
