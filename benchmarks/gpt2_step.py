@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from grader import accelerator
-from grader.accelerator.gpus import spec_of
+from grader.accelerator.sim.gpus import spec_of
 
 REAL = {
     "a100-80gb": {"float32": 1000, "TF32": 333, "bfloat16": 300},

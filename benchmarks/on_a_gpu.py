@@ -121,7 +121,7 @@ def child(gpu: str, kind: str, name: str, path: str, *more: str) -> None:
         import torch
 
         from grader import accelerator
-        from grader.accelerator.gpus import spec_of
+        from grader.accelerator.sim.gpus import spec_of
 
         torch.set_num_threads(1)
         accelerator.enable("cuda", indices=1, spec=spec_of(gpu))

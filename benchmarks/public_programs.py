@@ -32,8 +32,10 @@ import numpy as np
 import torch
 from public_data import give_data
 
-from grader.accelerator import launcher, machine, preload, preload_operations
-from grader.accelerator.generators import SimGenerator
+from grader.accelerator import preload, preload_operations
+from grader.accelerator.sim import machine
+from grader.accelerator.sim.generator import SimGenerator
+from grader.accelerator.tools import launcher
 
 _TIMES = re.compile(
     r"\d+\.\d+ ?(ms|us|s|sec|seconds|it/s)\b|(time|dt|took|elapsed|ms/batch)\W{0,4}\d+\.\d+", re.IGNORECASE

@@ -13,29 +13,23 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from grader.accelerator.timeline import Span, timeline, trace_events, write_trace
+
 if TYPE_CHECKING:
-    from grader.accelerator.clock import Clock
-    from grader.accelerator.handover import (
-        Described,
-        describe,
-        is_simulated,
-        to_device,
-        view_on_device,
-    )
-    from grader.accelerator.machine import Machine, counters, reset_counters, the_machine
-    from grader.accelerator.program_clocks import virtual_time
-    from grader.accelerator.spans import Span, timeline, trace_events, write_trace
-    from grader.accelerator.spec import Spec
-    from grader.accelerator.turn_on import enable, preload, preload_operations
+    from grader.accelerator.core.interop import Described, describe, is_simulated, to_device, view_on_device
+    from grader.accelerator.enabling import enable, preload, preload_operations
+    from grader.accelerator.sim.clock import Clock
+    from grader.accelerator.sim.machine import Machine, counters, reset_counters, the_machine
+    from grader.accelerator.sim.spec import Spec
+    from grader.accelerator.tools.virtual_time import virtual_time
 
 _MODULES = {
-    "clock": "Clock",
-    "handover": "Described describe is_simulated to_device view_on_device",
-    "machine": "Machine counters reset_counters the_machine",
-    "program_clocks": "virtual_time",
-    "spans": "Span timeline trace_events write_trace",
-    "spec": "Spec",
-    "turn_on": "enable preload preload_operations",
+    "core.interop": "Described describe is_simulated to_device view_on_device",
+    "enabling": "enable preload preload_operations",
+    "sim.clock": "Clock",
+    "sim.machine": "Machine counters reset_counters the_machine",
+    "sim.spec": "Spec",
+    "tools.virtual_time": "virtual_time",
 }
 
 __all__ = [
@@ -62,12 +56,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is used: the host takes `spans` from here, and has no PyTorch."""
+    """Import a name when it is used: the host takes timelines from here, and has no PyTorch."""
     for module, names in _MODULES.items():
         if name in names.split():
             # In a process that gets the device of the one that started it, PyTorch's import makes it, of modules that
             # must not be half imported by then.
-            if "GRADER_ACCELERATOR" in os.environ and module != "spans":
+            if "GRADER_ACCELERATOR" in os.environ:
                 importlib.import_module("torch")
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

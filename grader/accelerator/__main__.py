@@ -2,7 +2,7 @@
 
 import sys
 
-from grader.accelerator.launcher import main
+from grader.accelerator.tools.launcher import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,8 +11,8 @@ import pytest
 # that must not be half imported by then.
 import torch  # noqa: F401
 
-from grader.accelerator.gpus import NAMES
-from grader.accelerator.missing import note_missing
+from grader.accelerator.sim.gpus import NAMES
+from grader.accelerator.tools.missing_packages import note_missing
 
 _ANY = "cuda"
 
@@ -35,7 +35,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     options = early_config.known_args_namespace
     if options.accelerator is None:
         return
-    from grader.accelerator.children import enable_for_all
+    from grader.accelerator.tools.child_processes import enable_for_all
 
     try:
         enable_for_all("" if options.accelerator == _ANY else options.accelerator, options.accelerator_devices)
@@ -47,7 +47,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Says on what the tests run."""
     if config.getoption("accelerator") is None:
         return None
-    from grader.accelerator.machine import the_machine
+    from grader.accelerator.sim.machine import the_machine
 
     machine = the_machine()
     count = len(machine.devices)

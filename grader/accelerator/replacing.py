@@ -8,6 +8,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 
 def put(owner: Any, name: str, new: Any) -> None:
     """Replace an attribute of a module or class of PyTorch's.
@@ -93,3 +95,12 @@ def _another(function: Any) -> Any:
         return function(*args, **kwargs)
 
     return answer
+
+
+def put_builtin(owner: Any, name: str, new: Any) -> None:
+    """Put a function of PyTorch in the place of another; TorchScript knows functions by their identity."""
+    # Without this, TorchScript would try to compile our Python function in the place of an operator that it knows.
+    operator = torch.jit._builtins._find_builtin(getattr(owner, name))
+    put(owner, name, new)
+    if operator is not None:
+        torch.jit._builtins._register_builtin(new, operator)

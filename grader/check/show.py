@@ -273,7 +273,7 @@ def timeline_of(moments: Sequence[Moment], left_out: int) -> str:
         moments: what took virtual time, the first of it.
         left_out: how many moments are not drawn.
     """
-    from grader.accelerator.spans import shifted, timeline  # for a message only
+    from grader.accelerator.timeline import shifted, timeline  # for a message only
 
     # The virtual clock has run since earlier calls; a message begins at 0.
     spans = shifted(moments, -moments[0].start)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product, zip_longest
 from typing import Any
 
-from grader.accelerator.spans import COPIES, shifted, time_text, timeline
+from grader.accelerator.timeline import COPIES, shifted, time_text, timeline
 from grader.model.picture import Grid, Moment, Picture, Shapes, Window
 from grader.model.score import counted
 from grader.report.safe import cut, filled

@@ -22,8 +22,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.accelerator.machine import machine_or_none
-from grader.accelerator.spans import Span
+from grader.accelerator.sim.machine import machine_or_none
+from grader.accelerator.timeline import Span
 from grader.wire.memory import place_of
 from grader.wire.table import parts
 from grader.worker.importer import OwnModules

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.accelerator.machine import machine_or_none
+from grader.accelerator.sim.machine import machine_or_none
 from grader.worker import plain_probes
 from grader.worker.counting import call_with_poisoned_memory as call_with_poisoned_memory
 from grader.worker.counting import count_costs as count_costs

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from grader.accelerator.handover import describe, is_simulated, to_device
-from grader.accelerator.machine import the_machine
-from grader.accelerator.sparse import parts_of
+from grader.accelerator.core.interop import describe, is_simulated, to_device
+from grader.accelerator.core.sparse import parts_of
+from grader.accelerator.sim.machine import the_machine
 
 
 class Wrong(Exception):

@@ -28,8 +28,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as pytest does
 from accelerator.comparison import Wrong, compare, first_line
 
-from grader.accelerator.generators import SimGenerator
-from grader.accelerator.turn_on import enable, preload
+from grader.accelerator.enabling import enable, preload
+from grader.accelerator.sim.generator import SimGenerator
 
 AGREES, UNSUPPORTED, FAILS, WRONG, NOT_TRIED = "agrees", "unsupported", "fails", "wrong", "not tried"
 

@@ -12,8 +12,8 @@ from accelerator.modes import counted, in_mode
 from torch.utils import benchmark
 
 from grader import accelerator
-from grader.accelerator.clock import Clock
-from grader.accelerator.spec import Spec
+from grader.accelerator.sim.clock import Clock
+from grader.accelerator.sim.spec import Spec
 
 
 @in_mode("sim")

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from grader import accelerator
-from grader.accelerator import machine
+from grader.accelerator.sim import machine
 
 _Draw = Callable[[torch.Tensor], torch.Tensor]
 

@@ -14,7 +14,7 @@ import pytest
 from accelerator.modes import in_mode
 
 import grader
-from grader.accelerator.launcher import main
+from grader.accelerator.tools.launcher import main
 
 _TESTS = """\
 import subprocess, sys

@@ -15,10 +15,10 @@ import torch
 from accelerator.modes import in_mode
 
 from grader import accelerator
-from grader.accelerator.gpus import NAMES, spec_of
-from grader.accelerator.launcher import main
-from grader.accelerator.ledger import Ledger
-from grader.accelerator.spans import Span
+from grader.accelerator.sim.gpus import NAMES, spec_of
+from grader.accelerator.timeline import Span
+from grader.accelerator.tools.launcher import main
+from grader.accelerator.tools.line_costs import Ledger
 
 PROGRAM = """\
 import sys, time

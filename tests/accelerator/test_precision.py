@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from grader import accelerator
-from grader.accelerator.spec import Spec
+from grader.accelerator.sim.spec import Spec
 
 HALF, FULL, DOUBLE = torch.float16, torch.float32, torch.float64
 

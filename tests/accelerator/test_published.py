@@ -7,7 +7,7 @@ from pathlib import Path
 
 from accelerator.modes import in_mode
 
-from grader.accelerator.gpus import spec_of
+from grader.accelerator.sim.gpus import spec_of
 
 
 @in_mode("cuda", indices=1, spec=spec_of("a100-80gb"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from grader.accelerator.spans import trace_events
+from grader.accelerator.timeline import trace_events
 from grader.cli import main
 from grader.model.picture import Moment
 from grader.student.games.tracing import Traced, spans_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.accelerator.spans import Span, shifted, write_trace
+from grader.accelerator.timeline import Span, shifted, write_trace
 from grader.grading.runtime import Runtime
 from grader.model import Check, Course, Device, Exercise, Picture
 from grader.model.errors import CourseError

@@ -1,0 +1,48 @@
+"""Operators for which the program registered kernels of its own in Python."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch._C import DispatchKey, DispatchKeySet
+
+from grader.accelerator.schema.facts import Facts
+
+_REGISTERED: set[str] = torch.library._impls
+"""What Python code registered, as namespace/operator/key."""
+
+_PYTORCH = {"aten", "prims", "prim"}
+"""Namespaces whose operators run on the tensors inside."""
+
+
+def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
+    """The key of the kernel that the program has for tensors of the device; None where it registered nothing.
+
+    Raises:
+        NotImplementedError: it registered a kernel for the CPU alone, with PyTorch's words.
+    """
+    device = "CUDA" if kind == "cuda" else "PrivateUse1"
+    # Under the other key PyTorch's own operators have kernels of ours.
+    ours = kind != "cuda" and func.namespace == "aten"
+    if not ours and f"{facts.path}/{device}" in _REGISTERED and not _is_pytorchs(facts.path, device):
+        return DispatchKeySet(getattr(DispatchKey, device))
+    if func.namespace in _PYTORCH:
+        return None
+    if f"{facts.path}/CompositeExplicitAutograd" in _REGISTERED:
+        return DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
+    if f"{facts.path}/CPU" in _REGISTERED:
+        raise NotImplementedError(
+            f"Could not run '{func.name()}' with arguments from the '{device}' backend. This could be because the "
+            "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+            "using custom build)."
+        )
+    return None
+
+
+def _is_pytorchs(path: str, device: str) -> bool:
+    """Whether PyTorch itself registered it: since 2.14, builds for CUDA have kernels in Python, for a GPU alone."""
+    registry = sys.modules.get("torch._native.registry")
+    _, _, operator = path.partition("/")
+    return (operator, device) in getattr(registry, "_aten_override_libs", ())

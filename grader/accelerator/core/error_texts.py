@@ -1,0 +1,49 @@
+"""What CUDA says where the CPU's kernels, which do the work here, say the same in other words."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from grader.accelerator.sim.machine import INNER, the_machine
+
+_OTHER = {
+    "add_stub": "ufunc_add_CUDA",
+    "softmax_kernel_impl": "host_softmax",
+    "max_all": "max_all_cuda",
+    "min_all": "min_all_cuda",
+}
+"""Kernels whose names are not those of the CPU with another ending."""
+
+_KERNEL = re.compile(r'^"(\w+)" not implemented for')
+
+
+def in_cudas_words(error: Exception) -> Exception:
+    """The same error as CUDA tells it: the name of the kernel that is missing, and types of the device."""
+    text = str(error)
+    if named := _KERNEL.match(text):
+        name = named.group(1)
+        text = text.replace(name, _OTHER.get(name, re.sub(r"_cpu$", "_cuda", name)), 1)
+    text = text.replace("expected m1 and m2 to have the same dtype", "expected mat1 and mat2 to have the same dtype")
+    text = re.sub(r"(but got torch\.)(?=\w+Tensor instead)", r"\1cuda.", text)
+    return error if text == str(error) else type(error)(text)
+
+
+def naming(original: Any) -> Any:
+    """The same function; its errors name the device as Python code does, and not as C++ does."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            raise _by_known_name(the_machine().kind, error) from None
+
+    return call
+
+
+def _by_known_name(kind: str, error: RuntimeError) -> RuntimeError:
+    text = re.sub(rf"\b{INNER}(\w+)Type\b", rf"torch.{kind}.\1Tensor", str(error))
+    text = text.replace(f"{INNER}:", f"{kind}:").replace(f"'{INNER}'", f"'{kind}'")
+    return error if type(error) is not RuntimeError or text == str(error) else RuntimeError(text)

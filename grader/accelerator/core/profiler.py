@@ -1,0 +1,207 @@
+"""The profiler: PyTorch's own tells which operators ran, the virtual clock when, and what the device did for them.
+
+While it runs, each step of the virtual clock leaves a mark among the profiler's events, with its number as its name.
+Afterwards the times of all events are looked up on the clock, and what the CPU did inside an operator of the device
+is left out.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch._C._autograd import DeviceType
+from torch._C._profiler import _RecordFunctionFast
+from torch.autograd.profiler_util import EventList, FunctionEvent, Interval, Kernel
+
+from grader.accelerator.sim.clock import Clock
+from grader.accelerator.timeline import Span, trace_events
+
+MARK, INSIDE = "simulated#", "simulated inside"
+
+_AROUND = "PythonSubclass"
+"""What PyTorch tells around an operator that is written in Python, as all of ours are."""
+
+_CALLS = {
+    "graph": "cudaGraphLaunch",
+    "host to device": "cudaMemcpyAsync",
+    "device to host": "cudaMemcpyAsync",
+    "device to device": "cudaMemcpyAsync",
+    "scalar to host": "cudaMemcpyAsync",
+}
+
+_WAITS = {"synchronize": "cudaDeviceSynchronize", "event": "cudaEventSynchronize"}
+
+_COPIES = {
+    "host to device": "Memcpy HtoD",
+    "device to host": "Memcpy DtoH",
+    "scalar to host": "Memcpy DtoH",
+    "device to device": "Memcpy PtoP",
+}
+
+RECORDERS: list[Recorder] = []
+"""Who listens just now."""
+
+
+def inside() -> Any:
+    """A region of what the CPU does for an operator of the device."""
+    return _RecordFunctionFast(INSIDE)
+
+
+@dataclass(slots=True)
+class _Step:
+    """A step of the host's clock: what is called, from when to when, and what the device does for it."""
+
+    name: str
+    start: float
+    end: float
+    work: list[Span] = field(default_factory=list)
+
+
+class Recorder:
+    """Listens to a clock while a profiler runs."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.start = clock.host
+        self.steps: list[_Step] = []
+        self.spans: list[Span] = []
+        self._clock = clock
+        self._before = clock.listener
+        clock.listener = self.note
+        RECORDERS.append(self)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self._clock.listener = self._before
+        if self in RECORDERS:
+            RECORDERS.remove(self)
+
+    def note(self, span: Span, now: float) -> None:
+        """A span of the clock."""
+        if self._before is not None:
+            self._before(span, now)
+        if span.name.startswith("range "):
+            return
+        self.spans.append(span)
+        if span.place != "host":
+            # Both devices report a copy between them.
+            if self.steps and not (self.steps[-1].work and span.name == "device to device"):
+                self.steps[-1].work.append(span)
+        elif span.name == "staging" and self.steps:
+            self.steps[-1].end = span.end
+        else:
+            self.steps.append(_Step(_call_of(span.name), span.start, span.end))
+            with _RecordFunctionFast(f"{MARK}{len(self.steps) - 1}"):
+                pass
+
+
+def _call_of(name: str) -> str:
+    """What the host calls, by CUDA's names; "" for work of its own."""
+    kind, _, rest = name.partition(" ")
+    if kind == "launch":
+        return _CALLS.get(rest, "cudaLaunchKernel")
+    if kind == "wait":
+        return _WAITS.get(rest.removeprefix("for "), "cudaStreamSynchronize")
+    return ""
+
+
+class Reader:
+    """Turns the profiler's events into those of the device and of the virtual clock."""
+
+    def __init__(self, recorder: Recorder, device: str) -> None:
+        self.recorder = recorder
+        self.device = device
+        self.kind = DeviceType.CUDA if device == "cuda" else DeviceType.PrivateUse1
+        self.host_events: list[FunctionEvent] = []
+        self.kernels: list[FunctionEvent] = []
+        # When each mark was set, on the profiler's clock, and what the virtual clock said after it.
+        self.marked: list[float] = []
+        self.step_ends: list[float] = []
+
+    def read(self, events: list[FunctionEvent]) -> list[FunctionEvent]:
+        """All events, in the order of their virtual times."""
+        opened: dict[int, list[FunctionEvent]] = {}
+        for event in events:
+            around = opened.setdefault(event.thread, [])
+            while around and event.time_range.end > around[-1].time_range.end:
+                around.pop()
+            self._take(event, around)
+        marks = {id(event) for event in self.host_events if event.name in HOST_CALLS}
+        for event in self.host_events:
+            event.use_device = self.device
+            if id(event) not in marks:
+                event.time_range = Interval(self._time(event.time_range.start), self._time(event.time_range.end))
+        ordered = [*self.host_events, *self.kernels]
+        return sorted(ordered, key=lambda event: (event.time_range.start, -event.time_range.end))
+
+    def _take(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+        within = any(other.name == INSIDE for other in around)
+        if event.name.startswith(MARK):
+            self._mark(event, [other for other in around if other.name != INSIDE])
+        elif event.name == INSIDE:
+            for other in () if within else around:
+                # What the CPU took for it stands for what the device takes.
+                other.device_memory_usage += other.cpu_memory_usage
+                other.cpu_memory_usage = 0
+            around.append(event)
+        elif not within and event.name != _AROUND:
+            self.host_events.append(event)
+            if not event.is_async:
+                around.append(event)
+
+    def _mark(self, event: FunctionEvent, around: list[FunctionEvent]) -> None:
+        step = self.recorder.steps[int(event.name.removeprefix(MARK))]
+        self.marked.append(event.time_range.end)
+        self.step_ends.append(self._since(step.end))
+        for span in step.work:
+            name = _COPIES.get(span.name, span.name)
+            kernel = FunctionEvent(
+                id=event.id,
+                name=name,
+                thread=span.stream,
+                start_us=self._since(span.start),
+                end_us=self._since(span.end),
+                use_device=self.device,
+                device_type=self.kind,
+                device_index=int(span.place),
+                trace_name=name,
+                input_shapes=[],
+                stack=[],
+            )
+            self.kernels.append(kernel)
+            if around:
+                around[-1].kernels.append(Kernel(name, int(span.place), kernel.time_range.elapsed_us()))
+        if step.name:
+            event.name = event.trace_name = step.name
+            event.time_range = Interval(self._since(step.start), self._since(step.end))
+            self.host_events.append(event)
+
+    def _since(self, moment: float) -> float:
+        return (moment - self.recorder.start) * 1e6
+
+    def _time(self, moment: float) -> float:
+        """The virtual time at a moment of the profiler's."""
+        place = bisect.bisect_right(self.marked, moment)
+        return self.step_ends[place - 1] if place else 0.0
+
+
+HOST_CALLS = {*_CALLS.values(), *_WAITS.values(), "cudaLaunchKernel", "cudaStreamSynchronize"}
+
+
+def is_of_device(event: FunctionEvent) -> bool:
+    """Whether an event is work of a device."""
+    return bool(event.device_type != DeviceType.CPU)
+
+
+def chrome_trace_of(recorder: Recorder, events: EventList) -> list[dict[str, Any]]:
+    """The clock's spans, and above them the operators, in a row of their own."""
+    rows = list(trace_events(recorder.spans))
+    start = recorder.start * 1e6
+    for event in events:
+        if not is_of_device(event) and event.name not in HOST_CALLS:
+            ranges = {"ts": start + event.time_range.start, "dur": event.time_range.elapsed_us()}
+            rows.append(
+                {"ph": "X", "name": event.name, "cat": "cpu_op", "pid": 0, "tid": 1000 + event.thread, **ranges}
+            )
+    return rows

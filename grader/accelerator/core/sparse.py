@@ -1,0 +1,63 @@
+"""Sparse tensors: what they are made of, and how they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._C import DispatchKey, DispatchKeySet
+
+_ROWS = (torch.sparse_csr, torch.sparse_bsr)
+
+LAYOUTS = (torch.sparse_coo, *_ROWS, torch.sparse_csc, torch.sparse_bsc)
+"""Those that the device has."""
+
+
+def parts_of(inner: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The dense tensors that hold a tensor's numbers, which come last, and their places."""
+    if inner.layout is torch.strided:
+        return (inner,)
+    if inner.layout is torch.sparse_coo:
+        return inner._indices(), inner._values()
+    if inner.layout in _ROWS:
+        return inner.crow_indices(), inner.col_indices(), inner.values()
+    return inner.ccol_indices(), inner.row_indices(), inner.values()
+
+
+def count_of(inner: torch.Tensor) -> int:
+    """How many numbers it holds."""
+    return parts_of(inner)[-1].numel()
+
+
+def nbytes_of(inner: torch.Tensor) -> int:
+    """The bytes that hold them, and their places."""
+    return sum(part.numel() * part.element_size() for part in parts_of(inner))
+
+
+def rebuilt(like: torch.Tensor, parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """A sparse tensor of the CPU with the sizes and layout of another, made of these parts."""
+    if like.layout is torch.sparse_coo:
+        make: Any = torch.ops.aten._sparse_coo_tensor_unsafe
+        return make(*parts, like.shape, is_coalesced=like.is_coalesced())  # type: ignore[no-any-return]
+    make = torch.ops.aten._sparse_compressed_tensor_unsafe
+    return make(*parts, like.shape, layout=like.layout)  # type: ignore[no-any-return]
+
+
+def shell_options(inner: torch.Tensor) -> dict[str, Any]:
+    """What PyTorch has to know about a shell around a sparse tensor."""
+    if inner.layout is torch.sparse_coo:
+        return {"layout": inner.layout, "_extra_dispatch_keys": DispatchKeySet(DispatchKey.SparsePrivateUse1)}
+    # C++ has the layout of these in a class of its own, which a shell is not; it asks Python for it.
+    return {"dispatch_layout": True}
+
+
+def text_of_sparse(shell: Any, inner: torch.Tensor) -> str:
+    """What `repr` gives: that of the CPU, with the device."""
+    text = repr(inner)
+    before, mark, after = text.rpartition("size=(")
+    text = f"{before}device='{shell.device}', {mark}{after}"
+    if shell.requires_grad:
+        name = f"grad_fn=<{type(shell.grad_fn).__name__}>" if shell.grad_fn is not None else "requires_grad=True"
+        text = f"{text[:-1]}, {name})"
+    return text

@@ -1,0 +1,115 @@
+"""The storage of a tensor on a simulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
+from grader.accelerator.sim.machine import the_machine
+
+
+class SimStorage(torch.UntypedStorage):
+    """The storage of a tensor on a simulated device: CPU memory that says where it is pretended to be."""
+
+    _place: torch.device
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The simulated device."""
+        return self._place
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the device calls itself cuda."""
+        return self._place.type == "cuda"
+
+    def cpu(self) -> torch.UntypedStorage:
+        """A copy on the CPU."""
+        machine = the_machine()
+        machine.transfer(DEVICE_TO_HOST, machine.index_of(self._place), self.nbytes())
+        return plain_copy(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        item: Any = super().__getitem__(index)  # type: ignore[no-untyped-call]
+        # A slice looks at the same memory; Python has made it of our class, and without a place.
+        return as_storage(item, self._place) if isinstance(item, torch.UntypedStorage) else item
+
+    def resize_(self, size: int) -> SimStorage:
+        """Another number of bytes; what is no longer needed is free at once."""
+        known = the_machine().blocks.get(self._cdata)
+        block = None if known is None else known()
+        if block is not None:
+            # Before the host has to find the memory.
+            block.memory.room_for(size - block.nbytes)
+        the_machine().shrunk |= size < self.nbytes()
+        super().resize_(size)
+        if block is not None:
+            block.resized()
+        return self
+
+    def new(self) -> SimStorage:
+        """An empty one on the same device."""
+        return as_storage(torch.UntypedStorage(0, device="cpu"), self._place)
+
+    def clone(self) -> SimStorage:
+        """A copy on the same device."""
+        return as_storage(plain_copy(self), self._place)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> SimStorage:
+        # Under the key and in the form that PyTorch's own storages use, so that both find each other's copies.
+        known = memo.setdefault("torch", {})
+        if self._cdata not in known:
+            known[self._cdata] = self.clone()
+        return known[self._cdata]  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<torch.storage.UntypedStorage of size {self.nbytes()} on {self._place}>"
+
+
+# Messages show what they would show of any storage.
+SimStorage.__module__, SimStorage.__qualname__, SimStorage.__name__ = (
+    "torch.storage",
+    "UntypedStorage",
+    "UntypedStorage",
+)
+
+
+def plain_copy(storage: Any) -> torch.UntypedStorage:
+    """The same bytes in new CPU memory."""
+    # `clone` of a storage would ask for its device, which is not that of its memory; so the bytes are copied by
+    # tensors.
+    made = torch.UntypedStorage(storage.nbytes(), device="cpu")  # for any default device
+    to, source = (torch.empty(0, dtype=torch.uint8, device="cpu").set_(one) for one in (made, storage))
+    to.copy_(source)
+    return made
+
+
+def as_storage(storage: torch.UntypedStorage, place: torch.device) -> SimStorage:
+    """Make a storage one of a simulated device. Python keeps the object as long as the memory lives."""
+    if not hasattr(storage, "_place"):
+        # PyTorch keeps one Python object for each storage. That object changes its class rather than being wrapped,
+        # so that two tensors that share memory give the same one, as on any device.
+        storage.__class__ = SimStorage
+        storage._place = place  # type: ignore[attr-defined]
+    return storage  # type: ignore[return-value]
+
+
+def moved(storage: Any, device: Any) -> SimStorage:
+    """Copy a storage to a simulated device, unless it is there.
+
+    Args:
+        storage: an untyped one, of the CPU or of a simulated device.
+        device: where to.
+    """
+    machine = the_machine()
+    place = machine.devices[machine.index_of(device)]
+    if isinstance(storage, SimStorage) and storage.device == place.public:
+        return storage
+    if isinstance(storage, SimStorage):
+        source = machine.index_of(storage.device)
+        machine.transfer(DEVICE_TO_DEVICE, place.index, storage.nbytes(), source=source, blocks=False)
+    else:
+        machine.transfer(HOST_TO_DEVICE, place.index, storage.nbytes())
+    return as_storage(plain_copy(storage), place.public)

@@ -1,0 +1,363 @@
+"""The tensor on a simulated device: a CPU tensor inside, and a shell that PyTorch takes for one of another device.
+
+The inner tensor holds the numbers. The shell has its sizes, strides, offset and dtype, and the simulated device. Two
+shells share memory exactly if their inner tensors do. Operators come to `__torch_dispatch__`, which
+`grader.accelerator.dispatch.run` sets; what PyTorch answers without asking an operator is answered here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._C import DispatchKey, DispatchKeySet, TensorBase
+
+from grader.accelerator.core.copies_and_pickles import deep_copy, reduced
+from grader.accelerator.core.indexing import as_index
+from grader.accelerator.core.printing import text_of
+from grader.accelerator.core.sparse import nbytes_of, parts_of, shell_options, text_of_sparse
+from grader.accelerator.core.storage import as_storage
+from grader.accelerator.sim.counters import DEVICE_TO_HOST
+from grader.accelerator.sim.machine import Device, the_machine
+from grader.accelerator.sim.races import Block
+
+_HUGE = 1 << 60
+"""What a shell claims as the size of its storage, so that its sizes and strides may be changed to anything."""
+
+# PyTorch knows lazy conjugation and negation by these keys, and calls an operator with them to do what was put off.
+_CONJUGATE = DispatchKeySet(DispatchKey.Conjugate)
+
+_NEGATIVE = DispatchKeySet(DispatchKey.Negative)
+
+LEGACY = {
+    torch.float32: "Float",
+    torch.float64: "Double",
+    torch.float16: "Half",
+    torch.bfloat16: "BFloat16",
+    torch.uint8: "Byte",
+    torch.int8: "Char",
+    torch.int16: "Short",
+    torch.int32: "Int",
+    torch.int64: "Long",
+    torch.bool: "Bool",
+}
+"""The words for dtypes in the names of the old tensor types."""
+
+
+class _Kind(torch._C._TensorMeta):
+    """Lets `type(t)` equal the class that PyTorch's own tensors have, also in a list and as a key; `is` it is not."""
+
+    stands_for: Any = torch.Tensor
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self.stands_for
+
+    def __hash__(self) -> int:
+        return hash(self.stands_for)
+
+
+def _is_one_element(index: Any, dims: int) -> bool:
+    """Whether an index takes a single element by numbers of the host."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if dims == 0:
+        return index is ... or parts == ()
+    return len(parts) == dims and all(type(part) is int for part in parts)
+
+
+_SUBCLASS = (
+    "a tensor of the class {} cannot lie on the simulated device; move a plain tensor there (call "
+    ".as_subclass(torch.Tensor) before), or let the class hold a tensor instead of being one"
+)
+
+
+class SimTensor(torch.Tensor, metaclass=_Kind):
+    """A tensor on a simulated device."""
+
+    _inner: torch.Tensor
+    _place: Device
+    _block: Block
+    _others: list[Block]
+
+    # Switched off, as it is for parameters: PyTorch's own would make every outcome one of this class, those on the CPU,
+    # too.
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """What `torch.Tensor(...)` gives, for code that calls `type(t)`."""
+        return torch.Tensor(*args, **kwargs)
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device, by its public name."""
+        return self._place.public
+
+    @property
+    def is_cuda(self) -> bool:  # type: ignore[override]
+        """Whether the device calls itself cuda."""
+        return self._place.public.type == "cuda"
+
+    def as_subclass(self, cls: Any) -> Any:
+        """The same numbers, for `torch.Tensor`; PyTorch calls this for classes that are derived from it, too."""
+        if cls is torch.Tensor or cls is SimTensor:
+            return torch.ops.aten.alias.default(self)
+        raise NotImplementedError(_SUBCLASS.format(cls.__name__))
+
+    def get_device(self) -> int:
+        """The index of the device."""
+        return self._place.index
+
+    @property
+    def data(self) -> torch.Tensor:
+        """The same memory, not known to autograd."""
+        return TensorBase.data.__get__(self)  # type: ignore[attr-defined, no-any-return]
+
+    @data.setter
+    def data(self, new: torch.Tensor) -> None:
+        set_data(self, new)
+
+    # -- memory
+
+    def untyped_storage(self) -> torch.UntypedStorage:
+        """The storage, which knows its device; equal addresses mean shared memory."""
+        if self._inner.layout is not torch.strided:
+            raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+        # The CPU's own storage, with a label: addresses, sharing and lifetime are then right by themselves.
+        return as_storage(self._inner.untyped_storage(), self._place.public)
+
+    def _typed_storage(self) -> Any:
+        return torch.storage.TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+
+    def storage(self) -> Any:
+        """The old, typed storage."""
+        torch.storage._warn_typed_storage_removal(stacklevel=2)
+        return self._typed_storage()
+
+    def data_ptr(self) -> int:
+        """The address of the first number."""
+        return self._inner.data_ptr()
+
+    def is_shared(self) -> bool:
+        """True, as on CUDA."""
+        return True
+
+    def share_memory_(self) -> SimTensor:
+        """Does nothing, as on CUDA."""
+        return self
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """False: only host memory can be pinned."""
+        del device
+        return False
+
+    def pin_memory(self, device: Any = None) -> torch.Tensor:
+        """Raise, as on CUDA."""
+        del device
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+
+    def record_stream(self, stream: Any) -> None:
+        """The memory is not given away before this stream has done what it was given, either."""
+        self._block.shared.add(stream.queue)
+
+    # -- to the host
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Raise as on CUDA, unless forced."""
+        if force:
+            return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+        # The same error, whether NumPy or the program asks.
+        return self.__array__()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
+        )
+
+    def __dlpack__(self, **unused: Any) -> Any:
+        raise BufferError(
+            f"the memory of {self.device} is simulated and cannot be given to other libraries; give them its .cpu()"
+        )
+
+    def tolist(self) -> Any:
+        """The numbers, after one copy to the host."""
+        # Through `item` each number would be a wait of its own; a GPU sends them all at once.
+        machine = the_machine()
+        machine.use(self._place, "tolist", [self._block], [])
+        machine.transfer(DEVICE_TO_HOST, self._place.index, self.numel() * self.element_size())
+        return self._inner.tolist()
+
+    def __format__(self, spec: str) -> str:
+        if self.dim() == 0 and not getattr(self, "_is_param", False):
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> Any:  # type: ignore[override]
+        nbytes = nbytes_of(self._inner)
+        # Whoever prints reads the numbers, and a GPU would have to send them.
+        if nbytes:
+            the_machine().use(self._place, "repr", [self._block], [])
+            the_machine().transfer(DEVICE_TO_HOST, self._place.index, nbytes)
+        if self._inner.layout is not torch.strided:
+            return text_of_sparse(self, self._inner)
+        return text_of(self, self._inner, tensor_contents)
+
+    def new(self, *args: Any, device: Any = None) -> torch.Tensor:  # type: ignore[override]
+        """The old way to make a tensor of the same dtype on the same device."""
+        machine = the_machine()
+        if device is not None and not machine.is_ours(device):
+            given = torch.device(device).type
+            raise RuntimeError(
+                f"legacy constructor expects device type: {machine.kind} but device type: {given} was passed"
+            )
+        if args and isinstance(args[0], (torch.UntypedStorage, torch.TypedStorage)):
+            return TensorBase.new(self, *args)
+        place = self._place.inner if device is None else machine.inner(device)
+        if not args:  # C++ forgets the index
+            return torch.empty(0, dtype=self.dtype, device=place)
+        return TensorBase.new(self, *args, device=place)
+
+    # -- indices
+
+    def __getitem__(self, index: Any) -> Any:
+        return torch.Tensor.__getitem__(self, as_index(index, self._place.inner))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, (bool, int, float, complex)) and self.is_cuda and _is_one_element(index, self.dim()):
+            # CUDA copies this number from the host, and waits; a larger part is filled.
+            value = torch.tensor(value, dtype=self.dtype, device="cpu")
+        torch.Tensor.__setitem__(self, as_index(index, self._place.inner), value)
+
+    # -- old ways to convert, copies, pickles
+
+    def type(self, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+        """The name of the old tensor type, or the tensor converted to a dtype or to such a type."""
+        if dtype is not None:
+            return torch.Tensor.type(self, dtype, non_blocking, **kwargs)
+        return self._inner.type().replace("torch.", f"torch.{self.device.type}.", 1)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if self._inner.layout is not torch.strided:
+            return wrap(self._inner.clone(), self._place).requires_grad_(self.requires_grad)
+        return deep_copy(self, memo, wrap)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self._inner.layout is not torch.strided:
+            return torch.Tensor._reduce_ex_internal(self, protocol)  # type: ignore[no-untyped-call]
+        return reduced(self)
+
+
+class SimParameter(SimTensor):
+    """A parameter on a simulated device."""
+
+    stands_for = torch.nn.Parameter
+    _is_param = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """What `torch.nn.Parameter(...)` gives."""
+        return torch.nn.Parameter(*args, **kwargs)
+
+
+def _refuse_subclass(cls: type) -> None:
+    del cls
+    raise NotImplementedError("a class derived from the tensors of the simulated device is not supported")
+
+
+for _ours, _name in ((SimTensor, "torch.Tensor"), (SimParameter, "torch.nn.parameter.Parameter")):
+    # Messages and `type(t)` show what they would show of any tensor. Nothing looks the classes up by these names: files
+    # and pickles hold no reference to them.
+    _ours.__module__, _, _ours.__name__ = _name.rpartition(".")
+    _ours.__qualname__ = _ours.__name__
+    _ours.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[method-assign, assignment]
+
+
+def wrap(inner: torch.Tensor, place: Device, block: Block | None = None) -> SimTensor:
+    """A shell around a CPU tensor.
+
+    Args:
+        inner: a plain CPU tensor; must not require a gradient.
+        place: the device on which it is pretended to be.
+        block: that of its storage, looked up if it is left out.
+    """
+    if inner.layout is not torch.strided:
+        return _wrap_sparse(inner, place)
+    if block is None:
+        block = the_machine().block_of(inner, place.index)
+    # The shell has no memory, and C++ believes what this says: it answers for sizes, strides and offset, and
+    # autograd takes the shell for a tensor of the device.
+    made: Any = _make(
+        SimTensor,
+        inner.size(),
+        strides=inner.stride(),
+        storage_offset=inner.storage_offset(),
+        dtype=inner.dtype,
+        device=place.inner,
+        storage_size=_HUGE,
+        **_bits(inner),
+    )
+    made._inner = inner
+    made._place = place
+    made._block = block
+    return made  # type: ignore[no-any-return]
+
+
+def _wrap_sparse(inner: torch.Tensor, place: Device) -> SimTensor:
+    made: Any = _make(SimTensor, inner.size(), dtype=inner.dtype, device=place.inner, **shell_options(inner))
+    made._inner, made._place = inner, place
+    hold_parts(made)
+    return made  # type: ignore[no-any-return]
+
+
+def hold_parts(shell: SimTensor) -> None:
+    """Let a sparse tensor hold the memory of what it is made of."""
+    # That of the numbers stands for all; the others are kept as long.
+    *shell._others, shell._block = (the_machine().block_of(part, shell._place.index) for part in parts_of(shell._inner))
+
+
+_make = torch.Tensor._make_wrapper_subclass
+
+
+def _bits(inner: torch.Tensor) -> dict[str, Any]:
+    conj, neg = inner.is_conj(), inner.is_neg()
+    if not conj and not neg:
+        return {}
+    return {"_extra_dispatch_keys": _CONJUGATE | _NEGATIVE if conj and neg else _CONJUGATE if conj else _NEGATIVE}
+
+
+def set_data(tensor: torch.Tensor, new: torch.Tensor) -> None:
+    """What `tensor.data = new` does, from any device to any other: the tensor stays the same object."""
+    ours = (isinstance(tensor, SimTensor)) + (isinstance(new, SimTensor))
+    if ours == 1:
+        # C++ refuses to change the kind of a tensor, so a new one is made and takes the place of the old.
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        fresh = torch.nn.Parameter(new, tensor.requires_grad) if is_parameter else new.detach()
+        become(tensor, fresh.requires_grad_(tensor.requires_grad))
+        return
+    # Of one kind: C++ does it, and for a shell we do the same with what it holds.
+    TensorBase.data.__set__(tensor, new)  # type: ignore[attr-defined]
+    if ours:
+        tensor._inner, tensor._place, tensor._block = new._inner, new._place, new._block  # type: ignore[attr-defined]
+
+
+def become(tensor: torch.Tensor, other: torch.Tensor) -> None:
+    """Let a tensor be another one from now on; even if a graph holds it.
+
+    `torch.utils.swap_tensors` refuses that, or spoils the backward of the graph.
+    """
+    # The Python object stays: its class, its attributes and the tensor in C++ are exchanged for those of the other. A
+    # graph that holds the C++ tensor goes on holding it.
+    names = [(name, getattr(tensor, name), getattr(other, name)) for name in ("__class__", "__dict__")]
+    for name, mine, theirs in names:
+        setattr(tensor, name, theirs)
+        setattr(other, name, mine)
+    torch._C._swap_tensor_impl(tensor, other)
+
+
+def refresh(shell: SimTensor) -> None:
+    """Give a shell the sizes, strides, offset and dtype that its inner tensor has by now."""
+    # `set_` gave it other memory, which may be known already.
+    if shell._inner.untyped_storage()._cdata != shell._block.key:
+        shell._block = the_machine().block_of(shell._inner, shell._place.index)
+    torch._C._set_conj(shell, shell._inner.is_conj())
+    torch._C._set_neg(shell, shell._inner.is_neg())
+    # This changes sizes, strides and dtype of a tensor at once; what autograd knows of it stays.
+    TensorBase.data.__set__(shell, wrap(shell._inner, shell._place, shell._block))  # type: ignore[attr-defined]

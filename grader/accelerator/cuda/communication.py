@@ -1,0 +1,80 @@
+"""Copies between several devices of one process, for `torch.cuda.comm` and `nn.DataParallel`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
+
+from grader.accelerator.cuda.streams import stream
+from grader.accelerator.sim.machine import the_machine
+
+
+def _place(index: int) -> torch.device:
+    return torch.device("cpu") if index == -1 else the_machine().device(index).public
+
+
+def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
+    """Copy a tensor to each device."""
+    return [tensor.to(_place(index), non_blocking=True) for index in devices]
+
+
+def broadcast_out(tensor: torch.Tensor, out: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Copy a tensor to others."""
+    return [to.copy_(tensor, non_blocking=True) for to in out]
+
+
+def broadcast_coalesced(
+    tensors: Sequence[torch.Tensor], devices: Sequence[int], buffer_size: int
+) -> list[list[torch.Tensor]]:
+    """Small tensors travel together."""
+    made: list[list[torch.Tensor]] = [list(tensors), *([] for _ in devices[1:])]
+    for chunk in _take_tensors(tensors, buffer_size):
+        flat = _flatten_dense_tensors(chunk)
+        for copies, index in zip(made[1:], devices[1:], strict=True):
+            arrived = flat.to(_place(index), non_blocking=True)
+            copies += [part.data for part in _unflatten_dense_tensors(arrived, chunk)]
+    order = {id(tensor): number for number, tensor in enumerate(_in_chunks(tensors, buffer_size))}
+    return [made[0], *([copies[order[id(tensor)]] for tensor in tensors] for copies in made[1:])]
+
+
+def scatter(tensor: torch.Tensor, devices: Sequence[int], sizes: Any, dim: int, streams: Any) -> list[torch.Tensor]:
+    """Divide a tensor, and copy a part to each device."""
+    parts = tensor.split(list(sizes), dim) if sizes else tensor.chunk(len(devices), dim)
+    made = []
+    for number, (part, index) in enumerate(zip(parts, devices, strict=False)):
+        with stream(streams[number] if streams else None):
+            made.append(part.contiguous().to(_place(index), non_blocking=True))
+    return made
+
+
+def scatter_out(
+    tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, streams: Any = None
+) -> Sequence[torch.Tensor]:
+    """Divide a tensor, and copy the parts to others."""
+    del streams
+    for to, part in zip(out, tensor.split([one.size(dim) for one in out], dim), strict=True):
+        to.copy_(part, non_blocking=True)
+    return out
+
+
+def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -> torch.Tensor:
+    """Join tensors of several devices on one; None is the current one, -1 the CPU."""
+    sizes = list(tensors[0].shape)
+    sizes[dim] = sum(tensor.size(dim) for tensor in tensors)
+    index = the_machine().current if destination is None else destination
+    return gather_out(tensors, torch.empty(sizes, dtype=tensors[0].dtype, device=_place(index)), dim)
+
+
+def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
+    """Join tensors of several devices in another one."""
+    for to, part in zip(out.split([one.size(dim) for one in tensors], dim), tensors, strict=True):
+        to.copy_(part, non_blocking=True)
+    return out
+
+
+def _in_chunks(tensors: Sequence[torch.Tensor], buffer_size: int) -> list[torch.Tensor]:
+    # Chunks are of one dtype each, so that their order is another one.
+    return [tensor for chunk in _take_tensors(tensors, buffer_size) for tensor in chunk]

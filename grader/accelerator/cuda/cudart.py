@@ -1,0 +1,31 @@
+"""CUDA's runtime, as far as programs call it by `torch.cuda.cudart()`."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from grader.accelerator.cuda import device_module
+
+
+class Runtime:
+    """What programs ask of CUDA's own runtime: profilers, which see nothing here, and how much memory is free."""
+
+    cudaError = types.SimpleNamespace(success=0)  # noqa: N815
+
+    def cudaProfilerStart(self) -> int:  # noqa: N802
+        """Success, which is 0."""
+        return 0
+
+    def cudaProfilerStop(self) -> int:  # noqa: N802
+        """Success."""
+        return 0
+
+    def cudaMemGetInfo(self, device: int) -> tuple[int, int]:  # noqa: N802
+        """The free and the total bytes."""
+        return device_module.mem_get_info(device)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotImplementedError(f"torch.cuda.cudart().{name} is not supported on the simulated device")

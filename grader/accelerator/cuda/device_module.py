@@ -1,0 +1,286 @@
+"""What `torch.sim` offers, and `torch.cuda` in mode cuda: the same functions, answered by the simulated machine."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.accelerator.cuda.streams import (
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    device,
+    device_of,
+    set_stream,
+    stream,
+)
+from grader.accelerator.sim.fork import is_lost
+from grader.accelerator.sim.machine import Device, the_machine
+
+
+@dataclass(frozen=True, repr=False)
+class Properties:
+    """What `get_device_properties` gives."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    max_threads_per_multi_processor: int
+    # The same for all of CUDA's devices of the last ten years.
+    warp_size: int = 32
+    regs_per_multiprocessor: int = 65536
+    shared_memory_per_block: int = 49152
+    is_integrated: bool = False
+    is_multi_gpu_board: bool = False
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count})"
+        )
+
+
+_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 9): 1536}
+"""Of a multiprocessor, by capability; 2048 with any other."""
+
+
+def _place(device: Any = None) -> Device:
+    machine = the_machine()
+    return machine.devices[machine.index_of(device)]
+
+
+def is_available() -> bool:
+    """Whether there is one; only CUDA_VISIBLE_DEVICES can hide all."""
+    the_machine().asked_for = True
+    return device_count() > 0
+
+
+def is_initialized() -> bool:
+    """Whether the device was used; False in a process that was forked from one that used it."""
+    return the_machine().used and not is_lost(the_machine())
+
+
+def init() -> None:
+    """Begin to use the device; raises in such a process."""
+    machine = the_machine()
+    machine.settle()
+    machine.check(0)
+
+
+# `torch.manual_seed` asks for it by this name before it seeds the device.
+def _is_in_bad_fork() -> bool:
+    return is_lost(the_machine())
+
+
+def device_count() -> int:
+    """How many indices there are."""
+    machine = the_machine()
+    with contextlib.suppress(RuntimeError):  # all are hidden
+        machine.settle(use=False)
+    return len(machine.devices)
+
+
+def current_device() -> int:
+    """The index that a device without an index means."""
+    return the_machine().current
+
+
+def set_device(device: Any) -> None:
+    """Make an index the current one; a negative index changes nothing."""
+    machine = the_machine()
+    machine.current = machine.given_index(device)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a device has done all it was given."""
+    the_machine().synchronize(device)
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name of the simulated device."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """That of the spec."""
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
+
+
+def get_device_properties(device: Any = None) -> Properties:
+    """Name, memory and the like.
+
+    Raises:
+        AssertionError: there is no such device, as in `torch.cuda`.
+    """
+    machine = the_machine()
+    index = machine.current if device is None else device if isinstance(device, int) else torch.device(device).index
+    if index is not None and not 0 <= index < len(machine.devices):
+        raise AssertionError("Invalid device id")
+    _place(device)
+    spec = machine.spec
+    return Properties(
+        spec.name,
+        *spec.capability,
+        total_memory=spec.memory,
+        multi_processor_count=spec.processors,
+        max_threads_per_multi_processor=_THREADS.get(spec.capability, 2048),
+    )
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether two indices can copy to each other directly; every two can."""
+    return _place(device) is not _place(peer_device)
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the device has bfloat16; with emulation each has."""
+    return including_emulation or the_machine().spec.capability >= (8, 0)
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """The dtypes of `torch.autocast`."""
+    return [torch.float16, torch.bfloat16]
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes that tensors take now."""
+    return _place(device).memory.current
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors took at a time since the start or the last reset."""
+    return _place(device).memory.peak
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begin anew to look for the most bytes."""
+    memory = _place(device).memory
+    memory.peak = memory.current
+    memory.statistics.reset_peak()
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Begin anew to add up what is allocated and freed."""
+    _place(device).memory.statistics.reset_accumulated()
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The free and the total bytes."""
+    memory = _place(device).memory
+    return memory.capacity - memory.current, memory.capacity
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, int]:
+    """Statistics by CUDA's names; nothing is cached, so that what is reserved is what tensors take."""
+    return OrderedDict(_place(device).memory.statistics.by_name())
+
+
+def empty_cache() -> None:
+    """Nothing is cached."""
+
+
+def ipc_collect() -> None:
+    """There is nothing to collect."""
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator of the current device, which does not begin its use."""
+    machine = the_machine()
+    for place in machine.devices[machine.current :][:1]:
+        place.generator.manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the generators of all devices."""
+    for place in the_machine().devices:
+        place.generator.manual_seed(seed)
+
+
+def seed() -> None:
+    """Seed the generator of the current device with a number that nobody knows."""
+    _place().generator.seed()
+
+
+def seed_all() -> None:
+    """Seed the generators of all devices with one number that nobody knows."""
+    manual_seed_all(torch._C.Generator().seed())
+
+
+def initial_seed() -> int:
+    """The seed of the current device's generator."""
+    return _place().generator.initial_seed()
+
+
+def get_rng_state(device: Any = None) -> torch.Tensor:
+    """The state of a device's generator, on the CPU."""
+    return _place(device).generator.get_state()
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The states of all generators."""
+    return [place.generator.get_state() for place in the_machine().devices]
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
+    """Put a device's generator into a state."""
+    _place(device).generator.set_state(new_state)
+
+
+def set_rng_state_all(new_states: list[torch.Tensor]) -> None:
+    """Put all generators into states."""
+    for place, state in zip(the_machine().devices, new_states, strict=True):
+        place.generator.set_state(state)
+
+
+def default_generators() -> tuple[torch.Generator, ...]:
+    """The generators of all devices."""
+    return tuple(place.generator for place in the_machine().devices)
+
+
+FUNCTIONS: dict[str, Any] = {
+    function.__name__: function
+    for function in (
+        *(is_available, is_initialized, init, _is_in_bad_fork, device_count, current_device, set_device, synchronize),
+        *(get_device_name, get_device_capability, get_device_properties, can_device_access_peer, is_bf16_supported),
+        *(memory_allocated, max_memory_allocated, reset_peak_memory_stats, mem_get_info),
+        *(
+            reset_accumulated_memory_stats,
+            memory_stats,
+            empty_cache,
+            ipc_collect,
+            manual_seed,
+            manual_seed_all,
+            seed,
+            seed_all,
+            initial_seed,
+        ),
+        *(get_rng_state, get_rng_state_all, set_rng_state, set_rng_state_all, Event, Stream, current_stream),
+        *(default_stream, set_stream, stream, device, device_of),
+    )
+} | {
+    "_lazy_init": init,
+    # What is reserved is what tensors take: nothing is cached.
+    "memory_reserved": memory_allocated,
+    "max_memory_reserved": max_memory_allocated,
+    "reset_max_memory_allocated": reset_peak_memory_stats,
+    "StreamContext": stream,
+}
+"""By the names they have in `torch.cuda`."""
+
+
+def make_module(name: str) -> types.ModuleType:
+    """A module with all of them, such as `torch.sim`."""
+    module = types.ModuleType(f"torch.{name}", "A simulated device; see grader.accelerator.")
+    vars(module).update(FUNCTIONS)
+    # PyTorch asks it of devices that it does not know; `torch.cuda` has no such function.
+    vars(module)["get_amp_supported_dtype"] = get_amp_supported_dtype
+    return module

@@ -1,0 +1,158 @@
+"""CUDA graphs: work that is recorded while a stream captures, and done again by one launch.
+
+Capturing does nothing on a GPU. Here its numbers are made, so that sizes are known, and taken back at the end: what was
+there before holds its old numbers, what was made holds zeros until the first replay.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from grader.accelerator.sim.capture import Capture, Replay
+from grader.accelerator.sim.cuda_errors import cuda_error
+from grader.accelerator.sim.generator import SimGenerator
+from grader.accelerator.sim.machine import the_machine
+from grader.accelerator.sim.races import Block
+
+_EARLY = "without a preceding successful capture."
+
+_OWNS = "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
+
+_DEFAULT = (
+    "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the "
+    "default stream.)"
+)
+
+_EMPTY = (
+    "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device or stream."
+)
+
+_MODES = ("global", "thread_local", "relaxed")
+
+_pools = itertools.count(1)
+
+
+def graph_pool_handle() -> tuple[int, int]:
+    """A name for memory that graphs share; each has its own here, so that the name is all there is."""
+    return (0, next(_pools))
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether a graph is recorded of what the current stream is given."""
+    machine = the_machine()
+    return machine.capture is not None and machine.devices[machine.current].queue in machine.capture.queues
+
+
+class CUDAGraph:
+    """Work that is recorded once, and done again by one launch."""
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        del keep_graph
+        self._capture: Capture | None = None
+        self._done: Capture | None = None
+        self._pool: Any = None
+        self._generators: list[SimGenerator] = []
+
+    def capture_begin(
+        self, pool: Any = None, capture_error_mode: str = "global", check_input_liveness: bool = False
+    ) -> None:
+        """Record what the current stream is given from now on."""
+        del check_input_liveness
+        machine = the_machine()
+        queue = machine.devices[machine.current].queue
+        if capture_error_mode not in _MODES:
+            raise RuntimeError(
+                f"Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got {capture_error_mode}"
+            )
+        if self._done is not None:
+            raise RuntimeError(_OWNS)
+        if not queue[1]:
+            raise RuntimeError(_DEFAULT)
+        if machine.capture is not None:
+            raise machine.capture.error("Unsupported")
+        self._pool = pool or graph_pool_handle()
+        generators = [*(place.generator for place in machine.devices), *self._generators]
+        self._capture = machine.capture = Capture(machine.races, queue, generators)
+        SimGenerator.capturing = True
+
+    def capture_end(self) -> None:
+        """Record no more."""
+        machine, capture = the_machine(), self._capture
+        if capture is None:
+            raise cuda_error("the operation cannot be performed in the present state", "cudaErrorIllegalState")
+        machine.capture = self._capture = None
+        SimGenerator.capturing = False
+        joined = capture.is_joined()
+        capture.take_back()
+        # Nothing of it was done, so that nobody has to wait for it.
+        machine.races.host_waits(capture.queues)
+        if capture.broken:
+            raise capture.error("Invalidated")
+        if not joined:
+            raise capture.error("Unjoined")
+        if machine.devices[machine.current].queue != capture.origin:
+            raise RuntimeError("Capture must end on the same stream it began on.")
+        if not capture.timed:
+            warnings.warn(_EMPTY, UserWarning, stacklevel=3)
+        self._done = capture
+
+    def replay(self) -> None:
+        """Do all of it again, on the current stream."""
+        if self._done is None:
+            raise RuntimeError(f"Called CUDAGraph::replay {_EARLY}")
+        machine = the_machine()
+        place = machine.devices[machine.current]
+        if machine.capture is not None and place.queue in machine.capture.queues:
+            raise machine.capture.error("Unsupported")
+        machine.check(place.index)
+        reads, writes = (_alive(blocks) for blocks in (self._done.reads, self._done.writes))
+        machine.races.use(place.queue, "replay", reads, writes)
+        machine.tally.launches += 1
+        # The numbers, with nothing switched on that the program had switched off when it captured.
+        with _disable_current_modes(), torch.inference_mode():
+            for step in self._done.steps:
+                step()
+        replay = Replay(machine.clock, machine.spec.launch, self._done, place.queue)
+        for tell in self._done.timed:
+            tell(replay)
+        if machine.blocking:
+            machine.clock.wait("graph", [place.queue])
+
+    def instantiate(self) -> None:
+        """Nothing is left to do."""
+
+    def reset(self) -> None:
+        """Forget what was recorded."""
+        self._done = None
+
+    def pool(self) -> Any:
+        """The name of its memory."""
+        if self._done is None:
+            raise RuntimeError(f"Called CUDAGraph::pool() {_EARLY}")
+        return self._pool
+
+    def register_generator_state(self, generator: SimGenerator) -> None:
+        """Let each replay draw new numbers from this generator."""
+        self._generators.append(generator)
+
+    def enable_debug_mode(self) -> None:
+        """Nothing more is kept."""
+
+    def debug_dump(self, debug_path: str) -> None:
+        """Raise: there is no graph of CUDA's to write."""
+        raise NotImplementedError(f"the graph is simulated and cannot be written to {debug_path}")
+
+
+CUDAGraph.__module__ = "torch.cuda.graphs"
+
+
+def _alive(blocks: Iterable[weakref.ref[Block]]) -> list[Block]:
+    alive = {id(block): block for known in blocks if (block := known()) is not None}
+    return list(alive.values())

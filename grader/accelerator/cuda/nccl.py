@@ -1,0 +1,136 @@
+"""NCCL, simulated: `backend="nccl"` of torch.distributed, over gloo, with the time of the links on the virtual clock.
+
+Each process has its own virtual clock. At each collective they tell each other when they come to it, and it begins when
+the last one does. A ring is assumed, at the rate `Spec.peer`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import torch
+import torch.distributed as dist
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.sim.machine import Machine, the_machine
+
+VERSION = (2, 27, 5)
+
+_POINT_TO_POINT = ("send", "recv_", "recv_any_source_")
+
+_TWICE = ("allreduce_", "allreduce_coalesced_")
+"""A ring goes round twice: parts are added, and the sums are handed on."""
+
+_FLAT = ("_allgather_base_", "_reduce_scatter_base_")
+"""NCCL looks at how many numbers there are, and gloo at the first dimension."""
+
+_QUEUE = -1
+"""The number of the stream on which NCCL works."""
+
+_DUPLICATE = (
+    "NCCL error in: ProcessGroupNCCL.cpp, invalid usage (run with NCCL_DEBUG=WARN for details), NCCL version "
+    "{version}\nncclInvalidUsage: This usually reflects invalid usage of NCCL library.\nLast error:\nDuplicate GPU "
+    "detected : rank {rank} and rank {other} both on CUDA device {device}"
+)
+
+
+class _Options:
+    """What `ProcessGroupNCCL.Options` holds."""
+
+    def __init__(self, is_high_priority_stream: bool = False) -> None:
+        self.is_high_priority_stream = is_high_priority_stream
+        self.config: Any = None
+        self._timeout = timedelta(minutes=10)
+
+
+class SimNccl(dist.ProcessGroupGloo):
+    """A group of processes that takes tensors of the device."""
+
+    Options = _Options  # type: ignore[assignment]
+    made: ClassVar[list[SimNccl]] = []
+    """All of them: C++ holds the group, and forgets of which class it is when Python has dropped it."""
+
+    def __init__(self, store: Any, rank: int, size: int, options: _Options) -> None:
+        super().__init__(store, rank, size, timeout=options._timeout)
+        # The operators of collectives look for a backend by the tensors' device, and those inside are on the CPU.
+        self.inside = dist.ProcessGroup(store, rank, size)
+        self.inside._set_default_backend(dist.ProcessGroup.BackendType.GLOO)
+        self.inside._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO, self)
+        self.made.append(self)
+
+
+SimNccl.__name__ = SimNccl.__qualname__ = "ProcessGroupNCCL"
+
+
+def nccl_of(machine: Machine, group: Any) -> SimNccl | None:
+    """The backend of a group for tensors of the device; None where it has another one, or none."""
+    try:
+        backend = group._get_backend(torch.device(machine.kind))
+    except RuntimeError:
+        return None  # a group of another backend, that has none for this device
+    return backend if isinstance(backend, SimNccl) else None
+
+
+def collective(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator of `torch.distributed` that was given tensors of the device; NotImplemented with gloo."""
+    machine = the_machine()
+    names = [argument.name for argument in func._schema.arguments]
+    place = names.index("process_group")
+    nccl = nccl_of(machine, dist.ProcessGroup.unbox(args[place]))
+    if nccl is None:
+        return NotImplemented
+    shells: list[SimTensor] = []
+    inner = [_strip(arg, shells) for arg in args]
+    inner[place] = nccl.inside.boxed()
+    name, index = func._overloadpacket.__name__, shells[0]._place.index
+    if name in _FLAT:
+        inner = [arg.view(-1) if isinstance(arg, torch.Tensor) and arg.is_contiguous() else arg for arg in inner]
+    nbytes = sum(shell._inner.numel() * shell._inner.element_size() for shell in shells)
+    _spend(machine, nccl, name, index, nbytes, shells)
+    out = func(*inner, **kwargs)
+    if name in _POINT_TO_POINT:
+        return out
+    # The numbers are there at once. Who asks the work for its results is given tensors of the device.
+    dist.Work.unbox(out[-1] if isinstance(out, (tuple, list)) else out).wait()
+    done: Any = torch.futures.Future()
+    done.set_result(shells)
+    core: Any = torch._C._distributed_c10d
+    work = core._create_work_from_future(done).boxed()
+    return (args[0], work) if isinstance(out, (tuple, list)) else work
+
+
+def _strip(value: Any, shells: list[SimTensor]) -> Any:
+    if isinstance(value, SimTensor):
+        shells.append(value)
+        return value._inner
+    return [_strip(item, shells) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _spend(machine: Machine, nccl: SimNccl, name: str, index: int, nbytes: int, shells: list[SimTensor]) -> None:
+    """The time of the links: from when the last process comes to it."""
+    spec, clock, size = machine.spec, machine.clock, nccl.size()
+    machine.check(index)
+    queue, current = (index, _QUEUE), machine.devices[index].queue
+    machine.tally.collectives += 1
+    # NCCL's stream waits for the one that made the numbers.
+    clock.ready[queue] = max(clock.ready.get(queue, 0.0), clock.ready.get(current, 0.0))
+    if name not in _POINT_TO_POINT and size > 1:
+        mine = torch.tensor([clock.ready[queue], clock.host, float(index)], dtype=torch.float64)
+        rows = [torch.empty_like(mine) for _ in range(size)]
+        nccl.inside.allgather([rows], [mine]).wait()
+        _check_devices(nccl, [int(one[2]) for one in rows], index)
+        clock.ready[queue] = max(max(float(one[0]), float(one[1])) for one in rows)
+    rounds = (2 if name in _TWICE else 1) * (size - 1) / size if name not in _POINT_TO_POINT else 1
+    seconds = spec.latency + rounds * nbytes / spec.peer
+    clock.work(name.rstrip("_"), [queue], spec.launch, seconds, "links", seconds - spec.latency, (nbytes, ()))
+    for shell in shells:
+        shell._block.arrives = clock.ready[queue]
+    machine.awaits = True
+
+
+def _check_devices(nccl: SimNccl, devices: list[int], index: int) -> None:
+    others = [rank for rank, device in enumerate(devices) if device == index and rank != nccl.rank()]
+    if others:
+        version = ".".join(map(str, VERSION))
+        raise dist.DistBackendError(_DUPLICATE.format(version=version, rank=nccl.rank(), other=others[0], device=index))

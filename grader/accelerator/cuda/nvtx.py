@@ -1,0 +1,57 @@
+"""Ranges of NVTX, as spans on the virtual clock."""
+
+from __future__ import annotations
+
+import itertools
+
+from grader.accelerator.sim.machine import Machine
+
+
+class Ranges:
+    """Ranges of NVTX, as spans on the virtual clock; they nest."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._open: list[tuple[str, float]] = []
+        self._started: dict[int, tuple[str, float]] = {}
+        self._numbers = itertools.count(1)
+
+    # The names are those of the extension that `torch.cuda.nvtx` calls.
+    def rangePushA(self, name: str) -> int:  # noqa: N802
+        """Open a range; how many were open before."""
+        self._open.append((name, self._machine.clock.host))
+        return len(self._open) - 1
+
+    def rangePop(self) -> int:  # noqa: N802
+        """Close the one that was opened last; how many are left, or -2 where none was open."""
+        if not self._open:
+            return -2
+        self._note(*self._open.pop())
+        return len(self._open)
+
+    def rangeStartA(self, name: str) -> int:  # noqa: N802
+        """Open a range that need not nest; its number."""
+        number = next(self._numbers)
+        self._started[number] = name, self._machine.clock.host
+        return number
+
+    def rangeEnd(self, number: int) -> None:  # noqa: N802
+        """Close it."""
+        if number in self._started:
+            self._note(*self._started.pop(number))
+
+    def markA(self, name: str) -> None:  # noqa: N802
+        """A moment, which takes no time and so leaves no span."""
+
+    def deviceRangeStart(self, name: str, stream: int) -> int:  # noqa: N802
+        """A range of the device's; here one of the host's."""
+        del stream
+        return self.rangeStartA(name)
+
+    def deviceRangeEnd(self, number: int, stream: int) -> None:  # noqa: N802
+        """Close it."""
+        del stream
+        self.rangeEnd(number)
+
+    def _note(self, name: str, start: float) -> None:
+        self._machine.clock.note(f"range {name}", "host", start, self._machine.clock.host)

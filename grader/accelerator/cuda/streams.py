@@ -1,0 +1,255 @@
+"""Streams and events of a simulated device, on the virtual clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from grader.accelerator.sim.clock import Queue
+from grader.accelerator.sim.machine import Machine, the_machine
+from grader.accelerator.sim.races import Known
+
+if TYPE_CHECKING:
+    from grader.accelerator.sim.capture import Capture
+
+
+class Stream:
+    """A queue of work. Numbers are ready at once in every stream; streams differ in their times."""
+
+    def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None) -> None:
+        machine = the_machine()
+        index = machine.index_of(device)
+        if stream_id is None:
+            machine.streams += 1
+            stream_id = machine.streams
+            # A new stream has nothing to do; from now on `synchronize` waits for it, too.
+            machine.clock.ready[index, stream_id] = machine.clock.host
+            machine.races.several = True
+        self.device = machine.devices[index].public
+        self.device_index = index
+        self.stream_id = stream_id
+        self.priority = priority
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority, which change nothing here."""
+        return 0, -3
+
+    @property
+    def queue(self) -> Queue:
+        """Its queue on the virtual clock."""
+        return (self.device_index, self.stream_id)
+
+    @property
+    def cuda_stream(self) -> int:
+        """A number that tells it from others; 0 is the default stream."""
+        return self.stream_id
+
+    def synchronize(self) -> None:
+        """The host waits until the stream has done all it was given."""
+        the_machine().wait("synchronize", [self.queue])
+
+    @property
+    def device_type(self) -> int:
+        """The number of CUDA among PyTorch's kinds of devices."""
+        return 1
+
+    def query(self) -> bool:
+        """Whether it has done all it was given."""
+        machine = the_machine()
+        done = machine.clock.ready.get(self.queue, 0.0) <= machine.clock.host
+        if done:
+            machine.races.host_waits([self.queue])
+        return done
+
+    def is_capturing(self) -> bool:
+        """Whether a graph is recorded of what it is given."""
+        capture = the_machine().capture
+        return capture is not None and self.queue in capture.queues
+
+    def record_event(self, event: AnyEvent | None = None) -> AnyEvent:
+        """Note in an event when the work given so far will be done."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: AnyEvent) -> None:
+        """Do nothing more before an event."""
+        machine = the_machine()
+        ready = machine.clock.ready
+        # An event that was not recorded is past; waiting for it changes nothing, as on CUDA.
+        ready[self.queue] = max(ready.get(self.queue, 0.0), event.moment or 0.0)
+        machine.races.waits_for(self.queue, event.seen)
+        if machine.capture is not None and event.moment is not None:
+            machine.capture.waited(self.queue, event, mine=event.capture is machine.capture)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Do nothing more before another stream has done what it was given."""
+        self.wait_event(stream.record_event())
+
+    def __enter__(self) -> Stream:
+        machine = the_machine()
+        device = machine.devices[self.device_index]
+        # Both are put back afterwards: which device is current, and which stream is on the stream's own device.
+        self._before = (machine.current, device.stream)
+        machine.current, device.stream = self.device_index, self.stream_id
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        machine = the_machine()
+        machine.current, machine.devices[self.device_index].stream = self._before
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.queue == other.queue
+
+    def __hash__(self) -> int:
+        return hash(self.queue)
+
+    def __repr__(self) -> str:
+        return f"<torch.{self.device.type}.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
+
+
+class AnyEvent:
+    """A moment on the virtual clock: when a stream has done what it was given before `record`; `torch.Event`."""
+
+    def __init__(
+        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        del device, blocking, interprocess
+        self.enable_timing = enable_timing
+        self.device: torch.device | None = None  # that of the stream that it is recorded in
+        self.moment: float | None = None
+        self.seen: Known = {}
+        self.capture: Capture | None = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Note when the work given so far will be done."""
+        machine = the_machine()
+        clock = machine.clock
+        stream = stream or current_stream()
+        if self.device not in (None, stream.device):
+            raise RuntimeError(
+                f"Event device {self.device.index} does not match recording stream's device {stream.device.index}."
+            )
+        self.device, queue = stream.device, stream.queue
+        # An empty queue is done now, not when it did its last work.
+        self.moment = max(clock.host, clock.ready.get(queue, 0.0))
+        self.seen = machine.races.seen_by(queue)
+        capture = machine.capture
+        self.capture = capture if capture is not None and queue in capture.queues else None
+        if self.capture is not None:
+            self.capture.recorded(queue, self)
+
+    def synchronize(self) -> None:
+        """The host waits for the moment."""
+        machine = the_machine()
+        self._is_outside()
+        # Not by `Machine.wait`: the host waits for one moment, not until a queue is empty.
+        machine.tally.syncs["synchronize"] = machine.tally.syncs.get("synchronize", 0) + 1
+        machine.clock.wait_until("event", self.moment or 0.0)
+        machine.races.waits_for(None, self.seen)
+        for place in machine.devices:
+            machine.check(place.index)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """A stream does nothing more before the moment."""
+        (stream or current_stream()).wait_event(self)
+
+    def query(self) -> bool:
+        """Whether the moment is past."""
+        self._is_outside()
+        machine = the_machine()
+        done = (self.moment or 0.0) <= machine.clock.host
+        if done:
+            machine.races.waits_for(None, self.seen)
+        return done
+
+    def _is_outside(self) -> None:
+        if self.capture is not None and self.capture is the_machine().capture:
+            raise self.capture.error("CapturedEvent")
+
+    def elapsed_time(self, end: AnyEvent) -> float:
+        """The virtual milliseconds from this event to another."""
+        if not (self.enable_timing and end.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self.moment is None or end.moment is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if not (self.query() and end.query()):
+            raise RuntimeError("Both events must be completed before calculating elapsed time.")
+        return (end.moment - self.moment) * 1e3
+
+    def __repr__(self) -> str:
+        moment = "uninitialized" if self.moment is None else f"{self.moment:.9f} s"
+        return f"<torch.{the_machine().kind}.Event {moment}>"
+
+
+class Event(AnyEvent):
+    """The same, made as `torch.cuda.Event` is: of no device, and the arguments need no names."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        if external:
+            raise NotImplementedError("events with external=True are not supported on the simulated device")
+        super().__init__(enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that work on a device is given to."""
+    machine = the_machine()
+    place = machine.devices[machine.index_of(device)]
+    return Stream(place.index, stream_id=place.stream)
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The stream that every device has."""
+    return Stream(device, stream_id=0)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Give work to this stream from now on, and make its device the current one."""
+    if stream is not None:
+        machine = the_machine()
+        machine.current = stream.device_index
+        machine.devices[stream.device_index].stream = stream.stream_id
+
+
+class stream:  # noqa: N801
+    """Give work to a stream within a `with`; None changes nothing."""
+
+    def __init__(self, chosen: Stream | None) -> None:
+        self.chosen = chosen
+
+    def __enter__(self) -> None:
+        if self.chosen is not None:
+            self.chosen.__enter__()
+
+    def __exit__(self, *unused: object) -> None:
+        if self.chosen is not None:
+            self.chosen.__exit__()
+
+
+class device:  # noqa: N801
+    """Make a device the current one within a `with`; None or a negative index changes nothing."""
+
+    def __init__(self, device: Any) -> None:
+        machine = the_machine()
+        # As `torch.cuda.device` does: code passes -1 for tensors that are on no device.
+        nothing = device is None or (isinstance(device, int) and device < 0)
+        self.idx = machine.current if nothing else machine.index_of(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        machine: Machine = the_machine()
+        self.prev_idx, machine.current = machine.current, self.idx
+
+    def __exit__(self, *unused: object) -> None:
+        the_machine().current = self.prev_idx
+
+
+class device_of(device):  # noqa: N801
+    """Make the device of a tensor the current one within a `with`."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        super().__init__(tensor.device if the_machine().is_ours(tensor.device) else None)

@@ -1,0 +1,98 @@
+"""What a GPU's kernels refuse of dtypes, and the CPU's compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.tensor import LEGACY, SimTensor
+from grader.accelerator.schema.facts import Facts
+
+_WEIGHTS = {"native_layer_norm": 2, "native_group_norm": 1, "native_batch_norm": 1}
+"""Where the weight stands of kernels that take it in the dtype of the input; the CPU's take float32 with half, too."""
+
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+_SCALED = ("_scaled_mm", "_scaled_mm_v2", "_scaled_grouped_mm", "_scaled_grouped_mm_v2")
+_NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9, or ROCm MI300+"
+
+
+def check_kernel(
+    facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], capability: tuple[int, int]
+) -> None:
+    """Raise as CUDA does where a GPU has no kernel of an operator, or none for this dtype or on this GPU."""
+    if facts.cpu_alone:
+        raise NotImplementedError(
+            f"Could not run '{func.name()}' with arguments from the 'CUDA' backend. This could be because the operator "
+            "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+            "build)."
+        )
+    if facts.lacks is not None and shells:
+        kernel, dtypes = facts.lacks
+        if (first := shells[0].dtype) in dtypes:
+            if not kernel and torch.backends.cudnn.enabled:
+                raise RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {LEGACY[first]}")
+            raise _not_implemented(kernel or _of_convolution(*args), shells[0])
+    if facts.scatters:
+        _check_reduction(facts, kwargs.get("reduce") or args[4], shells[0])
+    if facts.name == "_int_mm":
+        rows, shared, columns = *shells[0].shape, shells[1].shape[-1]
+        if rows <= 16:
+            raise RuntimeError(f"self.size(0) needs to be greater than 16, but got {rows}")
+        for name, size in (("self", shared), ("mat2", columns)):
+            if size % 8 or not size:
+                raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
+    if facts.name in _SCALED and capability < (8, 9):
+        raise RuntimeError(_NO_SCALED)
+    if facts.name in _SCALED and {one.dtype for one in shells[:2]} == {torch.float8_e5m2}:
+        raise ValueError("Multiplication of two Float8_e5m2 matrices is not supported")
+
+
+def _check_reduction(facts: Facts, reduce: str, into: SimTensor) -> None:
+    # Bool and complex numbers can be added up, and nothing else.
+    if reduce not in ("add", "sum", "mean") and (into.dtype is torch.bool or into.dtype.is_complex):
+        kernel = "fill_base_kernel_reduce_multiply" if "value" in facts.names else "gather_base_kernel_func"
+        raise _not_implemented(f"cuda_scatter_{kernel}", into)
+
+
+def _not_implemented(kernel: str, shell: SimTensor) -> NotImplementedError:
+    word = shell._inner.type().removeprefix("torch.").removesuffix("Tensor")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{word}'")
+
+
+def driver_of(driver: str | None) -> str:
+    """How `lstsq` solves: a GPU has one way, which looks at no rank."""
+    if driver not in (None, "gels"):
+        raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
+    return "gels"
+
+
+def _of_convolution(
+    data: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *more: Any
+) -> str:
+    """The kernel of a convolution that cuDNN does not take."""
+    del bias, stride, padding
+    groups = more[-1]
+    deep = data.dim() == 5
+    if transposed:
+        return f"slow_conv_transpose{3 if deep else 2}d_out_cuda"
+    if groups > 1 and groups == data.shape[1] and weight.shape[0] % groups == 0:
+        return "conv_depthwise3d" if deep else "conv_depthwise2d_forward_cuda"
+    return "slow_conv_dilated<>" if deep or max(dilation) > 1 else "slow_conv2d_cuda"
+
+
+def check_dtypes(facts: Facts, args: Any, shells: list[SimTensor]) -> None:
+    """Raise as CUDA does for operands of two dtypes."""
+    if not shells:
+        return
+    first = shells[0].dtype
+    if facts.name == "convolution" and args[1].dtype is not first:
+        raise RuntimeError(f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same")
+    if place := _WEIGHTS.get(facts.name):
+        weight = args[place]
+        # Batch norm alone has a kernel for numbers in half precision with weights in float32.
+        allowed = facts.name == "native_batch_norm" and first in _HALVES
+        if weight is not None and weight.dtype is not first and not allowed:
+            raise RuntimeError(f"expected scalar type {LEGACY[first]} but found {LEGACY[weight.dtype]}")

@@ -1,0 +1,54 @@
+"""Why the host waits for an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.schema.facts import Facts
+
+
+def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
+    """Why the host must wait for an operator; "" if it need not."""
+    if facts.indexing:
+        return _mask_of(facts, args)
+    if facts.name == "isin":
+        return _sorts_first(*args[:2])
+    if facts.name in ("equal", "_linalg_eigh", "_linalg_svd"):
+        return facts.syncs_for if _compares(*args) else ""
+    if facts.name.removesuffix("_") in ("masked_fill", "index_fill"):
+        return "item" if isinstance(args[-1], SimTensor) else ""  # the number to fill with is read first
+    if facts.name == "repeat_interleave" and kwargs.get("output_size") is not None:
+        return ""  # the size that the repeats would give is known
+    if facts.name == "histc":
+        # Without limits those of the numbers are read first.
+        low, high = (args[i] if len(args) > i else kwargs.get(name, 0) for i, name in ((2, "min"), (3, "max")))
+        return "histc" if low == high else ""
+    if facts.name == "normal" and isinstance(args[1] if len(args) > 1 else kwargs.get("std"), SimTensor):
+        return "normal"  # none of the deviations may be negative
+    return facts.syncs_for
+
+
+def _sorts_first(elements: Any, among: Any) -> str:
+    """Whether `isin` sorts, and counts what is unique, which it does among many."""
+    both = isinstance(elements, torch.Tensor) and isinstance(among, torch.Tensor)
+    return "isin" if both and among.numel() >= int(10 * elements.numel() ** 0.145) else ""
+
+
+def _compares(first: torch.Tensor, other: Any = None, *more: Any) -> bool:
+    """Whether there are numbers to look at: none in an empty tensor, and none where `equal` knows its answer before."""
+    del more
+    if not isinstance(other, torch.Tensor):
+        return first.numel() > 0
+    same = first.data_ptr() == other.data_ptr() and first.stride() == other.stride()
+    return first.shape == other.shape and first.numel() > 0 and not same
+
+
+def _mask_of(facts: Facts, args: Any) -> str:
+    """How many elements a mask takes."""
+    # One number that is written through a mask fills in place; any other mask has to be counted first, for the sizes.
+    masked = any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in args[1])
+    fills = len(args) > 2 and isinstance(args[2], torch.Tensor) and args[2].numel() == 1
+    return facts.name if masked and not fills else ""

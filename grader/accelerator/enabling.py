@@ -1,0 +1,187 @@
+"""Turn the simulated accelerator on, once in a process: every module that replaces something of PyTorch's, in order.
+
+The file is not called `enable`: to import a module of this name would replace the function `accelerator.enable`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Literal
+
+import torch
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from grader.accelerator.core.backward_errors import Guard
+from grader.accelerator.cuda.device_module import default_generators, make_module
+from grader.accelerator.dispatch import run
+from grader.accelerator.patches import (
+    attention_queries,
+    autocast,
+    backward,
+    benchmark_timer,
+    compiler,
+    data_parallel,
+    default_tensor_type,
+    device_names,
+    error_names,
+    export,
+    factories,
+    flex_attention,
+    generators_and_streams,
+    graphs,
+    lazy_modules,
+    legacy_types,
+    memory_fraction,
+    modules,
+    nccl,
+    nested,
+    operator_registration,
+    other_accelerators,
+    parameters,
+    pinned_memory,
+    process_queues,
+    profiler,
+    sanitizer,
+    serialization,
+    sparse,
+    storages,
+    sync_debug,
+    tensor_methods,
+    torch_accelerator,
+    torch_cuda,
+    torchscript,
+    transformer_encoder,
+    versions,
+    warning_lines,
+)
+from grader.accelerator.sim.fork import lose_in_children
+from grader.accelerator.sim.machine import INNER, Machine, machine_or_none, set_machine
+from grader.accelerator.sim.spec import Spec
+
+Mode = Literal["sim", "cuda", "none"]
+
+PATCHES_FOR_CUDA: tuple[types.ModuleType, ...] = (
+    torch_cuda,
+    legacy_types,
+    device_names,
+    versions,
+    default_tensor_type,
+    memory_fraction,
+    sync_debug,
+    sanitizer,
+    graphs,
+    attention_queries,
+    operator_registration,
+    error_names,
+    nccl,
+)
+"""What is replaced where the device calls itself cuda. The first one refuses what the others then answer."""
+
+PATCHES: tuple[types.ModuleType, ...] = (
+    other_accelerators,
+    torch_accelerator,
+    autocast,
+    generators_and_streams,
+    benchmark_timer,
+    factories,
+    tensor_methods,
+    nested,
+    pinned_memory,
+    storages,
+    serialization,
+    sparse,
+    backward,
+    parameters,
+    modules,
+    transformer_encoder,
+    lazy_modules,
+    data_parallel,
+    export,
+    torchscript,
+    flex_attention,
+    profiler,
+    compiler,
+    process_queues,
+    warning_lines,
+)
+"""What is replaced in every mode. The last one looks at all modules of this package that are loaded."""
+
+
+# C++ may ask an accelerator these three things; the answers of the class above are errors.
+class _Hooks(torch._C._acc.PrivateUse1Hooks):
+    def is_available(self) -> bool:
+        return True
+
+    def has_primary_context(self, device_id: int) -> bool:
+        del device_id
+        return True
+
+    def is_built(self) -> bool:
+        return True
+
+
+def preload() -> None:
+    """Import all that `enable` needs, for a process that forks. It registers and replaces nothing."""
+    import torch.accelerator.memory
+    import torch.cuda._sanitizer
+    import torch.cuda.comm
+    import torch.utils.benchmark
+
+    # All three are made at first use and kept; made here, every forked child has them.
+    torch.jit._builtins._get_builtin_table()
+    torch.utils._device._device_constructors()
+    warning_lines.names_of_ours()
+
+
+def preload_operations() -> None:
+    """Do ahead what a first operation needs: import 500 modules in half a second, and register the device's kernels.
+
+    PyTorch looks in those modules whether a subclass of its tensors is a DTensor. The kernels are of a device that
+    nothing can name before `enable`.
+    """
+    if torch.distributed.is_available():
+        importlib.import_module("torch.distributed.tensor")
+    run.register()
+
+
+def enable(mode: Mode = "sim", *, indices: int = 2, spec: Spec | None = None) -> Machine | None:
+    """Simulate an accelerator in this process, for good.
+
+    Args:
+        mode: "sim" for a device of that name; "cuda" for one that calls itself cuda and answers for `torch.cuda`;
+            "none" for no accelerator at all, even if the machine has one.
+        indices: how many devices there are.
+        spec: how fast and large each is.
+
+    Returns:
+        The machine, which counts; None in mode "none".
+
+    Raises:
+        RuntimeError: an accelerator is simulated in this process already.
+        ValueError: an unknown mode, or fewer than one index.
+    """
+    # No machine: a device that is not there has nothing to count.
+    if mode == "none":
+        other_accelerators.hide()
+        return None
+    if mode not in ("sim", "cuda"):
+        raise ValueError(f'mode is "sim", "cuda" or "none", not {mode!r}')
+    if not 1 <= indices <= 16:
+        raise ValueError(f"indices is from 1 to 16, not {indices}")
+    if machine_or_none() is not None:
+        raise RuntimeError("the simulated accelerator is on already; a process has one, and for good")
+    # PrivateUse1 is the place that PyTorch keeps for devices that it does not know. It can be renamed once, and CUDA's
+    # name is taken, so the device is `sim` for C++ in every mode.
+    _setup_privateuseone_for_python_backend(INNER, module := make_module(INNER), hook=_Hooks(), device_guard=Guard())
+    machine = Machine(mode, indices, spec or Spec())
+    set_machine(machine)
+    # After the machine is set, whose generators these are.
+    vars(module)["default_generators"] = default_generators()
+    run.register()
+    lose_in_children(machine)
+    # C++ cannot be taught another name for the device, nor to answer for one that does not exist. So functions and
+    # classes of PyTorch are replaced.
+    for patch in (*(PATCHES_FOR_CUDA if mode == "cuda" else ()), *PATCHES):
+        patch.install(machine)
+    return machine

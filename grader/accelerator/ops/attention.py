@@ -1,0 +1,90 @@
+"""`scaled_dot_product_attention`: one fused kernel where a GPU has one, and the CPU's numbers.
+
+PyTorch asks each kind of device which kernel it wants, by a way that is not open to ours, and would take attention
+apart into products, which need memory for all pairs of places.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.schema.facts import ATEN
+from grader.accelerator.sim.machine import the_machine
+
+_FLASH = torch.nn.attention.SDPBackend.FLASH_ATTENTION.value
+
+_HALF_OR_SINGLE = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def attend(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Attention on the simulated device; what has no fused kernel is taken apart."""
+    names = [argument.name for argument in func._schema.arguments]
+    given = dict(zip(names, args, strict=False)) | kwargs
+    if not _is_fused(**given):
+        return func.decompose(*args, **kwargs)
+    mask = given.get("attn_mask")
+    if mask is not None and mask.dtype is torch.bool:
+        mask = torch.zeros_like(mask, dtype=given["query"].dtype).masked_fill_(mask.logical_not(), -torch.inf)
+    # This one has its own backward, and comes back here as any operator does.
+    out, _ = ATEN._scaled_dot_product_flash_attention_for_cpu(
+        given["query"],
+        given["key"],
+        given["value"],
+        0.0,
+        given.get("is_causal", False),
+        attn_mask=mask,
+        scale=given.get("scale"),
+    )
+    return out
+
+
+def _is_fused(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> bool:
+    """Whether a GPU takes one of its fused kernels, and the CPU its own for the tensors inside."""
+    tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+    if the_machine().kind == "cuda":
+        kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
+        capability = the_machine().spec.capability
+        given = kernels.Given(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa, capability)
+        if not kernels.is_fused(given):
+            return False
+    if query.dtype not in _HALF_OR_SINGLE or any(
+        not isinstance(one, SimTensor) or one._place is not tensors[0]._place for one in tensors
+    ):
+        return False
+    q, k, v = (one._inner for one in tensors[:3])
+    mask = None if attn_mask is None else attn_mask._inner
+    if mask is not None and attn_mask.requires_grad:
+        return False
+    flash, plain = torch._C._get_flash_sdp_enabled(), torch._C._get_math_sdp_enabled()
+    # On a GPU it is one of three, and any of them will do. What the CPU refuses a GPU may have, as with dropout.
+    torch._C._set_sdp_use_flash(flash or torch._C._get_mem_efficient_sdp_enabled() or torch._C._get_cudnn_sdp_enabled())
+    torch._C._set_sdp_use_math(True)
+    try:
+        choice = torch._fused_sdp_choice(
+            q, k, v, attn_mask=mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+        )
+    finally:
+        torch._C._set_sdp_use_flash(flash)
+        torch._C._set_sdp_use_math(plain)
+    return choice == _FLASH
+
+
+@naming
+def attend_whole(*args: Any, **kwargs: Any) -> Any:
+    """The same as a kernel, which autograd asks for before it takes attention apart."""
+    return attend(ATEN.scaled_dot_product_attention.default, args, kwargs)

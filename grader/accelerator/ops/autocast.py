@@ -1,0 +1,182 @@
+"""Mixed precision: `torch.autocast` on a simulated device, by CUDA's rules of dtypes."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._C import DispatchKey, DispatchKeySet
+
+from grader.accelerator.schema.facts import ATEN
+from grader.accelerator.sim.machine import INNER
+
+# The lists are those of CUDA, from ATen/autocast_mode.h of torch 2.13; an operator that a version lacks is left out.
+_LOWER = (
+    *("_convolution.deprecated", "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d"),
+    *("conv_transpose2d.input", "conv_transpose3d.input", "convolution", "prelu", "addmm", "addmv", "addr", "matmul"),
+    *("einsum", "mm", "mv", "linalg_vecdot", "linear", "addbmm", "baddbmm", "bmm", "chain_matmul", "linalg_multi_dot"),
+    *("_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"),
+    *("_scaled_dot_product_flash_attention", "scaled_dot_product_attention"),
+)
+
+_HALF = (
+    # On CUDA these come to cuDNN's kernel, which casts all arguments to float16, for any dtype of the program's.
+    *("lstm.input", "lstm.data", "gru.input", "gru.data"),
+    *("rnn_tanh.input", "rnn_tanh.data", "rnn_relu.input", "rnn_relu.data"),
+)
+
+_FULL = (
+    *("acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal", "rsqrt", "sinh"),
+    *("tan", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "softplus", "layer_norm", "native_layer_norm"),
+    *("rms_norm", "group_norm", "frobenius_norm.dim", "nuclear_norm", "nuclear_norm.dim", "cosine_similarity"),
+    *("poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "nll_loss2d", "hinge_embedding_loss", "kl_div"),
+    *("l1_loss", "smooth_l1_loss", "huber_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss"),
+    *("soft_margin_loss", "triplet_margin_loss", "multi_margin_loss", "binary_cross_entropy_with_logits", "dist"),
+    *("pdist", "cdist", "renorm", "logsumexp", "upsample_nearest1d", "_upsample_nearest_exact1d"),
+    *("upsample_nearest2d", "_upsample_nearest_exact2d", "upsample_nearest3d", "_upsample_nearest_exact3d"),
+    *("upsample_linear1d", "upsample_bilinear2d", "_upsample_bilinear2d_aa", "upsample_trilinear3d"),
+    *("upsample_bicubic2d", "_upsample_bicubic2d_aa", "norm.Scalar", "norm.ScalarOpt_dim"),
+)
+
+_FULL_BY_DTYPE = (
+    *("prod", "prod.dim_int", "softmax.int", "log_softmax.int", "cumprod", "cumsum", "linalg_vector_norm"),
+    *("linalg_matrix_norm", "linalg_matrix_norm.str_ord", "sum", "sum.dim_IntList"),
+)
+
+_WIDEST = (
+    *("addcdiv", "addcmul", "atan2", "bilinear", "cross", "dot", "vdot", "grid_sampler", "index_put", "tensordot"),
+    *("scatter_add",),
+)
+
+_UNSAFE = """torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.
+Many models use a sigmoid layer right before the binary cross entropy layer.
+In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits
+or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are
+safe to autocast."""
+
+_KEY = DispatchKeySet(DispatchKey.AutocastPrivateUse1)  # type: ignore[attr-defined]
+
+_Without: Any = torch._C._ExcludeDispatchKeyGuard
+
+
+class _Weights:
+    """Casts of weights, kept until the outermost region ends, so that each is cast once however often it is used."""
+
+    def __init__(self) -> None:
+        self.casts: dict[tuple[int, torch.dtype, bool], tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
+
+    def cast(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        """The tensor in a dtype."""
+        if not (tensor.requires_grad and tensor.is_leaf and torch.is_autocast_cache_enabled()):
+            return tensor.to(dtype)
+        # Without gradients a cast does not belong to a graph, and must not be taken for one that does.
+        key = id(tensor), dtype, torch.is_grad_enabled()
+        known = self.casts.get(key)
+        # Another tensor may have the address of one that is gone.
+        if known is None or known[0]() is not tensor:
+            self.casts[key] = known = weakref.ref(tensor), tensor.to(dtype)
+        return known[1]
+
+
+WEIGHTS = _Weights()
+
+
+@functools.cache
+def register() -> list[torch.library.Library]:
+    """Register what operators do within `torch.autocast`; it stays as long as what is given back."""
+    # What is on no list runs as it does without.
+    others = torch.library.Library("_", "IMPL")
+    others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+    library = torch.library.Library("aten", "IMPL")
+    rules = [
+        (_LOWER, _lower()),
+        (_HALF, _lower(torch.float16)),
+        (_FULL, _full),
+        (_FULL_BY_DTYPE, _full_by_dtype),
+        (_WIDEST, _widest),
+    ]
+    for names, rule in [*rules, (("binary_cross_entropy",), _unsafe)]:
+        for name in names:
+            packet, _, overload = name.partition(".")
+            if (operator := getattr(getattr(ATEN, packet, None), overload or "default", None)) is not None:
+                library.impl(name, _kernel(operator, rule), "AutocastPrivateUse1")
+    return [others, library]
+
+
+def _kernel(operator: Any, rule: Callable[..., tuple[Any, Any]]) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with _Without(_KEY):
+            args, kwargs = rule(operator, args, kwargs)
+            return operator(*args, **kwargs)
+
+    return run
+
+
+def _is_cast(value: Any) -> bool:
+    """Whether autocast may change the dtype: that of a floating-point tensor on the device, but not float64."""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and value.dtype is not torch.float64
+        and torch._C.TensorBase.device.__get__(value).type == INNER
+    )
+
+
+def _each(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_each(item, change) for item in value)
+    if isinstance(value, dict):
+        return {name: _each(item, change) for name, item in value.items()}
+    return change(value) if _is_cast(value) else value
+
+
+def _lower(always: torch.dtype | None = None) -> Callable[..., tuple[Any, Any]]:
+    def rule(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        del operator
+        dtype = always or torch.get_autocast_dtype(INNER)
+
+        def change(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.dtype is dtype:
+                return tensor
+            return WEIGHTS.cast(tensor, dtype) if tensor.dtype is torch.float32 else tensor.to(dtype)
+
+        return _each(args, change), _each(kwargs, change)
+
+    return rule
+
+
+def _full(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    del operator
+    return _each(args, torch.Tensor.float), _each(kwargs, torch.Tensor.float)
+
+
+def _full_by_dtype(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The operator casts by itself, where the program asks for no dtype of its own."""
+    names = [argument.name for argument in operator._schema.arguments]
+    given = dict(zip(names, args, strict=False)) | kwargs
+    if _is_cast(args[0]) and given.get("dtype") is None:
+        return args, kwargs | {"dtype": torch.float32}
+    return args, kwargs
+
+
+def _widest(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    del operator
+    dtypes_given: list[torch.dtype] = []
+    _each((args, kwargs), lambda tensor: dtypes_given.append(tensor.dtype) or tensor)  # type: ignore[func-returns-value]
+    lower = torch.get_autocast_dtype(INNER)
+    widest = lower
+    for dtype in dtypes_given:
+        # One after another, as CUDA does: the other dtype of 16 bits is not expected before a float32.
+        if torch.float32 in (widest, dtype):
+            widest = torch.float32
+        elif dtype is not lower:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return _full(None, args, kwargs) if widest is torch.float32 else (args, kwargs)
+
+
+def _unsafe(operator: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    del operator, args, kwargs
+    raise RuntimeError(_UNSAFE)

@@ -1,0 +1,206 @@
+"""Operators that run in a way of their own: those between devices, and those that change what a tensor looks at."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.pinned_memory import is_pinned, pin_storage
+from grader.accelerator.core.sparse import nbytes_of, parts_of
+from grader.accelerator.core.tensor import LEGACY, SimTensor, refresh, wrap
+from grader.accelerator.core.unsupported import refuse_odd, unsupported
+from grader.accelerator.ops.attention import attend
+from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
+from grader.accelerator.sim.machine import the_machine
+
+
+def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`copy_`: from any device to any other."""
+    if not isinstance(args[1], torch.Tensor):
+        return args[0].fill_(args[1])
+    to: Any = args[0]
+    source: Any = args[1]
+    non_blocking = bool(args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
+    machine = the_machine()
+    ours, theirs = isinstance(to, SimTensor), isinstance(source, SimTensor)
+    target = to._inner if ours else to
+    origin = source._inner if theirs else source
+    if origin.layout is not torch.strided:
+        raise unsupported(func, f"the source is {origin.layout}")
+    # First the numbers: what C++ finds wrong with them is raised before anything is counted.
+    capture = machine.capturing((to if ours else source)._place.index)
+    if capture is not None:
+        capture.before([target])
+    func(target, origin)
+    if capture is not None:
+        capture.step(functools.partial(func, target, origin), None, [])
+    nbytes = target.numel() * target.element_size()
+    _use("copy_", source, to)
+    if ours and theirs and to._place is source._place:
+        # Within one device it is a kernel that reads and writes every byte.
+        machine.launch("copy_", to._place.index, 0, 2 * nbytes)
+    elif ours and theirs:
+        machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, blocks=False)
+    elif ours:
+        pinned = is_pinned(origin)
+        if pinned and non_blocking:
+            machine.races.copies_from(origin)
+        machine.transfer(HOST_TO_DEVICE, to._place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+    else:
+        # To the host PyTorch waits for pageable memory, with non_blocking too: read too early, it holds old numbers.
+        pinned = is_pinned(target)
+        machine.transfer(
+            DEVICE_TO_HOST, source._place.index, nbytes, pinned=pinned, blocks=not (non_blocking and pinned)
+        )
+    return to
+
+
+def _use(name: str, source: Any, to: Any) -> None:
+    """One tensor is copied to another, each on its device or on the CPU."""
+    machine = the_machine()
+    reads, writes = ([one._block] if isinstance(one, SimTensor) else [] for one in (source, to))
+    if reads and writes and source._place is not to._place:
+        # A copy between devices is the source's work, for which the target waits.
+        machine.use(source._place, name, reads, [])
+        machine.races.meet(source._place.queue, to._place.queue)
+        machine.use(to._place, name, [], writes)
+    elif reads or writes:
+        machine.use((source if reads else to)._place, name, reads, writes)
+
+
+def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`_to_copy`: what `.to`, `.cpu` and conversions of dtype come down to."""
+    source = args[0]
+    machine = the_machine()
+    device = kwargs.get("device")
+    options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
+    inner = source._inner if isinstance(source, SimTensor) else source
+    if device is not None and not machine.is_ours(device) and torch.device(device).type != "cpu":
+        # To `meta` and the like: no bytes of the device go anywhere.
+        return func(inner, **options, device=device)
+    made = func(inner, **options)
+    refuse_odd(func, made)
+    here = machine.inner(device) if device is not None and machine.is_ours(device) else source.device
+    if capture := machine.capturing(here.index):
+        capture.step(functools.partial(func, inner, **options), made, [made])
+    nbytes = nbytes_of(made)
+    non_blocking = bool(kwargs.get("non_blocking"))
+    if device is not None and not machine.is_ours(device):
+        # PyTorch makes the target of such a copy in pinned memory, too.
+        for part in parts_of(made) if non_blocking else ():
+            pin_storage(part)
+        _use("_to_copy", source, made)
+        machine.transfer(DEVICE_TO_HOST, source._place.index, nbytes, pinned=non_blocking, blocks=not non_blocking)
+        return made
+    place = source._place if device is None else machine.devices[machine.index_of(device)]
+    result = wrap(made, place)
+    _use("_to_copy", source, result)
+    if not isinstance(source, SimTensor):
+        pinned = is_pinned(inner)
+        if pinned and non_blocking:
+            machine.races.copies_from(inner)
+        machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
+    elif place is source._place:
+        machine.launch("_to_copy", place.index, 0, nbytes + nbytes_of(inner))
+    else:
+        machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
+    return result
+
+
+def _layout(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What C++ asks of a sparse tensor whose rows or columns are compressed."""
+    del func, kwargs
+    return args[0]._inner.layout
+
+
+def _set(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`set_`: another storage, or another look at one."""
+    shell = args[0]
+    if not isinstance(shell, SimTensor):
+        raise unsupported(func, "a CPU tensor cannot take the memory of the device")
+    # C++ would find nothing wrong: it is given what is inside, and that is all on the CPU.
+    for given in args:
+        if isinstance(given, (torch.Tensor, torch.UntypedStorage)) and given.device != shell.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{shell.device}" to a storage on '
+                f'different device "{the_machine().public(given.device)}".  This is no longer allowed; the devices '
+                "must match."
+            )
+    func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
+    refresh(shell)
+    return shell
+
+
+def _resize(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`resize_` and `resize_as_`: other sizes, perhaps more memory."""
+    func(*[arg._inner if isinstance(arg, SimTensor) else arg for arg in args], **kwargs)
+    if isinstance(args[0], SimTensor):
+        refresh(args[0])
+        # The storage may be longer now, and the device has to have room for it.
+        args[0]._block.resized()
+    return args[0]
+
+
+def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`pack_padded_sequence` reads lengths on the host, and leaves the sizes of the batches there."""
+    source, lengths = args[0], args[1]
+    if not isinstance(source, SimTensor):
+        raise unsupported(func, "the lengths are on the device, and the sequences are not")
+    if isinstance(lengths, SimTensor):
+        # The lengths decide how the work is divided, so CUDA, too, takes them from the host and no other place.
+        kind = LEGACY.get(lengths.dtype, str(lengths.dtype))
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{lengths.dim()}D {lengths.device} {kind} tensor"
+        )
+    packed, sizes = func(source._inner, *args[1:], **kwargs)
+    made = wrap(packed, source._place)
+    if capture := the_machine().capturing(source._place.index):
+        capture.step(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
+    _use("_pack_padded_sequence", source, made)
+    the_machine().launch("_pack_padded_sequence", source._place.index, 0, 2 * packed.numel() * packed.element_size())
+    return made, sizes
+
+
+def _zero_tensor(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`_efficientzerotensor`: zeros that have no memory; here they have."""
+    del func
+    return torch.zeros(*args, **kwargs)
+
+
+def _rank_into(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`matrix_rank` with `out=`: PyTorch's own code forgets to write to it if it is a tensor like ours."""
+    out = kwargs["out"]
+    made = func._overloadpacket(*args, **{name: value for name, value in kwargs.items() if name != "out"})
+    return out.resize_(made.shape).copy_(made)
+
+
+def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+    """`one_hot`: a 1 is scattered for each class, as on CUDA, where a class that does not exist is found on the device.
+
+    On other devices PyTorch compares with all classes, and such a class would give zeros.
+    """
+    if x.dtype is not torch.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if num_classes == -1:
+        num_classes = int(x.max()) + 1
+    made = torch.zeros((*x.shape, num_classes), dtype=torch.int64, device=x.device)
+    return made.scatter_(-1, x.unsqueeze(-1), 1)
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "copy_": copy_between,
+    "_to_copy": _to_copy,
+    "layout": _layout,
+    "set_": _set,
+    "resize_": _resize,
+    "resize_as_": _resize,
+    "_efficientzerotensor": _zero_tensor,
+    "_pack_padded_sequence": _pack,
+    "linalg_matrix_rank": _rank_into,
+    "scaled_dot_product_attention": attend,
+}
+"""By the names of the operators."""

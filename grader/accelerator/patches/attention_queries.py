@@ -1,0 +1,34 @@
+"""`torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of the GPU."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Let `torch.backends.cuda.can_use_flash_attention` and its like answer for the kernels of such a GPU."""
+
+    def asked_for(kernel: str, original: Any) -> Any:
+        def can_use(params: Any, debug: bool = False) -> bool:
+            if not isinstance(params.query, SimTensor):
+                return bool(original(params, debug))
+            kernels: Any = importlib.import_module("grader.accelerator.ops.attention_kernels")
+            given = kernels.Given(
+                *(params.query, params.key, params.value, params.attn_mask, params.dropout, params.is_causal),
+                *(params.enable_gqa, machine.spec.capability),
+            )
+            return bool(kernels.can_use(kernel, given, tell=debug))
+
+        return can_use
+
+    for kernel in ("flash", "efficient", "cudnn"):
+        name = f"can_use_{kernel}_attention"
+        put(torch.backends.cuda, name, asked_for(kernel, getattr(torch.backends.cuda, name)))
+    put(torch.backends.cuda, "is_flash_attention_available", lambda: True)

@@ -1,0 +1,73 @@
+"""Backward runs in the calling thread, and custom functions give gradients on the right device."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.backward_errors import RaisedAfter
+from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Replace what runs backward, and what calls a custom function's."""
+    _run_in_this_thread(machine)
+    _check_gradients(machine)
+
+
+def _run_in_this_thread(machine: Machine) -> None:
+    """Run backward in the calling thread: PyTorch has no thread for indices above 0."""
+    torch._C._set_multithreading_enabled(False)
+    original: Any = torch.autograd.graph._engine_run_backward
+
+    @naming
+    def run_backward(*args: Any, **kwargs: Any) -> Any:
+        before = torch._C._is_multithreading_enabled()
+        # For each call again: the program may have switched it on meanwhile.
+        torch._C._set_multithreading_enabled(False)
+        for grad in args[1] if machine.races.several else ():
+            # PyTorch lets streams of backward wait for each other, and for none that made the gradient it starts from.
+            if isinstance(grad, SimTensor):
+                machine.use(grad._place, "backward", [grad._block], [])
+        try:
+            with RaisedAfter():
+                return original(*args, **kwargs)
+        finally:
+            torch._C._set_multithreading_enabled(before)
+
+    for owner in (torch.autograd, torch.autograd.graph):
+        put(owner, "_engine_run_backward", run_backward)
+
+
+def _check_gradients(machine: Machine) -> None:
+    """Let a custom function give gradients on the right device only; PyTorch does not check tensors like ours."""
+    node: Any = torch.autograd.function.BackwardCFunction
+    original = node.apply
+
+    @functools.wraps(original)
+    def apply(self: Any, *args: Any) -> Any:
+        grads = original(self, *args)
+        given = grads if isinstance(grads, tuple) else (grads,)
+        # `next_functions` has an entry for each tensor that went in, empty where none needs a gradient;
+        # `needs_input_grad` has one for everything that went in.
+        edges = [edge for edge in self.next_functions if edge[0] is not None]
+        for i, needed in enumerate(self.needs_input_grad):
+            if not needed or not edges:
+                continue
+            source, number = edges.pop(0)
+            if i < len(given) and isinstance(given[i], torch.Tensor) and given[i].dim():
+                wanted = machine.public(source._input_metadata[number].device)
+                given_device = machine.public(given[i].device)
+                if (machine.is_ours(wanted) or machine.is_ours(given_device)) and wanted != given_device:
+                    raise RuntimeError(
+                        f"Function {self.name()} returned an invalid gradient at index {i} - expected device {wanted} "
+                        f"but got {given_device}"
+                    )
+        return grads
+
+    put(node, "apply", apply)

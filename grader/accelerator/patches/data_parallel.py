@@ -1,0 +1,51 @@
+"""`torch.cuda.comm`, and with it `nn.DataParallel`, copies between devices; one device works after another."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import types
+from typing import Any
+
+import torch
+
+from grader.accelerator.cuda.communication import (
+    broadcast,
+    broadcast_coalesced,
+    broadcast_out,
+    gather,
+    gather_out,
+    scatter,
+    scatter_out,
+)
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Let what PyTorch has in C++ for CUDA alone be done with copies of ours."""
+    del machine
+    for function in (broadcast, broadcast_out, broadcast_coalesced, scatter, scatter_out, gather, gather_out):
+        put(torch._C, f"_{function.__name__}", function)
+    # Sums over devices ask for it, and would warn that it was not compiled in.
+    put(torch.cuda.nccl, "is_available", _no_nccl)
+    # Programs name `torch.cuda.comm` without an import of it.
+    importlib.import_module("torch.cuda.comm")
+    _one_after_another()
+
+
+def _no_nccl(tensors: Any) -> bool:
+    del tensors
+    return False
+
+
+class _Turn(threading.Thread):
+    def start(self) -> None:
+        """Run to the end: which device and which stream are current holds for the process."""
+        super().start()
+        self.join()
+
+
+def _one_after_another() -> None:
+    module = importlib.import_module("torch.nn.parallel.parallel_apply")
+    put(module, "threading", types.SimpleNamespace(Thread=_Turn, Lock=threading.Lock))

@@ -1,0 +1,54 @@
+"""The device has its public name: that of a tensor, and `torch.device(1)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine, the_machine
+
+
+def install(machine: Machine) -> None:
+    """Replace the attributes of tensors, and `torch.device`."""
+    del machine
+    _name_the_device()
+    _number_of_a_device()
+
+
+def _name_the_device() -> None:
+    """Inside `torch.func` a tensor is wrapped by C++, which knows the device by its inner name alone."""
+
+    def device(self: torch.Tensor) -> torch.device:
+        inner: torch.device = TensorBase.device.__get__(self)
+        return the_machine().public(inner)
+
+    def is_cuda(self: torch.Tensor) -> bool:
+        return self.device.type == "cuda"
+
+    put(torch.Tensor, "device", property(device))
+    put(torch.Tensor, "is_cuda", property(is_cuda))
+
+
+class _DeviceKind(type):
+    """`torch.device`, which C++ calls by the inner name where it is given a number alone."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], int) and not isinstance(args[0], bool):
+            return _Device(the_machine().kind, args[0])
+        return _Device(*args, **kwargs)
+
+    def __instancecheck__(cls, thing: Any) -> bool:
+        return isinstance(thing, _Device)
+
+
+# Kept before `torch.device` is replaced.
+_Device = torch.device
+
+
+def _number_of_a_device() -> None:
+    """`torch.device(1)` is one of this kind, too."""
+    names = {"__module__": "torch", "__qualname__": "device", "__doc__": _Device.__doc__}
+    put(torch, "device", _DeviceKind("device", (), names))

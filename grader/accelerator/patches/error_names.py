@@ -1,0 +1,51 @@
+"""Errors of C++ name the device as Python code does."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from grader.accelerator.core.error_texts import naming
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put, put_builtin
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Errors of C++ that come from no operator of the device name it as Python code does.
+
+    They are about a gradient on another device, recurrent layers, and functions that C++ makes of several operators.
+    """
+    del machine
+    grad: Any = TensorBase.grad
+    put(torch.Tensor, "grad", property(grad.__get__, naming(grad.__set__), grad.__delete__))
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        put(torch._VF, name, _as_cudnn(naming(getattr(torch._VF, name))))
+    for name in ("stft", "tensordot"):
+        put(torch._VF, name, naming(getattr(torch._VF, name)))
+    for owner, name in ((torch, "istft"), (torch, "gradient"), (torch.linalg, "multi_dot"), (torch.linalg, "norm")):
+        put_builtin(owner, name, naming(getattr(owner, name)))
+
+
+def _as_cudnn(original: Any) -> Any:
+    """Only in training mode cuDNN keeps what backward needs."""
+
+    def refuse(grad: torch.Tensor) -> None:
+        del grad
+        raise RuntimeError("cudnn RNN backward can only be called in training mode")
+
+    @functools.wraps(original)
+    def call(*args: Any) -> Any:
+        made = original(*args)
+        # A packed sequence comes with the sizes of its batches, so that all else stands one place later.
+        training = args[6] if isinstance(args[3], bool) else args[7]
+        if isinstance(args[0], SimTensor) and not training and torch.backends.cudnn.enabled:
+            for one in made:
+                if one.requires_grad:
+                    one.register_hook(refuse)
+        return made
+
+    return call

@@ -1,0 +1,148 @@
+"""Functions of `torch` that take a device are given the one that PyTorch knows."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+import torch.utils._device as device_mode
+
+from grader.accelerator.core.pinned_memory import pin_storage
+from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.replacing import put, put_builtin
+from grader.accelerator.sim.generator import ALWAYS_DRAW, SimGenerator, is_empty
+from grader.accelerator.sim.machine import Machine
+
+_FUNCTIONS = (
+    *("arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like", "empty_permuted"),
+    *("empty_quantized", "empty_strided", "eye", "from_file", "full", "full_like", "hamming_window", "hann_window"),
+    *("kaiser_window", "linspace", "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint"),
+    *("randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "sparse_coo_tensor"),
+    *("tensor", "tril_indices", "triu_indices", "zeros", "zeros_like", "bernoulli", "multinomial", "poisson"),
+)
+"""Functions of `torch` that take a device or a generator by name."""
+
+
+def install(machine: Machine) -> None:
+    """Functions of `torch` that make tensors, and the default device."""
+    device_mode._device_constructors()  # before they are replaced: it holds what PyTorch hands to modes
+    for name in _FUNCTIONS:
+        put_builtin(torch, name, _translated(machine, getattr(torch, name)))
+    # It imported this one by name.
+    put(torch.utils.data.dataset, "randperm", torch.randperm)
+    # After the loop above: these two are wrapped twice, for the device and for the numbers in a list.
+    for name in ("tensor", "as_tensor"):
+        put_builtin(torch, name, _of_numbers(machine, getattr(torch, name)))
+    for name in ("sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor"):
+        put_builtin(torch, name, _compressed(machine, getattr(torch, name)))
+    put_builtin(torch, "sparse_compressed_tensor", _compressed(machine, torch.sparse_compressed_tensor))
+    put_builtin(torch, "ctc_loss", _with_lengths(torch.ctc_loss))
+    for name in ("fftfreq", "rfftfreq"):
+        put(torch.fft, name, _translated(machine, getattr(torch.fft, name)))
+
+    # PyTorch's own fills in the default device under its public name. That must be the inner one: what is called from
+    # here is the original function, for which nobody translates any more.
+    def in_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func in device_mode._device_constructors() and kwargs.get("device") is None:
+            kwargs["device"] = machine.inner(self.device)
+        return func(*args, **kwargs)
+
+    put(device_mode.DeviceContext, "__torch_function__", in_mode)
+
+
+def _compressed(machine: Machine, original: Any) -> Any:
+    """For functions that make a tensor of compressed rows or columns, which C++ would make in a class of its own."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, SimTensor)]
+        if not given and not machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+            return original(*args, **kwargs)
+        if any(one.requires_grad for one in given):
+            raise NotImplementedError("values that require a gradient are supported in sparse_coo_tensor alone")
+        place = given[0]._place if given else machine.devices[machine.index_of(kwargs.get("device"))]
+        args = tuple(arg._inner if isinstance(arg, SimTensor) else arg for arg in args)
+        kwargs = {name: arg._inner if isinstance(arg, SimTensor) else arg for name, arg in kwargs.items()}
+        made = original(*args, **{**kwargs, "device": "cpu"})
+        return wrap(made, place) if given else made.to(place.public)
+
+    return call
+
+
+def _translated(machine: Machine, original: Any) -> Any:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("device") is not None:
+            kwargs["device"] = machine.inner(kwargs["device"])
+        if kwargs.get("generator") is not None:
+            _check_generator(machine, original, args, kwargs)
+        # PyTorch would ask a real accelerator for pinned memory.
+        if kwargs.get("pin_memory"):
+            return _pinned(original, args, kwargs)
+        return original(*args, **kwargs)
+
+    return call
+
+
+def _of_numbers(machine: Machine, translated: Any) -> Any:
+    """For functions that read a list's tensors number by number; PyTorch takes our class for a sequence."""
+
+    @functools.wraps(translated)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return translated(*(_on_the_host(machine, arg) for arg in args), **kwargs)
+
+    return call
+
+
+def _on_the_host(machine: Machine, data: Any) -> Any:
+    """Lists and tuples with the CPU tensors in place of ours, each of which the host has to wait for."""
+    # Looking costs less than copying, and nearly all lists hold numbers.
+    if not isinstance(data, (list, tuple)) or not _holds_ours(data):
+        return data
+    items = []
+    for item in data:
+        if isinstance(item, SimTensor):
+            machine.read_scalar("item", item._place.index)
+            items.append(item._inner)
+        else:
+            items.append(_on_the_host(machine, item))
+    return items
+
+
+def _holds_ours(data: Any) -> bool:
+    return any(isinstance(item, SimTensor) or (isinstance(item, (list, tuple)) and _holds_ours(item)) for item in data)
+
+
+def _with_lengths(original: Any) -> Any:
+    """`ctc_loss` reads the lengths on the host, wherever they are."""
+
+    @functools.wraps(original)
+    def call(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any) -> Any:
+        read = [
+            lengths.tolist() if isinstance(lengths, torch.Tensor) and isinstance(log_probs, SimTensor) else lengths
+            for lengths in (input_lengths, target_lengths)
+        ]
+        return original(log_probs, targets, *read, *args, **kwargs)
+
+    return call
+
+
+def _check_generator(machine: Machine, original: Any, args: Any, kwargs: dict[str, Any]) -> None:
+    """A generator of ours makes no numbers for the CPU; the other way round is refused where operators run."""
+    generator = kwargs["generator"]
+    if not isinstance(generator, SimGenerator) or any(isinstance(arg, SimTensor) for arg in args):
+        return
+    if machine.is_ours(kwargs.get("device") or torch.get_default_device()):
+        return
+    if original.__name__ in ALWAYS_DRAW or not is_empty(original, args, kwargs):
+        raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
+
+
+def _pinned(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    kwargs["pin_memory"] = False
+    made = original(*args, **kwargs)
+    if isinstance(made, SimTensor):
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+    return pin_storage(made)

@@ -1,0 +1,34 @@
+"""The part of the memory that a process may take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.memory import Memory
+
+
+def install(machine: Machine) -> None:
+    """Let a program limit how much it may take."""
+
+    def memory_of(device: Any) -> Memory:
+        return machine.devices[machine.index_of() if device is None else machine.given_index(device)].memory
+
+    def fraction_of(fraction: float, device: Any = None) -> None:
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        memory_of(device).share = fraction
+
+    def fraction(device: Any = None) -> float:
+        return memory_of(device).share
+
+    def backend() -> str:
+        return "native"
+
+    for owner in (torch.cuda, torch.cuda.memory):
+        put(owner, "set_per_process_memory_fraction", fraction_of)
+        put(owner, "get_per_process_memory_fraction", fraction)
+        put(owner, "get_allocator_backend", backend)

@@ -1,0 +1,83 @@
+"""Modules that move keep their parameters as the same objects, as on CUDA."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+from torch._C import TensorBase
+
+from grader.accelerator.core.tensor import SimTensor, become, set_data
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Modules that move, and `parameter.data = ...` from one device to another."""
+    del machine
+    original: Any = torch.nn.Module._apply
+
+    @functools.wraps(original)
+    def apply(self: Any, fn: Any, recurse: bool = True) -> Any:
+        # PyTorch's own would put new Parameter objects into a module that changes the device, and an optimizer made
+        # before would train the old ones. On CUDA they stay the same objects, and so they do here.
+        known: dict[int, torch.Tensor] = {}
+
+        def moved(tensor: torch.Tensor) -> Any:
+            with torch.no_grad():
+                return known.pop(id(tensor)) if id(tensor) in known else fn(tensor)
+
+        params = [param for param in self._parameters.values() if param is not None]
+        _move_lazy(self, moved)
+        params = [param for param in params if not torch.nn.parameter.is_lazy(param)]
+        # The first parameter tells where all go. It is moved once: moving it again for real would be counted twice.
+        first = params[0] if params else None
+        if first is not None:
+            known[id(first)] = moved(first)
+        if first is None or SimTensor not in (type(first), type(known[id(first)])):
+            # No device of ours has to do with it: PyTorch's way, from the beginning.
+            known.clear()
+            return original(self, fn, recurse)
+        for child in self.children() if recurse else ():
+            child._apply(fn)
+        if isinstance(self, torch.jit.ScriptModule):
+            # Its parameters lie in C++; what Python gives looks at the same memory, and to move that moves nothing.
+            named: Any = self._parameters
+            for name, param in list(named.items()):
+                named[name] = torch.nn.Parameter(moved(param), param.requires_grad)
+            params = []
+        for param in params:
+            _move(param, moved)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def data(self: torch.Tensor) -> torch.Tensor:
+        return TensorBase.data.__get__(self)  # type: ignore[attr-defined, no-any-return]
+
+    put(torch.nn.Module, "_apply", apply)
+    put(torch.Tensor, "data", property(data, set_data))
+
+
+def _move_lazy(module: torch.nn.Module, moved: Any) -> None:
+    """What has no shape yet notes its new place, and keeps it where only the dtype changes."""
+    is_lazy: Any = torch.nn.parameter.is_lazy
+    for param in filter(is_lazy, module._parameters.values()):
+        if (new := moved(param)) is not param:
+            param.data = new
+            param.__dict__.update(new.__dict__)
+    for name, buffer in module._buffers.items():
+        if is_lazy(buffer):
+            module._buffers[name] = new = moved(buffer)
+            new.__dict__.update({**buffer.__dict__, **new.__dict__})
+
+
+def _move(param: torch.Tensor, moved: Any) -> None:
+    # The gradient is taken along, as PyTorch does; it is set again at last, when the parameter has its new place.
+    new = moved(param)
+    grad = None if param.grad is None else moved(param.grad).requires_grad_(param.grad.requires_grad)
+    if new is not param:
+        become(param, torch.nn.Parameter(new, param.requires_grad))
+    param.grad = grad

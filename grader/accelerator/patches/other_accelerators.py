@@ -1,0 +1,52 @@
+"""CUDA, XPU, MTIA and MPS are hidden, apart from the device that is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Hide every accelerator but the simulated one."""
+    hide(but=machine.kind)
+
+
+def hide(but: str = "") -> None:
+    """Hide CUDA, XPU, MTIA and MPS, as a PyTorch that was built for the CPU does, apart from the simulated one."""
+
+    def no() -> bool:
+        return False
+
+    def none() -> int:
+        return 0
+
+    # `_lazy_init` is what PyTorch calls before the first tensor is put on a device; there `.cuda()` has to fail.
+    for name in {"cuda", "xpu", "mtia"} - {but}:
+        owner = getattr(torch, name, None)
+        if owner is None:
+            continue
+        for function, answer in (("is_available", no), ("device_count", none), ("_lazy_init", _not_compiled(name))):
+            if hasattr(owner, function):
+                put(owner, function, answer)
+    put(torch.backends.mps, "is_available", no)
+    # With one that is simulated, `torch.accelerator` must answer for that one.
+    if but:
+        return
+
+    def no_accelerator(check_available: bool = False) -> None:
+        del check_available
+
+    put(torch.accelerator, "is_available", no)
+    put(torch.accelerator, "device_count", none)
+    put(torch.accelerator, "current_accelerator", no_accelerator)
+
+
+def _not_compiled(name: str) -> Callable[[], None]:
+    def refuse() -> None:
+        raise AssertionError(f"Torch not compiled with {name.upper()} enabled")
+
+    return refuse

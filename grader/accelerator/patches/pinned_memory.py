@@ -1,0 +1,48 @@
+"""Pinned memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.pinned_memory import is_pinned, pinned_bytes, pinned_copy
+from grader.accelerator.core.storage import SimStorage, plain_copy
+from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Pinned memory, and what gives an address to other libraries."""
+    del machine
+
+    def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+        del device
+        return pinned_copy(self)
+
+    def pinned(self: torch.Tensor, device: Any = None) -> bool:
+        del device
+        return self.layout is torch.strided and self.device.type == "cpu" and is_pinned(self)
+
+    def of_storage(self: torch.UntypedStorage, device: Any = None) -> bool:
+        del device
+        return not isinstance(self, SimStorage) and getattr(self, "_pinned", False)
+
+    def pin_bytes(self: torch.UntypedStorage, device: Any = None) -> torch.UntypedStorage:
+        del device
+        if isinstance(self, SimStorage):
+            raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
+        return self if of_storage(self) else pinned_bytes(plain_copy(self))
+
+    def to_dlpack(tensor: torch.Tensor) -> Any:
+        return tensor.__dlpack__() if isinstance(tensor, SimTensor) else original(tensor)
+
+    # The function of C++'s knows the shell, which has no memory to hand out.
+    original = torch._C._to_dlpack
+    for owner in (torch, torch.utils.dlpack):
+        put(owner, "to_dlpack", to_dlpack)
+    put(torch.Tensor, "pin_memory", pin_memory)
+    put(torch.Tensor, "is_pinned", pinned)
+    put(torch.UntypedStorage, "pin_memory", pin_bytes)
+    put(torch.UntypedStorage, "is_pinned", of_storage)

@@ -1,0 +1,44 @@
+"""Tensors that go to another process by a queue, a pipe or as an argument: they share the memory, as on CUDA."""
+
+from __future__ import annotations
+
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import torch
+from torch.multiprocessing import reductions
+
+from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine, machine_or_none
+
+
+def install(machine: Machine) -> None:
+    """Let `torch.multiprocessing` send tensors of the device; what they hold moves to shared memory."""
+    original: Any = reductions.reduce_tensor
+
+    def reduce_tensor(tensor: torch.Tensor) -> Any:
+        if not isinstance(tensor, SimTensor) or (tensor.requires_grad and not tensor.is_leaf):
+            return original(tensor)  # which refuses one that is not a leaf
+        if tensor._inner.layout is not torch.strided:
+            raise NotImplementedError(
+                f"a {tensor.layout} tensor on the simulated device {machine.kind} cannot be sent to another process; "
+                "send its .cpu()"
+            )
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        return _rebuild, (*original(tensor._inner), tensor._place.index, tensor.requires_grad, is_parameter)
+
+    put(reductions, "reduce_tensor", reduce_tensor)
+    # The table of what sends which class has the function itself.
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        ForkingPickler.register(kind, reduce_tensor)
+
+
+def _rebuild(rebuild: Any, parts: Any, index: int, requires_grad: bool, is_parameter: bool) -> torch.Tensor:
+    machine = machine_or_none()
+    if machine is None:
+        raise RuntimeError("a tensor on a simulated device came to a process that simulates none")
+    # A process that was forked from one that used the device has none.
+    machine.check(index)
+    made: torch.Tensor = wrap(rebuild(*parts), machine.devices[index])
+    return torch.nn.Parameter(made, requires_grad) if is_parameter else made.requires_grad_(requires_grad)

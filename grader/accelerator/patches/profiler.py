@@ -1,0 +1,69 @@
+"""PyTorch's profilers show the device, by the virtual clock."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.profiler import HOST_CALLS, INSIDE, MARK, Reader, Recorder, chrome_trace_of, is_of_device
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import INNER, Machine
+
+
+def install(machine: Machine) -> None:
+    """Let PyTorch's profilers show the device, by the virtual clock."""
+    profile: Any = torch.autograd.profiler.profile
+    _listen_while_it_runs(machine, profile)
+    parse, export = profile._parse_kineto_results, profile.export_chrome_trace
+
+    def parse_results(self: Any, *args: Any, **kwargs: Any) -> Any:
+        events = parse(self, *args, **kwargs)
+        recorder = self._recorder
+        # Where the device did nothing, the host's own times tell more.
+        if recorder is None or not any(step.work for step in recorder.steps):
+            return [event for event in events if not event.name.startswith((MARK, INSIDE))]
+        self.use_device = machine.kind
+        events_read = Reader(recorder, machine.kind).read(events)
+        return [event for event in events_read if self._host_too or event.name in HOST_CALLS or is_of_device(event)]
+
+    def export_chrome_trace(self: Any, path: str, *args: Any, **kwargs: Any) -> Any:
+        if self._recorder is None or not self._recorder.spans:
+            return export(self, path, *args, **kwargs)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": chrome_trace_of(self._recorder, self.function_events)}, file)
+        return None
+
+    put(profile, "_parse_kineto_results", parse_results)
+    put(profile, "export_chrome_trace", export_chrome_trace)
+    if machine.kind == "cuda":
+        both = {torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA}
+        for owner in (torch.profiler, torch.profiler.profiler):
+            put(owner, "supported_activities", lambda: set(both))
+
+
+def _listen_while_it_runs(machine: Machine, profile: Any) -> None:
+    original, start, leave = profile.__init__, profile._start_trace, profile.__exit__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, use_device: Any = None, use_cuda: bool = False, **kwargs: Any) -> None:
+        self._simulated = use_cuda or use_device in (machine.kind, INNER)
+        self._host_too, self._recorder = kwargs.pop("use_cpu", True), None
+        # Of the device, PyTorch would ask CUDA at each operator, in vain.
+        original(self, *args, use_device=None if self._simulated else use_device, **kwargs)
+
+    def start_trace(self: Any) -> None:
+        start(self)
+        if self._simulated:
+            self._recorder = Recorder(machine.clock)
+
+    def exit_(self: Any, *args: Any) -> Any:
+        if self._recorder is not None:
+            machine.synchronize()
+            self._recorder.stop()
+        return leave(self, *args)
+
+    for name, new in (("__init__", init), ("_start_trace", start_trace), ("__exit__", exit_)):
+        put(profile, name, new)

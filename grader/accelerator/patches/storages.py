@@ -1,0 +1,70 @@
+"""Storages that move to the device, and that are made there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.pinned_memory import pinned_bytes
+from grader.accelerator.core.storage import SimStorage, as_storage, moved
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Replace what moves and what makes storages."""
+    _move(machine)
+    _make(machine)
+
+
+def _move(machine: Machine) -> None:
+    """Storages that move."""
+    original_to = torch.UntypedStorage.to
+
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        if machine.is_ours(device):
+            return moved(self, device)
+        if isinstance(self, SimStorage):
+            made = self.cpu()
+            # As with tensors: such a copy goes to pinned memory.
+            return pinned_bytes(made) if non_blocking else made
+        return original_to(self, device=device, non_blocking=non_blocking)
+
+    def by_name(self: Any, device: Any = None, non_blocking: bool = False) -> SimStorage:
+        del non_blocking
+        return moved(self, device)
+
+    put(torch.UntypedStorage, "to", to)
+    put(torch.UntypedStorage, machine.kind, by_name)
+
+
+def _make(machine: Machine) -> None:
+    """Storages that are made on the device, and typed ones around them."""
+    original_new: Any = torch._C.StorageBase.__new__
+    original_wrapped = torch.storage.TypedStorage._new_wrapped_storage
+
+    def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        # C++ would ask the device for memory, which has none of its own, and the process would end.
+        if not machine.is_ours(device):
+            return original_new(cls, *args, **({} if device is None else {"device": device}), **kwargs)
+        place = machine.devices[machine.index_of(device)]
+        return as_storage(original_new(torch.UntypedStorage, *args, device="cpu", **kwargs), place.public)
+
+    def wrapped(self: Any, storage: Any) -> Any:
+        # PyTorch's own asks for its own class of storages, and for no other.
+        if not isinstance(storage, SimStorage):
+            return original_wrapped(self, storage)
+        typed: Any = torch.storage.TypedStorage
+        if type(self) is typed:
+            return typed(wrap_storage=storage, dtype=self.dtype, _internal=True)
+        return type(self)(wrap_storage=storage)
+
+    original_is: Any = torch.is_storage
+
+    def is_storage(obj: Any, /) -> bool:
+        return original_is(obj) or isinstance(obj, SimStorage)
+
+    put(torch, "is_storage", is_storage)
+    put(torch.UntypedStorage, "__new__", staticmethod(new))
+    put(torch.storage.TypedStorage, "_new_wrapped_storage", wrapped)

@@ -1,0 +1,103 @@
+"""Methods of tensors that move, convert or make tensors take the device by its public name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.accelerator.core.sparse import parts_of, rebuilt
+from grader.accelerator.core.tensor import SimTensor, wrap
+from grader.accelerator.core.unsupported import check_layout
+from grader.accelerator.patches.factories import _on_the_host, _translated
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Device, Machine
+
+_METHODS = (
+    *("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"),
+    *("normal_", "uniform_", "random_", "bernoulli_", "bernoulli", "multinomial"),
+    *("exponential_", "geometric_", "log_normal_", "cauchy_"),
+)
+"""Methods that take a device or a generator by name."""
+
+
+def install(machine: Machine) -> None:
+    """Methods of tensors that move, convert or make tensors."""
+    original_to, original_type = torch.Tensor.to, torch.Tensor.type
+
+    @functools.wraps(original_to)
+    def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        device = args[0] if args and isinstance(args[0], (str, torch.device)) else kwargs.get("device")
+        # Only a dtype, or another tensor whose device is to be taken: C++ finds that one by itself. It refuses any
+        # other type with PyTorch's own TypeError.
+        if device is None or not isinstance(self, torch.Tensor):
+            return original_to(self, *args, **kwargs)
+        if machine.is_ours(device) and _is_odd(self):
+            return _sparse_moved(self, lambda part: original_to(part, machine.inner(device)))
+        if "device" in kwargs:
+            kwargs["device"] = machine.inner(device)
+        else:
+            args = (machine.inner(device), *args[1:])
+        return original_to(self, *args, **kwargs)
+
+    # Under the name of the kind: `.cuda()` in mode cuda, `.sim()` in mode sim.
+    def cuda(
+        self: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format
+    ) -> Any:
+        place = _place_of(machine, device)
+        if _is_odd(self):
+            return _sparse_moved(self, lambda part: original_to(part, place.inner, non_blocking=non_blocking))
+        return original_to(self, place.inner, non_blocking=non_blocking, memory_format=memory_format)
+
+    def of_type(self: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+        if isinstance(dtype, str) and dtype.startswith(f"torch.{machine.kind}."):
+            name = dtype.rpartition(".")[2].removesuffix("Tensor").lower()
+            return self.to(machine.kind, getattr(torch, name), non_blocking=non_blocking)
+        # The types in `torch.cuda` are stand-ins of ours, of which PyTorch's own `type` knows nothing.
+        legacy: Any = getattr(torch.cuda, str(getattr(dtype, "__name__", "")), None) if machine.kind == "cuda" else None
+        if legacy is not None and legacy is dtype:
+            return self.to(machine.kind, legacy.dtype, non_blocking=non_blocking)
+        return original_type(self, dtype, non_blocking, **kwargs)
+
+    original_new = torch.Tensor.new_tensor
+
+    @functools.wraps(original_new)
+    def new_tensor(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        # Without a device PyTorch takes that of `self`, but forgets its index.
+        device = kwargs.get("device") or (self.device if isinstance(self, SimTensor) else None)
+        args = tuple(_on_the_host(machine, arg) for arg in args)
+        return original_new(self, *args, **{**kwargs, "device": machine.inner(device)})
+
+    put(torch.Tensor, "to", to)
+    put(torch.Tensor, "new_tensor", new_tensor)
+    put(torch.Tensor, "type", of_type)
+    put(torch.Tensor, machine.kind, cuda)
+    # Parameters without a shape refuse all functions but those on a list, and the list holds the originals.
+    lazy: Any = torch.nn.parameter.UninitializedParameter
+    lazy._allowed_methods.extend((to, cuda))
+    for name in _METHODS:
+        put(torch.Tensor, name, _translated(machine, getattr(torch.Tensor, name)))
+
+
+def _place_of(machine: Machine, device: Any) -> Device:
+    if not (device is None or isinstance(device, int) or machine.is_ours(device)):
+        raise RuntimeError(f"Invalid device, must be {machine.kind} device")
+    return machine.devices[machine.index_of(device)]
+
+
+def _is_odd(tensor: torch.Tensor) -> bool:
+    """Whether a CPU tensor is sparse; raises for one that is nested and cannot go there."""
+    # A program's `TorchFunctionMode` sees what the program calls, and these questions are ours.
+    with torch._C.DisableTorchFunction():
+        check_layout(tensor)
+        return tensor.layout not in (torch.strided, torch.jagged) and not isinstance(tensor, SimTensor)
+
+
+def _sparse_moved(tensor: torch.Tensor, move: Callable[[torch.Tensor], Any]) -> torch.Tensor:
+    """A sparse CPU tensor on the device: its parts move."""
+    if tensor.requires_grad:
+        raise NotImplementedError("a sparse tensor that requires a gradient is to be made on the simulated device")
+    parts = [move(part.detach()) for part in parts_of(tensor)]
+    return wrap(rebuilt(tensor, [part._inner for part in parts]), parts[0]._place)

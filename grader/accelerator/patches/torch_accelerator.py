@@ -1,0 +1,49 @@
+"""`torch.accelerator` answers for the machine."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.accelerator.cuda import device_module, streams
+from grader.accelerator.replacing import put
+from grader.accelerator.sim.machine import Machine
+
+
+def install(machine: Machine) -> None:
+    """Let `torch.accelerator` answer for the machine."""
+
+    def current_accelerator(check_available: bool = False) -> torch.device:
+        del check_available
+        return torch.device(machine.kind)
+
+    class device_index(streams.device):  # noqa: N801 (a class, as PyTorch's is)
+        __module__ = "torch.accelerator"
+
+    answers = {
+        "current_accelerator": current_accelerator,
+        "is_available": device_module.is_available,
+        "device_count": device_module.device_count,
+        "current_device_index": device_module.current_device,
+        "current_device_idx": device_module.current_device,
+        "set_device_index": device_module.set_device,
+        "set_device_idx": device_module.set_device,
+        "synchronize": device_module.synchronize,
+        "current_stream": streams.current_stream,
+        "set_stream": streams.set_stream,
+        "device_index": device_index,
+        "memory_allocated": device_module.memory_allocated,
+        "max_memory_allocated": device_module.max_memory_allocated,
+        "memory_reserved": device_module.memory_allocated,
+        "max_memory_reserved": device_module.max_memory_allocated,
+        "reset_peak_memory_stats": device_module.reset_peak_memory_stats,
+        "reset_accumulated_memory_stats": device_module.reset_accumulated_memory_stats,
+        "memory_stats": device_module.memory_stats,
+        "get_memory_info": device_module.mem_get_info,
+        "empty_cache": device_module.empty_cache,
+    }
+    put(torch._C, "_get_accelerator", current_accelerator)
+    # Some of these names stand in both modules, some in one.
+    for name, answer in answers.items():
+        for owner in (torch.accelerator, torch.accelerator.memory):
+            if hasattr(owner, name):
+                put(owner, name, answer)

@@ -1,0 +1,65 @@
+"""`torch.cuda` answers for the machine; what it cannot answer raises `NotImplementedError`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.accelerator.cuda import device_module
+from grader.accelerator.replacing import put, refusing_class
+from grader.accelerator.sim.machine import Machine
+
+_REFUSED = "torch.cuda.{} is not supported on the simulated device"
+
+
+def install(machine: Machine) -> None:
+    """Let `torch.cuda` answer for the machine; what it cannot answer raises `NotImplementedError`."""
+    del machine
+    owners = (torch.cuda, torch.cuda.memory, torch.cuda.random, torch.cuda.streams)
+    # PyTorch's own code calls some of these by the modules in which they are defined, so they are replaced there, too.
+    for name, function in device_module.FUNCTIONS.items():
+        for owner in owners:
+            if owner is torch.cuda or hasattr(owner, name):
+                put(owner, name, function)
+    put(torch.cuda, "default_generators", device_module.default_generators())
+    original_module = torch.get_device_module
+
+    def get_device_module(device: Any = None) -> Any:
+        # C++ knows the accelerator by its inner name.
+        return torch.cuda if device is None else original_module(device)
+
+    put(torch, "get_device_module", get_device_module)
+    # These need no device, or are modules of their own, or other patches answer them.
+    allowed = {"amp", "profiler", "nvtx", "tunable", "check_error", "cudaStatus", "has_half", "has_magma"}
+    allowed |= {"memory_summary", "set_sync_debug_mode", "get_sync_debug_mode", "set_per_process_memory_fraction"}
+    allowed |= {"CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"}
+    allowed |= {
+        "CudaError",
+        "cudart",
+        "max_memory_cached",
+        "memory_cached",
+        "reset_max_memory_cached",
+        "is_tf32_supported",
+    }
+    # Whatever is left would ask CUDA's driver, which is not there. An error that names the function is better than one
+    # of the driver's, and far better than a wrong answer.
+    for name in torch.cuda.__all__:
+        value = getattr(torch.cuda, name, None)
+        if name in device_module.FUNCTIONS or name in allowed or name.endswith(("Tensor", "Storage")):
+            continue
+        if isinstance(value, type):
+            if not issubclass(value, BaseException):
+                put(torch.cuda, name, refusing_class(value, _REFUSED.format(name)))
+        elif callable(value):
+            put(torch.cuda, name, _refusal(name))
+    for name in ("_record_memory_history", "_snapshot", "_dump_snapshot", "caching_allocator_alloc"):
+        put(torch.cuda.memory, name, _refusal(f"memory.{name}"))
+
+
+def _refusal(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        raise NotImplementedError(_REFUSED.format(name))
+
+    return refuse

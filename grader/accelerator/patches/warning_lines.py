@@ -1,0 +1,63 @@
+"""Warnings at lines of ours, where functions of ours stand for PyTorch's, are shown at the line that called them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.program_lines import PACKAGE
+
+_NAME = __package__.rpartition(".")[0]
+
+
+@functools.cache
+def names_of_ours() -> list[dict[str, Any]]:
+    """What the modules of this package define; to look for them touches all that are loaded, which a fork shares."""
+    return [vars(module) for name, module in list(sys.modules.items()) if name.startswith(f"{_NAME}.")]
+
+
+def install(machine: Machine) -> None:
+    """Let a warning that PyTorch's C++ gives within a function of ours be one of the line that called it.
+
+    Else a program would hear of it once, for all its lines, and be shown a line of ours.
+    """
+    del machine
+    # Without a registry Python does not look whether the line was warned of already: it comes here each time, and this
+    # looks into the caller's registry.
+    for names in names_of_ours():
+        names["__warningregistry__"] = None
+    # This is what Python shows a warning with, whoever catches it: `catch_warnings` replaces other functions.
+    shown: Any = warnings
+    original = shown._showwarnmsg
+
+    def show(message_shown: warnings.WarningMessage) -> None:
+        frame = (
+            _caller(sys._getframe(1), message_shown.filename) if message_shown.filename.startswith(PACKAGE) else None
+        )
+        if frame is None:
+            original(message_shown)
+            return
+        warnings.warn_explicit(
+            message_shown.message,
+            message_shown.category,
+            frame.f_code.co_filename,
+            frame.f_lineno,
+            frame.f_globals.get("__name__"),
+            frame.f_globals.setdefault("__warningregistry__", {}),
+            source=message_shown.source,
+        )
+
+    shown._showwarnmsg = show
+
+
+def _caller(frame: FrameType | None, filename: str) -> FrameType | None:
+    """The frame that called us into a file of ours."""
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,206 @@
+"""What is to know about an operator before it runs, read from its schema once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import flop_registry
+
+from grader.accelerator.schema.determinism import caller_of
+
+ATEN = torch.ops.aten
+
+NO_KERNEL = {
+    *("empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"),
+    *(
+        "_local_scalar_dense",
+        "_linalg_check_errors",
+        "resize_",
+        "resize_as_",
+        "set_",
+        "_efficientzerotensor",
+        "_reshape_alias",
+        "lift",
+        "lift_fresh",
+    ),
+}
+"""Operators that start no kernel: they give memory, or another look at it, or read a number."""
+
+_SYNCS = {
+    "_local_scalar_dense": "item",
+    "equal": "equal",
+    "_linalg_check_errors": "errors of linalg",
+    "is_nonzero": "bool",
+    # Their kernels read on the host whether they failed.
+    "_linalg_eigh": "errors of linalg",
+    "_linalg_eigvals": "errors of linalg",
+    "linalg_eigvals": "errors of linalg",
+    "linalg_eig": "errors of linalg",
+    "_linalg_svd": "errors of linalg",
+    "linalg_pinv": "errors of linalg",
+    "linalg_matrix_exp": "norms",
+    "cholesky": "errors of linalg",
+    "_to_sparse": "to_sparse",
+}
+
+_POINTWISE_TOO = {
+    "fill",
+    "masked_fill",
+    "copy",
+    "lerp",
+    "where",
+    "result_type",
+    "can_cast",
+    "mse_loss",
+    "binary_cross_entropy_with_logits",
+}
+"""Operators that take a 0-dim CPU tensor, beside those that PyTorch tags as pointwise."""
+
+INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool})
+
+_EIGHTS = frozenset({torch.float8_e4m3fn, torch.float8_e5m2})
+
+_HALVES = frozenset({torch.float16, torch.bfloat16})
+
+_BYTES = frozenset({torch.uint8})
+
+_LACKS = {
+    **dict.fromkeys(("mm", "addmm", "addbmm", "_addmm_activation"), ("addmm_cuda", INTEGERS | _EIGHTS)),
+    **dict.fromkeys(("bmm", "baddbmm", "_trilinear"), ("baddbmm_cuda", INTEGERS | _EIGHTS)),
+    **dict.fromkeys(("mv", "addmv"), ("addmv_impl_cuda", INTEGERS)),
+    "dot": ("dot", INTEGERS),
+    "vdot": ("vdot", INTEGERS),
+    "convolution": ("", INTEGERS),  # which of its kernels depends on the arguments
+    "max_pool2d_with_indices": ("max_pool2d_with_indices_out_cuda_frame", INTEGERS),
+    "max_pool3d_with_indices": ("max_pool3d_with_indices_out_frame", INTEGERS),
+    "avg_pool2d": ("avg_pool2d_out_cuda_frame", INTEGERS),
+    "avg_pool3d": ("avg_pool3d_out_cuda", INTEGERS),
+    "upsample_bilinear2d": ("upsample_bilinear2d_out_frame", _BYTES),
+    "upsample_bicubic2d": ("upsample_bicubic2d_out_frame", _BYTES),
+    "_upsample_bilinear2d_aa": ("upsample_bilinear2d_out_frame", _BYTES),
+    "_upsample_bicubic2d_aa": ("upsample_bicubic2d_out_frame", _BYTES),
+    "abs": ("abs_cuda", _EIGHTS),
+    "angle": ("angle_cuda", _HALVES),
+    "igamma": ("igamma_cuda", _HALVES),
+    "igammac": ("igammac_cuda", _HALVES),
+    "histc": ("histc", _HALVES),
+}
+"""Dtypes that a GPU has no kernel for, though the CPU has, with the kernel's name in CUDA's error."""
+
+_CPU_ALONE = {
+    *("histogram", "_histogramdd_bin_edges", "_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors"),
+    *("_upsample_lanczos2d_aa", "_spdiags", "_add_relu", "_add_relu_"),
+}
+"""Operators that a GPU has no kernel for at all: those of `native_functions.yaml` with one for the CPU alone."""
+
+_INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is to know about an operator, read from its schema once."""
+
+    name: str
+    path: str
+    """Its namespace and its name with the overload, as `torch.library` notes what is registered in Python."""
+    names: tuple[str, ...]
+    """The names of its arguments."""
+    keywords: frozenset[str]
+    """Those that come by name only."""
+    writes: tuple[str, ...]
+    """The arguments it writes to."""
+    generator: int
+    """The position of its generator; -1 where it has none."""
+    seeded: bool
+    """It draws random numbers from the default generator without having an argument for it."""
+    has_device: bool
+    shapes_only: bool
+    """It makes a tensor like another one, of which it reads no numbers."""
+    syncs_for: str
+    """Why the host must wait for its outcome; "" if it need not."""
+    pointwise: bool
+    works: bool
+    """It starts a kernel, unless all it gives is a view."""
+    decomposes: bool
+    indexing: bool
+    scatters: bool
+    """It combines numbers that go to one place, in a way that an argument names."""
+    checked: bool
+    """A GPU may have no kernel for what it is given."""
+    lacks: tuple[str, frozenset[torch.dtype]] | None
+    """A kernel and the dtypes that it does not take."""
+    cpu_alone: bool
+    """It has no kernel for a GPU."""
+    alerts: str
+    """Who complains where only deterministic algorithms are wanted, or ""."""
+    flops: Callable[..., int] | None
+
+
+@functools.cache
+def facts_of(func: Any) -> Facts:
+    """The facts of an operator."""
+    schema = func._schema
+    # Attention has the CPU's kernel; a GPU's has the same name without this.
+    name = func._overloadpacket.__name__.replace("_for_cpu", "")
+    arguments = schema.arguments
+    names = tuple(argument.name for argument in arguments)
+    # Python sees the types of arguments as text.
+    generator = next((i for i, argument in enumerate(arguments) if str(argument.type) == "Optional[Generator]"), -1)
+    tags = func.tags
+    scatters = name.startswith("scatter") and "reduce" in names
+    # Numbers on the device decide what comes out, or how large it is: the host has to wait for them.
+    dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
+    return Facts(
+        name=name,
+        path=func.name().replace("::", "/"),
+        names=names,
+        keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
+        writes=tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write),
+        generator=generator,
+        seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
+        has_device="device" in names,
+        shapes_only=name.startswith("new_") or name.endswith("_like"),
+        syncs_for=_SYNCS.get(name, name if dynamic else ""),
+        pointwise=_is_pointwise(func, name),
+        works=name not in NO_KERNEL and not func.is_view,
+        # Outside inference mode autograd takes operators that are made of others apart before they come here.
+        decomposes=_has(func, "CompositeImplicitAutograd") and not _has(func, "CPU"),
+        indexing=name in _INDEXING,
+        scatters=scatters,
+        checked=scatters
+        or name in _CPU_ALONE
+        or name.startswith(("_scaled", "_int_mm"))
+        or name.removesuffix("_") in _LACKS,
+        lacks=_LACKS.get(name.removesuffix("_")),
+        cpu_alone=name in _CPU_ALONE,
+        alerts=caller_of(name, len(schema.returns)),
+        flops=flop_registry.get(getattr(ATEN, name) if func.namespace == "aten" else func._overloadpacket),
+    )
+
+
+def _has(func: Any, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
+
+
+def _is_pointwise(func: Any, name: str) -> bool:
+    plain = name.removesuffix("_")
+    if torch.Tag.pointwise in func.tags or plain in _POINTWISE_TOO or plain.startswith("_foreach_"):
+        return True
+    # Not every in-place form has the tag itself; then the tags of the operator that it is named for count.
+    packet = getattr(ATEN, plain, None) if func.namespace == "aten" else None
+    return packet is not None and any(
+        torch.Tag.pointwise in getattr(packet, overload).tags for overload in packet.overloads()
+    )
+
+
+def written_by(facts: Facts, inner: Any, named: Any) -> list[torch.Tensor]:
+    """The arguments that are written to."""
+    into: list[torch.Tensor] = []
+    for name, value in (*zip(facts.names, inner, strict=False), *named.items()):
+        if name in facts.writes:
+            into += value if isinstance(value, (list, tuple)) else [value]
+    return into

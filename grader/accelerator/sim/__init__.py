@@ -1,0 +1,1 @@
+"""The machine that is simulated: devices, memory, generators, the virtual clock, races, graph capture, asserts."""

@@ -1,0 +1,181 @@
+"""Work that is recorded for a graph, and taken back: what its kernels were, what they use, and how to do it again."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+
+from grader.accelerator.sim.clock import Clock, Queue
+from grader.accelerator.sim.cuda_errors import cuda_error
+from grader.accelerator.sim.generator import SimGenerator
+from grader.accelerator.sim.races import Block, Races
+
+_NOT_PINNED = (
+    "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. Please use "
+    "tensor.pin_memory() or allocate the tensor with pin_memory=True."
+)
+
+_FOREIGN = "Attempt to increase offset for a CUDA generator not in capture mode."
+
+_ERRORS = {
+    "Unsupported": "operation not permitted when stream is capturing",
+    "Invalidated": "operation failed due to a previous error during capture",
+    "Unjoined": "capturing stream has unjoined work",
+    "Isolation": "dependency created on uncaptured work in another stream",
+    "CapturedEvent": "operation not permitted on an event last recorded in a capturing stream",
+}
+
+
+class Capture:
+    """What streams are given while they capture.
+
+    Attributes:
+        queues: those that capture: the one it began on, and those that waited for it.
+    """
+
+    def __init__(self, races: Races, queue: Queue, generators: Sequence[SimGenerator]) -> None:
+        self._races = races
+        self.origin = queue
+        self.queues = {queue}
+        self.steps: list[Callable[[], None]] = []
+        self.timed: list[Callable[[Replay], None]] = []
+        self.reads: list[weakref.ref[Block]] = []
+        self.writes: list[weakref.ref[Block]] = []
+        self.broken = False
+        self._generators = generators
+        self._states = [generator.get_state() for generator in generators]
+        self._before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._made: dict[int, torch.Tensor] = {}
+
+    def error(self, kind: str) -> Exception:
+        """An error of capturing, which spoils the capture."""
+        self.broken = True
+        name = kind if kind == "CapturedEvent" else f"StreamCapture{kind}"
+        return cuda_error(_ERRORS[kind], f"cudaError{name}")
+
+    # -- recording
+
+    def before(self, into: Iterable[torch.Tensor]) -> None:
+        """Memory that is about to be written to: its numbers come back at the end."""
+        for tensor in into:
+            key = tensor.untyped_storage()._cdata
+            if key not in self._before and key not in self._made:
+                whole = _bytes_of(tensor)
+                self._before[key] = whole, whole.clone()
+
+    def step(self, again: Callable[[], Any], out: Any, fresh: Sequence[torch.Tensor]) -> None:
+        """An operator ran; `again` runs it, and what comes out goes into the memory of what came out now."""
+        for tensor in fresh:
+            self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
+
+        def run() -> None:
+            if not fresh:
+                again()
+                return
+            for old, new in zip(_leaves(out), _leaves(again()), strict=True):
+                if any(old is tensor for tensor in fresh):
+                    old.copy_(new)
+
+        self.steps.append(run)
+
+    def made(self, fresh: Sequence[torch.Tensor]) -> None:
+        """New memory that no kernel wrote to."""
+        for tensor in fresh:
+            self._made[tensor.untyped_storage()._cdata] = _bytes_of(tensor)
+
+    def uses(self, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """The memory that the graph will use."""
+        self.reads += [weakref.ref(block) for block in reads]
+        self.writes += [weakref.ref(block) for block in writes]
+
+    def draws(self, generator: Any) -> None:
+        """A generator that was given by name; the graph must know it."""
+        if all(
+            generator._cdata != known._cdata  # type: ignore[attr-defined]
+            for known in self._generators
+        ):
+            self.broken = True
+            raise RuntimeError(_FOREIGN)
+
+    def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+        """A kernel, or a copy, with the time that it takes."""
+        self.timed.append(lambda replay: replay.work(name, queue, seconds, unit, busy, moved))
+
+    def copy(self, *, pinned: bool, blocks: bool) -> None:
+        """A copy between host and device: only pinned memory may be read later, and nobody may wait."""
+        if not pinned:
+            self.broken = True
+            raise RuntimeError(_NOT_PINNED)
+        if blocks:
+            raise self.error("Unsupported")
+
+    def recorded(self, queue: Queue, event: object) -> None:
+        """An event of a stream that captures."""
+        number = id(event)
+        self.timed.append(lambda replay: replay.record(queue, number))
+
+    def waited(self, queue: Queue, event: object, *, mine: bool) -> None:
+        """A stream waits for an event, which is recorded in this capture or elsewhere."""
+        if not mine:
+            if queue in self.queues:
+                raise self.error("Isolation")
+            return
+        self.queues.add(queue)
+        number = id(event)
+        self.timed.append(lambda replay: replay.wait(queue, number))
+
+    # -- the end
+
+    def take_back(self) -> None:
+        """Nothing was done so far."""
+        for whole, old in self._before.values():
+            whole.copy_(old)
+        for whole in self._made.values():
+            whole.zero_()
+        for generator, state in zip(self._generators, self._states, strict=True):
+            generator.set_state(state)
+
+    def is_joined(self) -> bool:
+        """Whether the stream it began on waited for all others."""
+        seen = self._races.seen_by(self.origin)
+        return all(self._races.seen_by(queue)[queue] <= seen.get(queue, 0) for queue in self.queues)
+
+
+class Replay:
+    """The times of a graph's work: its first queue is where it is launched, others keep their names."""
+
+    def __init__(self, clock: Clock, launch_s: float, capture: Capture, queue: Queue) -> None:
+        self.clock = clock
+        self.names = {capture.origin: queue}
+        self.moments: dict[int, float] = {}
+        clock.pass_time(launch_s, "launch graph")
+        start = max(clock.host, clock.ready.get(queue, 0.0))
+        for other in capture.queues - {capture.origin}:
+            self.clock.ready[other] = max(start, self.clock.ready.get(other, 0.0))
+
+    def work(self, name: str, queue: Queue, seconds: float, unit: str, busy: float, moved: Any) -> None:
+        """A kernel, or a copy."""
+        self.clock.work(name, [self.names.get(queue, queue)], 0.0, seconds, unit, busy, moved)
+
+    def record(self, queue: Queue, event: int) -> None:
+        """An event of a queue."""
+        self.moments[event] = self.clock.ready.get(self.names.get(queue, queue), 0.0)
+
+    def wait(self, queue: Queue, event: int) -> None:
+        """A queue waits for an event."""
+        queue = self.names.get(queue, queue)
+        self.clock.ready[queue] = max(self.clock.ready.get(queue, 0.0), self.moments.get(event, 0.0))
+
+
+def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:
+    with torch.inference_mode(tensor.is_inference()):
+        return torch.empty(0, dtype=torch.uint8, device="cpu").set_(tensor.untyped_storage())
+
+
+def _leaves(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value] if isinstance(value, torch.Tensor) else []

@@ -1,0 +1,144 @@
+"""The virtual clock: the host gives out work and goes on, devices do it in order, a wait brings the two together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.accelerator.timeline import Span
+
+Queue = tuple[int, int]
+"""A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
+
+
+NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())
+"""What moves data without a record."""
+
+
+Unit = tuple[int, str]
+"""A part of a device that does one thing at a time: the index of the device, and what the part does."""
+
+
+@dataclass(slots=True)
+class Busy:
+    """When a part of a device is taken: spans of virtual time, in order, that do not meet."""
+
+    taken: list[tuple[float, float]] = field(default_factory=list)
+
+    def take(self, start: float, seconds: float, now: float) -> float:
+        """Take the first free time of this length.
+
+        Args:
+            start: not before.
+            seconds: how long.
+            now: of the host: nobody will ask for time before it.
+
+        Returns:
+            When it begins.
+        """
+        while self.taken and self.taken[0][1] < now:
+            del self.taken[0]
+        if seconds <= 0:
+            return start
+        place = 0
+        while place < len(self.taken) and start + seconds > self.taken[place][0]:
+            start = max(start, self.taken[place][1])
+            place += 1
+        self._enter(place, start, start + seconds)
+        return start
+
+    def _enter(self, place: int, start: float, end: float) -> None:
+        # What follows without a gap is one span: however much a queue is given, the list stays short.
+        before = place > 0 and self.taken[place - 1][1] == start
+        after = place < len(self.taken) and self.taken[place][0] == end
+        first = self.taken[place - 1][0] if before else start
+        last = self.taken[place][1] if after else end
+        self.taken[place - before : place + after] = [(first, last)]
+
+
+@dataclass(slots=True)
+class Clock:
+    """Virtual time. `host` is the host's now; `ready` tells when each queue will have done all it was given.
+
+    Spans are for drawing; a program that runs for hours must not fill the memory with them. So at most `most` are
+    kept, the first, `count` says how many there were, and `listener` receives each, with the host's now.
+    """
+
+    host: float = 0.0
+    ready: dict[Queue, float] = field(default_factory=dict)
+    units: dict[Unit, Busy] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    count: int = 0
+    most: int = 20_000
+    listener: Callable[[Span, float], None] | None = None
+
+    def work(
+        self,
+        name: str,
+        queues: Sequence[Queue],
+        host_seconds: float,
+        seconds: float,
+        unit: str,
+        busy: float,
+        moved: tuple[int, tuple[tuple[int, ...], ...]] = NOTHING,
+    ) -> None:
+        """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it.
+
+        Args:
+            name: of the work.
+            queues: whose work it is; a copy between two devices is that of both.
+            host_seconds: to hand it over.
+            seconds: from its begin to its end.
+            unit: the part of the device that does it: "kernels", or a direction in which bytes go.
+            busy: for how many of these seconds nobody else has that part.
+            moved: how many bytes it moves, and the shapes of its tensors; for drawing.
+        """
+        self.pass_time(host_seconds, f"launch {name}")
+        # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
+        start = max(self.host, *(self.ready.get(queue, 0.0) for queue in queues))
+        for place in {queue[0] for queue in queues}:
+            # However many streams there are, a device has its arithmetic, its memory and its bus once.
+            start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
+        for queue in queues:
+            self.ready[queue] = start + seconds
+            self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, *moved)
+
+    def pass_time(self, seconds: float, name: str) -> None:
+        """The host is busy."""
+        self.note(name, "host", self.host, self.host + seconds)
+        self.host += seconds
+
+    def wait(self, name: str, queues: list[Queue]) -> None:
+        """The host waits until queues are empty."""
+        self.wait_until(name, max((self.ready.get(queue, 0.0) for queue in queues), default=0.0))
+
+    def wait_until(self, name: str, moment: float) -> None:
+        """The host waits for a moment, if it is not past."""
+        if moment > self.host:
+            self.note(f"wait for {name}", "host", self.host, moment)
+            self.host = moment
+
+    def queues(self, index: int) -> list[Queue]:
+        """The queues of a device that were ever used."""
+        return [queue for queue in self.ready if queue[0] == index]
+
+    def done(self, index: int) -> float:
+        """When a device will have done all it was given."""
+        return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
+
+    def note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
+        """Record a span, and pass it on."""
+        # What took no time is left out: it would take the place of something that did.
+        if end <= start:
+            return
+        self.count += 1
+        # Those that are there, and not those that ever were: somebody may have taken some out.
+        keeps = len(self.spans) < self.most
+        if not keeps and self.listener is None:
+            return
+        span = Span(name, place, start, end, *more)
+        if keeps:
+            self.spans.append(span)
+        if self.listener is not None:
+            self.listener(span, self.host)

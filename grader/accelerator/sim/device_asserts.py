@@ -1,0 +1,112 @@
+"""Device-side asserts: what a kernel finds wrong with numbers on the device, which the host hears of later.
+
+Only a device that calls itself cuda has them. Under its own name the device raises at once, with the CPU's words.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from grader.accelerator.schema.facts import Facts
+from grader.accelerator.sim.cuda_errors import cuda_error
+
+_INDEX = (
+    'IndexKernel.cu:111: operator(): {at} Assertion `-sizes[i] <= index && index < sizes[i] && "index out of bounds"`'
+)
+
+_SELECT = "Indexing.cu:1553: indexSelectLargeIndex: {at} Assertion `srcIndex < srcSelectDimSize`"
+
+_SCATTER = (
+    "ScatterGatherKernel.cu:145: operator(): {at} Assertion "
+    '`idx_dim >= 0 && idx_dim < index_size && "index out of bounds"`'
+)
+
+_CLASSES = "Loss.cu:245: nll_loss_forward_reduce_cuda_kernel_2d: {at} Assertion `t >= 0 && t < n_classes`"
+
+_SHARES = "Loss.cu:94: operator(): {at} Assertion `input_val >= zero && input_val <= one`"
+
+_DRAW = (
+    "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion "
+    "`probability tensor contains either `inf`, `nan` or element < 0`"
+)
+
+_BAG = "EmbeddingBag.cu:102: EmbeddingBag_updateOutputKernel_sum_mean: {at} Assertion `input[emb] < numRows`"
+
+_CHANCE = "Distributions.cu:119: operator(): {at} Assertion `0 <= p1 && p1 <= 1`"
+
+_SUM = "MultinomialKernel.cu:112: sampleMultinomialOnce: {at} Assertion `sum > accZero`"
+
+_ASSERT = "TensorCompare.cu:112: _assert_async_cuda_kernel: {at} Assertion `input[0] != 0`"
+
+_AT = "block: [0,0,0], thread: [0,0,0]"
+
+_FOUND = {
+    r"index -?\d+ is out of bounds for dimension -?\d+ with size \d+": _INDEX,
+    r"index out of range in self|out of range: tried to access index": _SELECT,
+    r"Target -?\d+ is out of bounds": _CLASSES,
+    r"all elements of (input|target) should be between 0 and 1": _SHARES,
+    r"probability tensor contains either `inf`, `nan` or element < 0": _DRAW,
+    r"Index \d+ of input takes value -?\d+ which is not in the valid range": _BAG,
+    r"Expected p_in >= 0 && p_in <= 1 to be true": _CHANCE,
+    r"invalid multinomial distribution \(sum of probabilities <= 0\)": _SUM,
+    r"Expected Tensor with single nonzero value, but got zero": _ASSERT,
+}
+"""What the CPU's kernels say of numbers that CUDA's look at on the device, and what those print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kernel that failed: the device does nothing any more, and the host hears of it.
+
+    Attributes:
+        moment: when the kernel is done, in virtual seconds.
+        text: what it prints.
+    """
+
+    moment: float
+    text: str
+
+    def error(self, *, first: bool) -> Exception:
+        """The error that the host meets; when it first does, it prints what the kernel printed."""
+        if first:
+            sys.stderr.write(f"{self.text}\n")
+        return cuda_error("device-side assert triggered", "cudaErrorAssert")
+
+
+def assertion_of(facts: Facts, error: Exception) -> str:
+    """What a kernel of CUDA prints where that of the CPU raises this; "" where CUDA, too, finds it on the host."""
+    text = next((printed for said, printed in _FOUND.items() if re.search(said, str(error))), "")
+    if text is _INDEX and facts.name.startswith(("gather", "scatter")):
+        text = _SCATTER
+    return text and f"/pytorch/aten/src/ATen/native/cuda/{text.format(at=_AT)} failed."
+
+
+def check_memory(kind: str, shells: list[Any]) -> None:
+    """Raise where a tensor's storage was made too small for it: its numbers are gone, and a kernel would read on."""
+    for shell in shells:
+        inner = shell._inner
+        if inner.layout is not torch.strided or not inner.numel() or inner.is_meta:
+            continue
+        last = sum((size - 1) * stride for size, stride in zip(inner.shape, inner.stride(), strict=True))
+        if inner.untyped_storage().nbytes() < (inner.storage_offset() + last + 1) * inner.element_size():
+            said = "an illegal memory access was encountered"
+            raise cuda_error(said, "cudaErrorIllegalAddress") if kind == "cuda" else RuntimeError(said)
+
+
+def of_no_meaning(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any]) -> Any:
+    """What a failed kernel leaves: something of the right shape. Nobody gets to see its numbers."""
+    for name, value in [*zip(facts.names, inner, strict=False), *named.items()]:
+        if name in facts.writes:
+            return value
+
+    def shape_of(value: Any) -> Any:
+        return value.to("meta") if isinstance(value, torch.Tensor) else value
+
+    made = func(*_pytree.tree_map(shape_of, inner), **_pytree.tree_map(shape_of, named))
+    return _pytree.tree_map_only(torch.Tensor, lambda tensor: torch.zeros_like(tensor, device="cpu"), made)

@@ -1,0 +1,42 @@
+"""Processes that are forked from one that used the device: as on CUDA, they have none."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from grader.accelerator.sim.device_asserts import Fault
+from grader.accelerator.sim.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Forked(Fault):
+    """What is wrong with every device of such a process; `text` is the name of the kind."""
+
+    def error(self, *, first: bool) -> Exception:
+        """PyTorch's own."""
+        del first
+        name = "CUDA" if self.text == "cuda" else self.text
+        return RuntimeError(
+            f"Cannot re-initialize {name} in forked subprocess. To use {name} with multiprocessing, you must use the "
+            "'spawn' start method"
+        )
+
+
+def lose_in_children(machine: Machine) -> None:
+    """Let the devices fail in what is forked from here on, if they were used by then."""
+
+    def lose() -> None:
+        # PyTorch notes it when it asks the driver how many devices there are (`THCPModule_getDeviceCount_wrap`, which
+        # `torch.cuda.is_available` calls), and pinned memory is the driver's.
+        if machine.used or machine.asked_for:
+            for device in machine.devices:
+                device.fault, device.fault_is_reported = Forked(0.0, machine.kind), True
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lose)
+
+
+def is_lost(machine: Machine) -> bool:
+    """Whether this is such a process."""
+    return any(isinstance(device.fault, Forked) for device in machine.devices)

@@ -1,0 +1,95 @@
+"""Specs of a few real GPUs: the peak rates that their maker gives, and the share of them that PyTorch's kernels reach.
+
+The shares are the same for all. They were fitted to three published times of a training step of GPT-2 on an A100, which
+`benchmarks/gpt2_step.py` names. That an operator may be more than one kernel on a GPU is in them. Rates between host
+and device are what is usual on the bus: about 12, 25 and 50 GB/s for PCIe 3, 4 and 5 with pinned memory. Sources, all
+of NVIDIA:
+
+- t4: T4 Tensor Core GPU datasheet; Turing architecture whitepaper, WP-09183
+- v100: Tesla V100 datasheet (SXM2); Volta architecture whitepaper, WP-08608
+- a100, a100-80gb: A100 Tensor Core GPU datasheet (SXM4); Ampere architecture whitepaper
+- h100: H100 Tensor Core GPU datasheet (SXM5), rates without sparsity; Hopper architecture whitepaper
+- h200: H200 Tensor Core GPU datasheet (SXM), rates without sparsity
+- rtx3090: Ampere GA102 architecture whitepaper, appendix A
+- rtx4090: Ada architecture whitepaper, appendix A
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from grader.accelerator.sim.spec import GIB, Spec
+
+
+@dataclass(frozen=True)
+class _Gpu:
+    """Teraflops and gigabytes per second, as datasheets have them."""
+
+    name: str
+    gib: int
+    capability: tuple[int, int]
+    processors: int
+    float64: float
+    float32: float
+    tf32: float
+    half: float
+    bandwidth: float
+    pcie: int
+    peer: float
+    """One way."""
+
+    def spec(self) -> Spec:
+        """The numbers in the form that a machine takes."""
+        pinned, pageable = {3: (12e9, 6e9), 4: (25e9, 10e9), 5: (50e9, 12e9)}[self.pcie]
+        return Spec(
+            name=self.name,
+            memory=self.gib * GIB,
+            capability=self.capability,
+            processors=self.processors,
+            flops=self.float32 * 1e12,
+            half=self.half / self.float32,
+            double=self.float64 / self.float32,
+            tf32=self.tf32 / self.float32,
+            bandwidth=self.bandwidth * 1e9,
+            pinned=pinned,
+            pageable=pageable,
+            peer=self.peer * 1e9,
+            products=0.85,
+            tensor_cores=0.65,
+            traffic=0.55,
+        )
+
+
+_GPUS = {
+    # name, memory, capability, processors, float64, float32, TF32, 16 bits, memory GB/s, PCIe, to another device GB/s
+    "t4": _Gpu("Tesla T4", 16, (7, 5), 40, 0.25, 8.1, 8.1, 65, 320, 3, 10),
+    "v100": _Gpu("Tesla V100-SXM2-16GB", 16, (7, 0), 80, 7.8, 15.7, 15.7, 125, 900, 3, 150),
+    "a100": _Gpu("NVIDIA A100-SXM4-40GB", 40, (8, 0), 108, 9.7, 19.5, 156, 312, 1555, 4, 300),
+    "a100-80gb": _Gpu("NVIDIA A100-SXM4-80GB", 80, (8, 0), 108, 9.7, 19.5, 156, 312, 2039, 4, 300),
+    "h100": _Gpu("NVIDIA H100 80GB HBM3", 80, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 3352, 5, 450),
+    "h200": _Gpu("NVIDIA H200", 140, (9, 0), 132, 33.5, 66.9, 494.7, 989.4, 4800, 5, 450),
+    "rtx3090": _Gpu("NVIDIA GeForce RTX 3090", 24, (8, 6), 82, 0.56, 35.6, 35.6, 71, 936, 4, 20),
+    "rtx4090": _Gpu("NVIDIA GeForce RTX 4090", 24, (8, 9), 128, 1.29, 82.6, 82.6, 165.2, 1008, 4, 20),
+}
+
+NAMES = tuple(_GPUS)
+
+
+def spec_of(name: str) -> Spec:
+    """The spec of a GPU by its name here; spaces, hyphens and case do not matter.
+
+    Raises:
+        ValueError: no GPU has this name; the text has the nearest, and all.
+    """
+    plain = {_plain(known): known for known in _GPUS}
+    wanted = _plain(name)
+    if wanted in plain:
+        return _GPUS[plain[wanted]].spec()
+    near = difflib.get_close_matches(wanted, plain, 1)
+    meant = f"did you mean {plain[near[0]]}? " if near else ""
+    raise ValueError(f"no GPU of the name {name!r}; {meant}there are {', '.join(NAMES)}")
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,0 +1,365 @@
+"""The simulated machine: its devices, their memory, queues and generators, what was counted, and the clock."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from grader.accelerator.sim.capture import Capture
+from grader.accelerator.sim.clock import Clock, Queue
+from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Tally
+from grader.accelerator.sim.cuda_errors import invalid_ordinal, launches_block
+from grader.accelerator.sim.device_asserts import Fault
+from grader.accelerator.sim.generator import SimGenerator
+from grader.accelerator.sim.memory import Memory
+from grader.accelerator.sim.races import Block, Races
+from grader.accelerator.sim.spec import Spec
+from grader.accelerator.sim.sync_debug import warn_of_wait
+from grader.accelerator.sim.visible_devices import visible_of
+
+INNER = "sim"
+"""The name under which PyTorch knows the device. In mode cuda, Python code sees the other name."""
+
+
+_STAGED_AT_ONCE = 1 << 16
+"""Bytes of pageable memory that CUDA sets aside before it returns; it waits for the device with more."""
+
+
+class _Here(threading.local):
+    """What is current in a thread: a device, and a stream on each."""
+
+    def __init__(self) -> None:
+        self.device = 0
+        self.streams: dict[int, int] = {}
+
+
+class Device:
+    """One index of the simulated device."""
+
+    def __init__(self, kind: str, index: int, spec: Spec, here: _Here) -> None:
+        self._here = here
+        self.index = index
+        self.inner = torch.device(INNER, index)
+        self.public = torch.device(kind, index)
+        self.memory = Memory(index, kind, spec.memory, spec.granularity)
+        self.generator = SimGenerator(self.public)
+        self.fault: Fault | None = None
+        self.fault_is_reported = False
+
+    @property
+    def stream(self) -> int:
+        """The number of the stream that this thread gives its work to."""
+        return self._here.streams.get(self.index, 0)
+
+    @stream.setter
+    def stream(self, number: int) -> None:
+        self._here.streams[self.index] = number
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that work of this thread is given to now."""
+        return (self.index, self.stream)
+
+
+class Machine:
+    """Everything that is simulated. There is one in a process; `the_machine` gives it.
+
+    Args:
+        kind: the device's public name, "sim" or "cuda".
+        indices: how many devices there are.
+        spec: how fast and large each is.
+    """
+
+    def __init__(self, kind: str, indices: int, spec: Spec) -> None:
+        self.kind = kind
+        self.spec = spec
+        self._here = _Here()
+        self.devices = [Device(kind, index, spec, self._here) for index in range(indices)]
+        self.streams = 0
+        # Weak: a storage is freed with the last tensor that looks at it, and nobody else may hold its block.
+        self.blocks: dict[int, weakref.ref[Block]] = {}
+        self.clock = Clock()
+        self.races = Races()
+        self.awaits = False  # whether there is memory that a collective fills
+        self.capture: Capture | None = None  # while a graph is recorded
+        self.tally = Tally()
+        self.blocking = kind == "cuda" and launches_block()
+        # 1 warns of each wait, 2 forbids it.
+        self.sync_debug = 0
+        self.shrunk = False
+        """Whether a storage ever lost bytes: a kernel then looks whether its numbers are there."""
+        self.used = False
+        self.asked_for = False
+        """A call reached the driver, which counted devices or pinned memory; a forked process has no device then."""
+        self._settled = kind != "cuda"
+
+    # -- devices
+
+    @property
+    def current(self) -> int:
+        """The index that a device without an index means in this thread."""
+        return self._here.device
+
+    @current.setter
+    def current(self, index: int) -> None:
+        self._here.device = index
+
+    def device(self, index: int) -> Device:
+        """The device of an index; raises PyTorch's own error if it does not exist."""
+        self.settle()
+        if not 0 <= index < len(self.devices):
+            raise invalid_ordinal(self.kind)
+        return self.devices[index]
+
+    def settle(self, *, use: bool = True) -> None:
+        """At first use: leave the devices that the program may see, as CUDA's variable says by then.
+
+        Args:
+            use: whether the use of the device begins with this call; to count devices does not begin it.
+        """
+        if not self._settled:
+            self._settled = True
+            self.devices[:] = self.devices[: visible_of(len(self.devices))]
+        if not self.devices:
+            raise RuntimeError("No CUDA GPUs are available")
+        if use and not self.used:
+            self.used = True
+            # Checkpoints save the state of the device's generator only if this says that there is one.
+            getattr(torch, self.kind)._initialized = True
+
+    def index_of(self, device: Any = None) -> int:
+        """The index that a device argument means: None, an int, a string or a `torch.device`."""
+        self.settle()
+        if device is None:
+            return self.current
+        if isinstance(device, int):
+            # As in `torch.cuda`, a negative index means the current device.
+            return self.device(device).index if device >= 0 else self.current
+        if not isinstance(device, torch.device):
+            # A program's `TorchFunctionMode` sees what the program calls, and this call is ours.
+            with torch._C.DisableTorchFunction():
+                device = torch.device(device)
+        # Python code knows the public name; the inner one comes from C++.
+        if device.type not in (self.kind, INNER):
+            raise ValueError(f"Expected a {self.kind} device, but got: {device}")
+        return self.current if device.index is None else self.device(device.index).index
+
+    def given_index(self, device: Any) -> int:
+        """The index that a device argument means that must have one; PyTorch's `_get_device_index` says which do.
+
+        Raises:
+            ValueError: a device without an index, or None.
+        """
+        index = self.index_of(device)
+        if not isinstance(device, int) and (device is None or torch.device(device).index is None):
+            raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+        return index
+
+    def is_ours(self, device: Any) -> bool:
+        """Whether a device argument, with or without index, means a simulated device."""
+        if isinstance(device, torch.device):
+            return device.type in (self.kind, INNER)
+        return isinstance(device, str) and device.partition(":")[0] in (self.kind, INNER)
+
+    def inner(self, device: Any) -> Any:
+        """The device argument that PyTorch understands: ours with its index, any other or none as it is."""
+        return self.devices[self.index_of(device)].inner if self.is_ours(device) else device
+
+    def public(self, device: torch.device) -> torch.device:
+        """The device by the name that Python code sees."""
+        return self.devices[device.index].public if device.type == INNER else device
+
+    # -- memory
+
+    def block_of(self, inner: torch.Tensor, index: int) -> Block:
+        """The block of the storage of a CPU tensor, made if it is new."""
+        # The address of a storage is a good key: a block holds its storage, so the address is not used again meanwhile.
+        storage = inner.untyped_storage()
+        known = self.blocks.get(storage._cdata)
+        block = known() if known else None
+        if block is None:
+            self.check(index)
+            place = self.devices[index]
+            block = Block(storage, place.memory, self.blocks, self.races, place.queue)
+        elif block.memory.index != index:
+            raise ValueError(f"this memory is on index {block.memory.index} already, it cannot be on {index} too")
+        return block
+
+    # -- what costs
+
+    def capturing(self, index: int) -> Capture | None:
+        """The graph that is recorded of what a device is given now."""
+        capture = self.capture
+        return capture if capture is not None and self.devices[index].queue in capture.queues else None
+
+    def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """A device is given work that uses memory."""
+        self.races.use(place.queue, name, reads, writes)
+        if self.awaits:
+            # A program waits for a collective before it uses what it fills, and then its stream does.
+            ready = self.clock.ready
+            arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)
+            ready[place.queue] = max(ready.get(place.queue, 0.0), arrives)
+        if capture := self.capturing(place.index):
+            capture.uses(reads, writes)
+
+    def launch(
+        self, name: str, index: int, flops: float, nbytes: float, shapes: tuple[tuple[int, ...], ...] = ()
+    ) -> None:
+        """An operator runs on a device."""
+        self.check(index)
+        spec, queue = self.spec, self.devices[index].queue
+        seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
+        if capture := self.capturing(index):
+            capture.work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
+            return
+        self.tally.launches += 1
+        self.clock.work(name, [queue], spec.launch, seconds, "kernels", busy, (int(nbytes), shapes))
+        if self.blocking:
+            self.clock.wait(name, [queue])
+            self.races.host_waits([queue])
+
+    def fail(self, index: int, text: str) -> None:
+        """The kernel that was launched last failed; the device does nothing after it."""
+        place = self.devices[index]
+        place.fault = place.fault or Fault(self.clock.ready.get(place.queue, 0.0), text)
+        self.check(index)
+
+    def check(self, index: int) -> None:
+        """Raise if a kernel of a device failed, and the host has come to where it can know."""
+        place = self.devices[index]
+        if place.fault is not None and self.clock.host >= place.fault.moment:
+            first, place.fault_is_reported = not place.fault_is_reported, True
+            raise place.fault.error(first=first)
+
+    def transfer(
+        self,
+        direction: str,
+        index: int,
+        nbytes: int,
+        *,
+        source: int | None = None,
+        pinned: bool = False,
+        blocks: bool = True,
+    ) -> None:
+        """Bytes move between host and device, or between two devices.
+
+        Args:
+            direction: one of the three.
+            index: of the device.
+            nbytes: how many.
+            source: the device that they come from, if it is another one; both their queues wait for it.
+            pinned: whether the host's memory is.
+            blocks: whether the host waits for it.
+        """
+        self.check(index)
+        tally, spec = self.tally, self.spec
+        # Devices copy to each other over a way of their own, past the host's memory.
+        peer = direction == DEVICE_TO_DEVICE
+        seconds = spec.transfer_seconds(nbytes, pinned=pinned, peer=peer)
+        queues = [self.devices[place].queue for place in dict.fromkeys((index, index if source is None else source))]
+        busy = spec.bus_seconds(nbytes, pinned=pinned, peer=peer)
+        if capture := self.capturing(index):
+            capture.copy(pinned=pinned or peer, blocks=blocks)
+            capture.work(direction, queues[0], seconds, direction, busy, (nbytes, ()))
+            return
+        tally.transfers[direction] = tally.transfers.get(direction, 0) + 1
+        tally.transferred[direction] = tally.transferred.get(direction, 0) + nbytes
+        self.clock.work(direction, queues, spec.launch, seconds, direction, busy, (nbytes, ()))
+        self.races.meet(queues[0], queues[-1])
+        if blocks:
+            self.wait("copy", queues)
+        elif direction == HOST_TO_DEVICE and not pinned and nbytes > _STAGED_AT_ONCE:
+            self.clock.wait("staging", queues)  # part by part through pinned memory, each when the device comes to it
+        elif direction == HOST_TO_DEVICE and not pinned:
+            self.clock.pass_time(seconds, "staging")  # the host copies pageable memory aside before it goes on
+
+    def read_scalar(self, reason: str, index: int) -> None:
+        """The host asks for one number of a device, and waits for it."""
+        self.check(index)
+        if capture := self.capturing(index):
+            raise capture.error("Unsupported")
+        self.tally.scalars_read += 1
+        queue = self.devices[index].queue
+        # Reading a number is queued like any other work: it comes after all that its queue was given before.
+        self.clock.work("scalar to host", [queue], self.spec.launch, self.spec.latency, DEVICE_TO_HOST, 0.0)
+        self.wait(reason, [queue])
+
+    def wait(self, reason: str, queues: list[Queue], *, warns: bool = True) -> None:
+        """The host waits for queues; `told` says whether `set_sync_debug_mode` looks at it."""
+        if (capture := self.capture) and (reason == "synchronize" or capture.queues.intersection(queues)):
+            raise capture.error("Unsupported")
+        if self.sync_debug and warns:
+            warn_of_wait(self.sync_debug)
+        self.tally.syncs[reason] = self.tally.syncs.get(reason, 0) + 1
+        self.clock.wait(reason, queues)
+        self.races.host_waits(queues)
+        for index, _ in queues:
+            self.check(index)
+
+    def synchronize(self, device: Any = None) -> None:
+        """The host waits for everything a device was given."""
+        # The program says itself that it waits for a device, so `set_sync_debug_mode` must not report it.
+        self.wait("synchronize", self.clock.queues(self.index_of(device)), warns=False)
+
+    # -- counters
+
+    def counters(self) -> dict[str, Any]:
+        """What was counted since the last reset, as plain numbers, dicts and lists."""
+        counts: dict[str, Any] = self.tally.by_name()
+        counts["allocated_bytes"] = [device.memory.total for device in self.devices]
+        counts["current_bytes"] = [device.memory.current for device in self.devices]
+        counts["peak_bytes"] = [device.memory.peak for device in self.devices]
+        counts["host_seconds"] = self.clock.host
+        counts["device_seconds"] = [self.clock.done(device.index) for device in self.devices]
+        return counts
+
+    def reset(self) -> None:
+        """Count from zero; the peak starts at what is taken now; the clock starts at 0 with nothing to do."""
+        self.tally = Tally()
+        self.clock = Clock(most=self.clock.most, listener=self.clock.listener)
+        for device in self.devices:
+            # What tensors take stays taken; only the counts begin anew.
+            device.memory.total = 0
+            device.memory.peak = device.memory.current
+
+
+# A list, so that the one machine can be put in once without a global statement.
+_made: list[Machine] = []
+
+
+def the_machine() -> Machine:
+    """The machine of this process; raises `RuntimeError` before `enable`."""
+    if not _made:
+        raise RuntimeError("there is no simulated accelerator in this process; call grader.accelerator.enable() first")
+    return _made[0]
+
+
+def machine_or_none() -> Machine | None:
+    """The machine of this process, or None before `enable`."""
+    return _made[0] if _made else None
+
+
+def set_machine(machine: Machine) -> None:
+    """Make this the machine of the process; once."""
+    _made.append(machine)
+
+
+def counters() -> dict[str, Any]:
+    """What was counted since the last reset, as plain numbers, dicts and lists; all devices together.
+
+    `launches`; `transfers` and `transferred_bytes` between host and device or between devices, and by direction
+    `host_to_device`, `device_to_host`, `device_to_device`, each with its `…_bytes`; `scalars_read` by `item`, `bool`
+    and the like; `syncs`, and `syncs_for` by reason; per index `allocated_bytes`, `current_bytes`, `peak_bytes`; the
+    virtual clock: `host_seconds`, and `device_seconds` per index.
+    """
+    return the_machine().counters()
+
+
+def reset_counters() -> None:
+    """Count from zero, with the virtual clock at 0; a peak starts at what is allocated now."""
+    the_machine().reset()

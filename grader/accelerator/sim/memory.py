@@ -1,0 +1,76 @@
+"""The memory of a simulated device: how much is taken, how much was at most, and the error when it is full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from grader.accelerator.sim.memory_stats import Statistics
+from grader.accelerator.sim.spec import GIB, KIB, MIB
+
+
+@dataclass(slots=True)
+class Memory:
+    """Bytes of one index. `total` is what was ever allocated since the last reset."""
+
+    index: int
+    kind: str
+    capacity: int
+    granularity: int
+    current: int = 0
+    peak: int = 0
+    total: int = 0
+    share: float = 1.0
+    """What part of the capacity the program may take."""
+    statistics: Statistics = field(default_factory=Statistics)
+
+    @property
+    def room(self) -> int:
+        """The bytes that may be taken still."""
+        return int(self.share * self.capacity) - self.current
+
+    def room_for(self, nbytes: int) -> int:
+        """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
+        # Up to a multiple: `//` rounds down, and away from zero where the number is negative.
+        nbytes = -(-nbytes // self.granularity) * self.granularity
+        if nbytes > self.room:
+            self.statistics.full += 1
+            raise torch.OutOfMemoryError(self._no_room(nbytes))
+        return nbytes
+
+    def take(self, nbytes: int) -> int:
+        """Allocate; the bytes to give back later."""
+        requested, nbytes = nbytes, self.room_for(nbytes)
+        self.statistics.add(nbytes, requested, 1)
+        self.current += nbytes
+        self.total += nbytes
+        self.peak = max(self.peak, self.current)
+        return nbytes
+
+    def give(self, nbytes: int, requested: int) -> None:
+        """Give back what was taken."""
+        self.current -= nbytes
+        if nbytes:
+            self.statistics.add(nbytes, requested, -1)
+
+    def _no_room(self, nbytes: int) -> str:
+        name = "GPU" if self.kind == "cuda" else self.kind
+        used, whole, free = size_text(self.current), size_text(self.capacity), size_text(self.capacity - self.current)
+        allowed = f"{size_text(int(self.share * self.capacity))} allowed; " if self.share < 1 else ""
+        return (
+            f"{self.kind.upper()} out of memory. Tried to allocate {size_text(nbytes)}. {name} {self.index} has a "
+            f"total capacity of {whole} of which {free} is free. Including non-PyTorch memory, this process has {used} "
+            f"memory in use. {allowed}Of the allocated memory {used} is allocated by PyTorch, and 0 bytes is reserved "
+            "by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+            "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory "
+            "Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)"
+        )
+
+
+def size_text(nbytes: int) -> str:
+    """A number of bytes for people."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if nbytes >= unit:
+            return f"{nbytes / unit:.2f} {name}"
+    return f"{nbytes} bytes"

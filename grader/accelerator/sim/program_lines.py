@@ -1,0 +1,51 @@
+"""The line of the program that something is done for."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from pathlib import Path
+from types import CodeType, FrameType
+
+import torch
+
+Site = tuple[CodeType, int]
+"""A place in a function's code; which line that is, is looked up when it is shown."""
+
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
+"""The folder of this package."""
+
+_INNER = (PACKAGE, str(Path(torch.__file__).parent) + os.sep)
+_MOST = 50
+
+_is_inner: dict[CodeType, bool] = {}
+
+
+def frame_of_program() -> FrameType:
+    """The innermost frame that is neither PyTorch's nor ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        code = frame.f_code
+        inner = _is_inner.get(code)
+        if inner is None:
+            _is_inner[code] = inner = code.co_filename.startswith(_INNER)
+        if not inner:
+            break
+        frame = frame.f_back
+    return frame
+
+
+def site_of_program() -> Site:
+    """Where that frame is now; cheap, as each operator needs it."""
+    frame = frame_of_program()
+    return frame.f_code, frame.f_lasti
+
+
+def site_text(site: Site) -> str:
+    """File and line, and what the line says, if its file can be read."""
+    code, last = site
+    number = next((line for start, end, line in code.co_lines() if start <= last < end and line), code.co_firstlineno)
+    text = linecache.getline(code.co_filename, number).strip()
+    name = f"{os.path.basename(code.co_filename)}:{number}"
+    return f"{name}, `{text if len(text) <= _MOST else text[: _MOST - 3] + '...'}`" if text else name

@@ -1,0 +1,255 @@
+"""The memory of a storage and who uses it; streams that use it without waiting for each other.
+
+Such a race is reported at the line that should have waited.
+
+Each queue counts the work it is given. A queue, and the host, knows up to which number others are done before what it
+does next: a wait for a stream, an event or the host passes that on. What uses memory after work that it does not know
+to be done is a race. Numbers are right here all the same, as work is done at once; on a GPU they would not be.
+"""
+
+from __future__ import annotations
+
+import importlib
+import weakref
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from grader.accelerator.sim.clock import Queue
+from grader.accelerator.sim.memory import Memory
+from grader.accelerator.sim.program_lines import Site, site_of_program, site_text
+from grader.accelerator.sim.sync_debug import warn_at_program
+
+Access = tuple[Queue, int, str, Site]
+"""Work that uses memory: its queue, its number there, its name, and the program's line."""
+
+Known = dict[Queue, int]
+"""Up to which number the work of each queue is done."""
+
+_SMALL = 1 << 20
+"""CUDA's allocator keeps memory for less apart."""
+
+_WRITES = "writes to what {name} on {queue} reads ({site}), without waiting for it"
+_OLD = "uses what {name} on {queue} writes ({site}), without waiting for it"
+_REUSED = "gets memory that {name} on {queue} still uses ({site}), as its tensor was dropped"
+
+_OVERWRITTEN = (
+    "{name} on {queue} reads pinned memory ({site}) that the host wrote to before it waited for the copy: on a GPU the "
+    "numbers may be wrong. Wait for the stream, or for an event after the copy, before you write to that memory again."
+)
+
+_MOST_COPIES = 64
+"""As many copies from pinned memory are kept in mind."""
+
+
+class Block:
+    """The memory of one storage on a device; all tensors that view the storage hold it, and the last one frees it."""
+
+    __slots__ = (
+        *("__weakref__", "_asked", "_races", "_taken", "blocks", "key", "memory", "storage"),
+        *("arrives", "born", "home", "reads", "shared", "written"),
+    )
+
+    def __init__(
+        self, storage: Any, memory: Memory, blocks: dict[int, weakref.ref[Block]], races: Races, home: Queue
+    ) -> None:
+        self.storage = storage
+        self.key: int = storage._cdata
+        self.memory = memory
+        self.blocks = blocks
+        # Who uses it: the queue that asked for it, the last work that wrote to it, what read it since then, and the
+        # queues that `record_stream` named.
+        self._races = races
+        self.home = home
+        self.born = True
+        self.arrives = 0.0
+        """When a collective will have filled it, in virtual seconds."""
+        self.written: Access | None = None
+        self.reads: dict[Queue, Access] = {}
+        self.shared: set[Queue] = set()
+        # If there is no room, `take` raises and this block is deleted all the same; it must then give back nothing.
+        self._taken = 0
+        self._asked = storage.nbytes()
+        self._taken = memory.take(self._asked)
+        blocks[self.key] = weakref.ref(self)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it takes."""
+        return self._taken
+
+    def resized(self) -> None:
+        """The storage has another size now."""
+        # The old size is given back first: a storage that grows needs room for the new size only.
+        self.memory.give(self._taken, self._asked)
+        self._taken = 0
+        self._asked = self.storage.nbytes()
+        self._taken = self.memory.take(self._asked)
+
+    def __del__(self) -> None:
+        if self._races.several:
+            self._races.freed(self, self._taken)
+        self.memory.give(self._taken, self._asked)
+        # Where the garbage collector breaks a circle, the weak reference is dead before this runs. By then another
+        # block of the same storage may stand there, and must stay.
+        if self.blocks.get(self.key) is not None and self.blocks[self.key]() in (None, self):
+            del self.blocks[self.key]
+
+
+class Races:
+    """What is known of the work of all queues.
+
+    Attributes:
+        several: whether there ever was a stream beside those that each device has; before, there is no race.
+        strict: whether a race raises, as in PyTorch's own sanitizer, rather than warns.
+    """
+
+    def __init__(self) -> None:
+        self.several = False
+        self.strict = False
+        self._given: Known = {}
+        self._host: Known = {}
+        self._known: dict[Queue, Known] = {}
+        # Memory that was freed while other queues than its own used it, by its own queue: bytes, and who used it.
+        self._left: dict[Queue, list[tuple[int, Access]]] = {}
+        # Pinned memory that copies may be reading still: looks at it, with their versions, and the copies.
+        self._copied: deque[tuple[torch.Tensor, int, Access]] = deque(maxlen=_MOST_COPIES)
+        self._last: Access
+
+    # -- who waits for whom
+
+    def seen_by(self, queue: Queue) -> Known:
+        """What is done when a queue has done all it was given so far; for `waits_for`."""
+        return {**self._known.get(queue, {}), queue: self._given.get(queue, 0)}
+
+    def waits_for(self, queue: Queue | None, seen: Known) -> None:
+        """A queue, or the host, does nothing more before all this is done."""
+        known = self._host if queue is None else self._known.setdefault(queue, {})
+        if queue is None and self._copied:
+            self.look_at_copies()
+        for other, number in seen.items():
+            if number > known.get(other, 0):
+                known[other] = number
+
+    def host_waits(self, queues: Iterable[Queue]) -> None:
+        """The host waits for all that queues were given."""
+        for queue in queues:
+            self.waits_for(None, self.seen_by(queue))
+
+    def copies_from(self, pinned: torch.Tensor) -> None:
+        """The work given last is a copy that reads this memory of the host, while the host goes on."""
+        if not pinned.is_inference():
+            self._copied.append((pinned, pinned._version, self._last))
+
+    def look_at_copies(self, *, all_of_them: bool = False) -> None:
+        """Warn if the host wrote to memory that a copy may have been reading; at each wait, and at the end."""
+        for entry in list(self._copied):
+            pinned, version, (queue, number, name, site) = entry
+            if pinned._version != version:
+                warn_at_program(_OVERWRITTEN.format(name=name, queue=queue_text(queue), site=site_text(site)))
+            if all_of_them or pinned._version != version or number <= self._host.get(queue, 0):
+                self._copied.remove(entry)
+
+    def meet(self, one: Queue, other: Queue) -> None:
+        """Two queues wait for each other, as a copy between devices makes them."""
+        self.waits_for(one, self.seen_by(other))
+        self.waits_for(other, self.seen_by(one))
+
+    # -- what is used
+
+    def use(self, queue: Queue, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
+        """A queue is given work that uses memory. Raises, or warns, if other work may be doing so at the same time."""
+        number = self._given[queue] = self._given.get(queue, 0) + 1
+        self._last = this = (queue, number, name, site_of_program())
+        conflict = self._conflict(this, reads, writes) if self.several else ""
+        for block in reads:
+            block.reads[queue] = this
+        for block in writes:
+            block.written = this
+            block.reads = {queue: this}
+        if conflict:
+            self._tell(f"{name} on {queue_text(queue)} {conflict}")
+
+    def _conflict(self, this: Access, reads: Sequence[Block], writes: Sequence[Block]) -> str:
+        conflicts: list[tuple[str, Access]] = []
+        queue = this[0]
+        # Autograd runs backward on the streams of forward and lets them wait for each other. Here it runs on one.
+        backward = torch._C._current_graph_task_id() >= 0
+        for block in (*reads, *writes):
+            if backward and block.home != queue:
+                self.meet(queue, block.home)
+            if block.written is not None and not self._is_done(block.written, queue):
+                conflicts.append((_OLD, block.written))
+            if block.written is None and block.born:
+                conflicts += [(_REUSED, access) for access in self._reused(block, queue)]
+        for block in writes:
+            conflicts += [(_WRITES, access) for access in block.reads.values() if not self._is_done(access, queue)]
+        for _, (other, *_rest) in conflicts:
+            # A missing wait is reported once, and not for all that comes after it.
+            self.meet(queue, other)
+        if not conflicts or backward:
+            return ""
+        text, (other, _, name, site) = conflicts[0]
+        return text.format(name=name, queue=queue_text(other), site=site_text(site)) + _advice(text, queue, other)
+
+    def _is_done(self, access: Access, queue: Queue) -> bool:
+        other, number = access[0], access[1]
+        return other == queue or number <= max(self._known.get(queue, {}).get(other, 0), self._host.get(other, 0))
+
+    def _tell(self, text: str) -> None:
+        if self.strict:
+            raise _error(text)
+        warn_at_program(text)
+
+    # -- memory that is given back
+
+    def freed(self, block: Block, nbytes: int) -> None:
+        """Memory goes back to the queue that asked for it, which may give it away again at once."""
+        accesses = [*block.reads.values(), *([block.written] if block.written is not None else [])]
+        for access in accesses:
+            if access[0] not in block.shared and not self._is_done(access, block.home):
+                self._left.setdefault(block.home, []).append((nbytes, access))
+
+    def _reused(self, block: Block, queue: Queue) -> list[Access]:
+        """Work that may still use the memory that a new block is given."""
+        block.born = False
+        if queue != block.home or queue not in self._left:
+            return []
+        left = [(nbytes, access) for nbytes, access in self._left[queue] if not self._is_done(access, queue)]
+        fitting = [entry for entry in left if _fits(block.nbytes, entry[0])]
+        self._left[queue] = [entry for entry in left if entry not in fitting[:1]]
+        return [access for _, access in fitting[:1]]
+
+
+def _fits(wanted: int, free: int) -> bool:
+    return 0 < wanted <= free and (wanted <= _SMALL) == (free <= _SMALL)
+
+
+def queue_text(queue: Queue) -> str:
+    """A stream, for people."""
+    return f"stream {queue[1]}" if queue[1] else "the default stream"
+
+
+def _advice(text: str, queue: Queue, other: Queue) -> str:
+    if text is _REUSED:
+        return (
+            f": on a GPU the numbers may be wrong. Tell the tensor of {queue_text(other)} by its record_stream before "
+            "it is dropped, or wait for that stream first."
+        )
+    return (
+        f": on a GPU the numbers may be wrong. Let {queue_text(queue)} wait for {queue_text(other)} before this line, "
+        "by its wait_stream or wait_event."
+    )
+
+
+def _error(text: str) -> Exception:
+    sanitizer = importlib.import_module("torch.cuda._sanitizer")
+    base: type[Exception] = sanitizer.CUDASanitizerErrors
+
+    class CUDASanitizerErrors(base):  # type: ignore[misc, valid-type]
+        def __str__(self) -> str:
+            return text
+
+    return CUDASanitizerErrors([sanitizer.SynchronizationError(text)])

@@ -1,0 +1,23 @@
+"""Waits that a program did not ask for in so many words: told, or forbidden, as `set_sync_debug_mode` says."""
+
+from __future__ import annotations
+
+import warnings
+
+from grader.accelerator.sim.program_lines import frame_of_program
+
+_TEXT = "called a synchronizing CUDA operation"
+
+
+def warn_of_wait(mode: int) -> None:
+    """Warn of a wait at the line of the program that makes it (1), or raise (2)."""
+    if mode > 1:
+        raise RuntimeError(_TEXT)
+    warn_at_program(_TEXT)
+
+
+def warn_at_program(text: str) -> None:
+    """Warn at the program's line."""
+    frame = frame_of_program()
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

@@ -1,0 +1,22 @@
+"""Which devices a program sees."""
+
+from __future__ import annotations
+
+import os
+
+
+def visible_of(count: int) -> int:
+    """How many devices CUDA_VISIBLE_DEVICES leaves a program; all if it is not set.
+
+    Which of them hardly matters: they are all alike, and numbered anew from 0.
+    """
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is None:
+        return count
+    seen: list[int] = []
+    for word in given.split(","):
+        # As in CUDA, the first number that no device has ends the list.
+        if not word.strip().isdecimal() or int(word) >= count or int(word) in seen:
+            break
+        seen.append(int(word))
+    return len(seen)

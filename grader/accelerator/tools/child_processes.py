@@ -1,0 +1,58 @@
+"""Processes that a program starts get the device that the program has: spawned ones, and those of `torchrun`.
+
+A variable of the environment says what device that is. Python reads it at the start of a process, by
+`startup/sitecustomize.py`, whose folder is put into PYTHONPATH. An isolated interpreter reads neither.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from grader.accelerator.enabling import enable
+from grader.accelerator.sim.gpus import spec_of
+from grader.accelerator.sim.machine import Machine, machine_or_none
+from grader.accelerator.sim.spec import Spec
+
+_VARIABLE = "GRADER_ACCELERATOR"
+"""How many devices there are, and the name of the GPU if one is imitated: `2 a100`."""
+
+_STARTUP = str(Path(__file__).parent / "startup")
+
+
+def enable_for_all(gpu: str, devices: int) -> Machine:
+    """Simulate a CUDA in this process, and in those that it starts.
+
+    Args:
+        gpu: the name of the GPU to imitate; "" for none.
+        devices: how many there are.
+
+    Raises:
+        ValueError: no GPU has this name.
+        RuntimeError: another device is simulated already.
+    """
+    machine = machine_or_none()
+    # Processes of pytest-xdist, and pytest within pytest, find the one that they ask for.
+    if machine is None or (machine.kind, len(machine.devices), machine.spec) != ("cuda", devices, _spec(gpu)):
+        machine = _enable(gpu, devices)
+    os.environ[_VARIABLE] = f"{devices} {gpu}".strip()
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *(path for path in paths if path not in ("", _STARTUP))])
+    return machine
+
+
+def take_over() -> None:
+    """Simulate what the process that started this one simulates."""
+    devices, _, gpu = os.environ[_VARIABLE].partition(" ")
+    if machine_or_none() is None:
+        _enable(gpu, int(devices))
+
+
+def _enable(gpu: str, devices: int) -> Machine:
+    machine = enable("cuda", indices=devices, spec=_spec(gpu))
+    assert machine is not None
+    return machine
+
+
+def _spec(gpu: str) -> Spec:
+    return spec_of(gpu) if gpu else Spec()

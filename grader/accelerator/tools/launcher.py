@@ -1,0 +1,214 @@
+"""Runs a program with a simulated CUDA, and tells at the end what its use cost."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import io
+import linecache
+import os
+import runpy
+import shutil
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from grader.accelerator.sim.counters import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
+from grader.accelerator.sim.gpus import NAMES
+from grader.accelerator.sim.machine import Machine
+from grader.accelerator.sim.memory import size_text
+from grader.accelerator.sim.program_lines import PACKAGE
+from grader.accelerator.timeline import time_text, write_trace
+from grader.accelerator.tools.child_processes import enable_for_all
+from grader.accelerator.tools.line_costs import Ledger
+from grader.accelerator.tools.missing_packages import note_missing
+from grader.accelerator.tools.virtual_time import virtual_time
+
+_MOST_TRACED = 300_000
+_LINES = 5
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a program as the arguments say; its exit status."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if not options.module and options.script is None:
+        parser.error("name a script, or a module after -m")
+    try:
+        run, folder = _module(*options.module) if options.module else _script(options.script, options.arguments)
+        if options.trace:
+            with open(options.trace, "a", encoding="utf-8"):
+                pass  # before the program runs for an hour: can it be written?
+        machine = enable_for_all(options.spec, options.devices)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"python -m grader.accelerator: {_told(error)}\n")
+        return 2
+    ledger = Ledger(folder)
+    machine.clock.listener = ledger.note
+    if options.trace:
+        machine.clock.most = _MOST_TRACED
+    with virtual_time() if options.virtual_time else contextlib.nullcontext():
+        status = _status_of(run)
+    _flush()
+    machine.races.look_at_copies(all_of_them=True)
+    sys.stderr.write("\n".join(_summary(machine, ledger, virtual=options.virtual_time)) + "\n")
+    if options.trace:
+        write_trace(machine.clock.spans, options.trace)
+        sys.stderr.write(_of_trace(machine, options.trace))
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m grader.accelerator",
+        description="Run a PyTorch program with a simulated CUDA, and tell what its use of the device costs.",
+    )
+    parser.add_argument("--virtual-time", action="store_true", help="clocks that the program reads are virtual")
+    parser.add_argument("--spec", metavar="NAME", default="", help=f"imitate a GPU: {', '.join(NAMES)}")
+    parser.add_argument("--devices", metavar="N", type=_count, default=1, help="how many devices there are; 1")
+    parser.add_argument("--trace", metavar="FILE", help="write what happened, for ui.perfetto.dev")
+    parser.add_argument(
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="run a module, with the arguments that follow, in place of a script",
+    )
+    parser.add_argument("script", nargs="?", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it is given")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 16:
+        raise argparse.ArgumentTypeError(f"from 1 to 16, not {text}")
+    return int(text)
+
+
+def _read(script: Path) -> types.CodeType:
+    with io.open_code(str(script)) as file:
+        try:
+            return compile(file.read(), str(script), "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise ValueError("".join(traceback.format_exception_only(error)).strip()) from None
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _script(script: str, arguments: list[str]) -> tuple[Callable[[], object], Path]:
+    """What runs a script as Python does, and its folder."""
+    path = Path(script).resolve()
+    code = _read(path)
+
+    def run() -> None:
+        module = types.ModuleType("__main__")
+        vars(module).update(__file__=str(path), __builtins__=__builtins__)
+        # Pickles and worker processes look for the program's classes under this name.
+        sys.modules["__main__"] = module
+        sys.argv = [script, *arguments]
+        sys.path[0] = str(path.parent)
+        exec(code, vars(module))  # noqa: S102 - to run it is what this is for
+
+    return run, path.parent
+
+
+def _module(name: str, *arguments: str) -> tuple[Callable[[], object], Path]:
+    """What runs a module as `python -m` does, and the folder that counts as the program's: the current one."""
+
+    def run() -> None:
+        sys.path[0] = str(Path.cwd())
+        sys.argv = [name, *arguments]
+        # Here, since it imports the package that the module is in.
+        try:
+            there = importlib.util.find_spec(name)
+        except ModuleNotFoundError:
+            there = None
+        if there is None:
+            raise SystemExit(f"python -m grader.accelerator: No module named {name}")
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+    return run, Path.cwd()
+
+
+def _status_of(run: Callable[[], object]) -> int:
+    """Run the program; its exit status."""
+    try:
+        run()
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        _flush()
+        note_missing(error)
+        sys.stderr.write("".join(_traced(error)))
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _traced(error: BaseException) -> Iterator[str]:
+    """The traceback from the program's first line on, without the frames of this package."""
+    shown = traceback.TracebackException.from_exception(error)
+    shown.stack = traceback.StackSummary.from_list(
+        [frame for frame in shown.stack if not frame.filename.startswith((PACKAGE, "<frozen runpy>"))]
+    )
+    return shown.format()
+
+
+def _flush() -> None:
+    # What the program printed comes before what is reported about it, also where one of both is a file.
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+
+
+def _summary(machine: Machine, ledger: Ledger, *, virtual: bool) -> Iterator[str]:
+    tally, clock = machine.tally, machine.clock
+    end = max([clock.host, *clock.ready.values()])
+    yield ""
+    name = machine.spec.name
+    yield f"-- {name}" + ("" if name.startswith("Simulated") else ", simulated")
+    yield f"launches          {tally.launches:,}"
+    for direction in (HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE):
+        if count := tally.transfers.get(direction, 0):
+            yield f"{direction:<17} {_copies(count)}, {size_text(tally.transferred.get(direction, 0))}"
+    waits = sorted(tally.syncs.items(), key=lambda item: -item[1])
+    yield f"waits             {sum(tally.syncs.values()):,}" + "".join(f", {name} {n:,}" for name, n in waits[:4])
+    yield f"virtual time      {time_text(end)}" + ("" if virtual else ", work of the CPU not counted")
+    for device in machine.devices:
+        busy = ledger.worked(device.index)
+        if device.memory.peak or busy:
+            share = f"busy {time_text(busy)}, idle {time_text(end - busy)}"
+            yield f"device {device.index}          {share}, peak {size_text(device.memory.peak)}"
+            if device.fault is not None and not device.fault_is_reported:
+                yield f"a kernel failed, and nothing waited for it: {device.fault.text}"
+    yield from _lines(ledger)
+
+
+def _copies(count: int) -> str:
+    return f"{count:,} {'copy' if count == 1 else 'copies'}"
+
+
+def _lines(ledger: Ledger) -> Iterator[str]:
+    slowest = ledger.dearest(_LINES)
+    if not slowest:
+        return
+    width = min(shutil.get_terminal_size().columns, 120)
+    yield "  device     host    waits  the slowest lines"
+    for (file, number), cost in slowest:
+        times = "".join(f"{time_text(seconds):>9}" for seconds in (cost.device, cost.host, cost.waits))
+        text = linecache.getline(file, number).strip()
+        yield f"{times[1:]}  {os.path.basename(file)}:{number} {text}"[:width].rstrip()
+
+
+def _of_trace(machine: Machine, path: str) -> str:
+    left = machine.clock.count - len(machine.clock.spans)
+    more = f"; the first {len(machine.clock.spans):,} spans, {left:,} more are left out" if left else ""
+    return f"trace             {path}{more}; open it in https://ui.perfetto.dev\n"

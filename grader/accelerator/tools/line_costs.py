@@ -1,0 +1,109 @@
+"""What took virtual time, summed up: by line of a program, and how long each device had work."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+
+from grader.accelerator.sim.program_lines import PACKAGE
+from grader.accelerator.timeline import Span
+
+Line = tuple[str, int]
+"""A file and a line."""
+
+
+@dataclass(slots=True)
+class Cost:
+    """Virtual seconds of one line."""
+
+    device: float = 0.0
+    """Work that the line gave to devices."""
+    host: float = 0.0
+    """What the host did, launches above all."""
+    waits: float = 0.0
+
+    @property
+    def dearest(self) -> float:
+        """By what lines are put in order: the larger of both sides, as they run at the same time."""
+        return max(self.device, self.host + self.waits)
+
+
+@dataclass(slots=True)
+class _Worked:
+    """How long a device had work, however many streams it was in."""
+
+    seconds: float = 0.0
+    last: list[tuple[float, float]] = field(default_factory=list)
+
+    def add(self, start: float, end: float, now: float) -> None:
+        """Add a span; `now` is the host's, before which nothing begins any more."""
+        spans = sorted([*self.last, (start, end)])
+        merged = [spans[0]]
+        for begin, stop in spans[1:]:
+            if begin <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
+            else:
+                merged.append((begin, stop))
+        self.seconds += sum(stop - begin for begin, stop in merged if stop < now)
+        self.last = [span for span in merged if span[1] >= now]
+
+    def total(self) -> float:
+        """All seconds so far."""
+        return self.seconds + sum(stop - begin for begin, stop in self.last)
+
+
+class Ledger:
+    """Listens to a clock: `machine.clock.listener = ledger.note`.
+
+    Args:
+        folder: of the program. A span is put down to the innermost line of a file there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.lines: dict[Line, Cost] = {}
+        self._folder = str(folder)
+        self._devices: dict[str, _Worked] = {}
+        self._ours: dict[CodeType, bool] = {}
+
+    def note(self, span: Span, now: float) -> None:
+        """Put a span down; `now` is the host's clock."""
+        # A range of the program's contains parts, which are noted by themselves.
+        if span.name.startswith("range "):
+            return
+        seconds = span.end - span.start
+        if span.place != "host":
+            self._devices.setdefault(span.place, _Worked()).add(span.start, span.end, now)
+        if (line := self._line()) is None:
+            return
+        cost = self.lines.setdefault(line, Cost())
+        if span.place != "host":
+            cost.device += seconds
+        elif span.name.startswith("wait"):
+            cost.waits += seconds
+        else:
+            cost.host += seconds
+
+    def worked(self, index: int) -> float:
+        """For how many seconds a device had work."""
+        return self._devices[str(index)].total() if str(index) in self._devices else 0.0
+
+    def dearest(self, count: int) -> list[tuple[Line, Cost]]:
+        """The lines that cost most."""
+        return sorted(self.lines.items(), key=lambda item: -item[1].dearest)[:count]
+
+    def _line(self) -> Line | None:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and not self._is_of_program(frame.f_code):
+            frame = frame.f_back
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def _is_of_program(self, code: CodeType) -> bool:
+        known = self._ours.get(code)
+        if known is None:
+            name = code.co_filename
+            # What is installed may lie below the program's folder, and so may this package.
+            installed = "site-packages" in name or name.startswith(PACKAGE)
+            self._ours[code] = known = name.startswith(self._folder) and not installed
+        return known
