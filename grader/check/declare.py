@@ -45,7 +45,8 @@ def check(
         shown: whether students see its inputs; by default, whether it lies in the exercise's own folder.
         try_this: for a hidden check, a call that a student can try, which is not the hidden input.
         call_s: CPU seconds of one call, if not the exercise's own.
-        device: "none"; "sim" for a simulated accelerator, or CUDA on request; "cuda" for CUDA only.
+        device: "none"; "sim" for a simulated accelerator, or CUDA on request; "sim-cuda" for the same under the name
+            cuda, for a task that says `.cuda()` or `torch.cuda.is_available()`; "cuda" for CUDA only.
 
     Returns:
         A decorator of pytest's, for a function whose name begins with `check_`.
@@ -143,7 +144,7 @@ class Accelerator:
     """What a check with `device="sim"` runs on: a simulated accelerator, or CUDA if the command selects it.
 
     Attributes:
-        type: the type of its devices, which is a str such as "sim".
+        type: what it is, which is a str such as "sim"; "sim-cuda" has devices of the type cuda.
         count: how many there are.
     """
 
@@ -159,10 +160,10 @@ class Accelerator:
             index: of the device, from 0.
         """
         if index is None:
-            return self.type.value
+            return self.type.type_name
         if index >= self.count:
-            pytest.skip(say("needs more {} devices than this machine has", self.type.value))
-        return f"{self.type}:{index}"
+            pytest.skip(say("needs more {} devices than this machine has", self.type.type_name))
+        return f"{self.type.type_name}:{index}"
 
     def put(self, tensor: torch.Tensor, index: int = 0) -> torch.Tensor:
         """Return the same numbers as a tensor that the worker finds on one of the devices.

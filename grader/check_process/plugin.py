@@ -159,7 +159,8 @@ class CheckSession:
                 # kept.
                 if not check.shown:
                     self._connections.end_output()
-                device = Device.NONE if check.device is Device.NONE else self._accelerator.type
+                on_cuda = self._accelerator.type is Device.CUDA and check.device is not Device.NONE
+                device = Device.CUDA if on_cuda else check.device
                 student = self._connections.meet(planned, job, device)
                 self._host.tell(outcome := self._run_check(row, next(following, None), job, student))
                 if part.stops and outcome.verdict.lost:
@@ -265,8 +266,8 @@ class CheckSession:
 
     @pytest.fixture
     def accelerator(self) -> Accelerator:
-        """The accelerator that the worker of a check with `device="sim"` sees."""
-        return self._accelerator
+        """The accelerator that the worker of a check with `device="sim"` or "sim-cuda" sees."""
+        return replace(self._accelerator, type=self._student.device)
 
     @pytest.fixture
     def files(self) -> Path:

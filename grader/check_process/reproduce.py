@@ -167,7 +167,7 @@ def reproduce(
         body += [*setup, f"print({name}({', '.join(arguments)}))"]
     used = {node.id for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Name)}
     imports = [line for name, line in _IMPORTS.items() if name in used]
-    imports += ["from grader import accelerator", 'accelerator.enable("sim")'] if device is Device.SIM else []
+    imports += device.lines_to_simulate
     imports.append(f"from {module} import {', '.join(sorted({call.name for call in last}))}")
     place = f", in the folder {folder}" if folder not in ("", ".") else ""
     return Lines("\n    ".join([f"{LINES_TO_TRY}{place}:", *imports, *body]), "\n".join(body))

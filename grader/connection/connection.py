@@ -512,7 +512,7 @@ class Connection:
         if self.worker is None:
             try:
                 # The reference's worker serves many authors: it is spared when the exercise of one takes too long.
-                simulates = self.device is Device.SIM
+                simulates = self.device.is_simulated
                 kind = {"simulates": simulates, "plain": bool(self.without)}
                 self.worker = self.starter.start_worker(self.limits, spared=self.secret, **kind)
             except WorkerLost as lost:

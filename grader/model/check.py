@@ -76,8 +76,27 @@ class Device(StrEnum):
     """None: a real one is hidden."""
     SIM = "sim"
     """A simulated one, the same on every machine."""
+    SIM_CUDA = "sim-cuda"
+    """The same under the name cuda, for a task that says `.cuda()` or `torch.cuda.is_available()`."""
     CUDA = "cuda"
     """CUDA as this machine has it."""
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the worker simulates it."""
+        return self in (Device.SIM, Device.SIM_CUDA)
+
+    @property
+    def type_name(self) -> str:
+        """The type of its devices in PyTorch; "none" without one."""
+        return "cuda" if self is Device.SIM_CUDA else self.value
+
+    @property
+    def lines_to_simulate(self) -> tuple[str, ...]:
+        """The lines of Python that switch on what a check's worker simulated; none if it simulated nothing."""
+        if not self.is_simulated:
+            return ()
+        return ("from grader import accelerator", f'accelerator.enable("{self.type_name}")')
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import Store, open_store
 from grader.intake.collect import read_submission
-from grader.model import Course, Device, Exercise, GradedCheck, GradedExercise, HandIn, Report, Submission
+from grader.model import Course, Exercise, GradedCheck, GradedExercise, HandIn, Report, Submission
 from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole, zip_bytes
@@ -33,7 +33,6 @@ from grader.report.safe import for_terminal
 
 _RECEIPT = ".receipt.txt"
 _SHORT = 12
-_SIM = ("from grader import accelerator", 'accelerator.enable("sim")')
 
 
 def own_files(course: Course, exercises: Sequence[Exercise]) -> Submission:
@@ -114,7 +113,8 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress)
         for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
             if lines := list(lines_of(row, exercise.id)):
                 # A course's lines and a student's code: in a worker, as everything that is graded.
-                text = "\n".join(line for line in lines if line not in _SIM)  # there, the simulated GPU is on already
+                # There, the simulated GPU is on already.
+                text = "\n".join(line for line in lines if line not in row.check.device.lines_to_simulate)
                 part = Part(frozenset([row.check.id]), with_tries=False, typed={row.check.id: text})
                 run = runtime.run(exercise, handed_in.of(exercise).files, setup.seed, part)
                 return row, lines, run.outcomes[0].message
@@ -139,7 +139,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     yield from (f"import {name}" for name in ("math", "torch") if name in names)
     yield from ("import numpy as np",) if "np" in names else ()
-    yield from _SIM if row.check.device is Device.SIM else ()
+    yield from row.check.device.lines_to_simulate
     yield f"from {module} import *"
     # What a prompt would show of an expression, a program must print.
     for node in tree.body if tree is not None else ():

@@ -86,8 +86,8 @@ def show_device(mode: str) -> Accelerator | None:
     """Make this process see the device of a check, for good.
 
     Args:
-        mode: "sim" for a simulated accelerator of two devices, "cuda" for CUDA as it is here, "none" for a machine
-            without one.
+        mode: "sim" for a simulated accelerator of two devices, "sim-cuda" for one that calls itself cuda, "cuda" for
+            CUDA as it is here, "none" for a machine without one.
 
     Returns:
         How tensors of it are read and made; None without one.
@@ -95,8 +95,8 @@ def show_device(mode: str) -> Accelerator | None:
     Raises:
         ValueError: an unknown mode.
     """
-    if mode == "sim":
-        accelerator.enable("sim")
+    if mode in ("sim", "sim-cuda"):
+        accelerator.enable("cuda" if mode == "sim-cuda" else "sim")
         return Accelerator(_look, _place)
     if mode == "cuda":
         mirrors = Mirrors(is_plain)

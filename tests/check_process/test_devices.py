@@ -15,10 +15,13 @@ from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
 
-CHECKS = """
+IMPORTS = """
 import torch
 from grader.check import check, assert_device, assert_values, assert_costs_at_most
 
+"""
+
+CHECKS = f"""{IMPORTS}
 
 @check("C1")
 def check_none(student):
@@ -100,6 +103,76 @@ def test_checks_of_devices(course: Course, tmp_path: Path) -> None:
     assert graded.score.undecided > 0
 
 
+NAMED_CUDA = f"""{IMPORTS}
+@check("C1", device="sim-cuda")
+def check_there(student, accelerator):
+    '''Is there under the name that the task uses'''
+    assert student.there() == [True, 2, "cuda", True]
+    assert (accelerator.type, accelerator.device(), accelerator.device(1)) == ("sim-cuda", "cuda", "cuda:1")
+
+
+@check("C1", device="sim-cuda")
+def check_moves(student, reference, accelerator):
+    '''Moves, by each way to say it'''
+    x = torch.arange(3.0)
+    for name in ("by_method", "by_text", "by_device"):
+        y = getattr(student, name)(x)
+        assert_device(y, "cuda")
+        assert_values(y, 2 * x)
+    assert_device(student.to(x, torch.device("cuda:1")), "cuda:1")
+    assert_device(student.double(accelerator.put(x, 1)), accelerator.device(1))
+    assert_values(reference.double(accelerator.put(x)), 2 * x)
+    assert_costs_at_most(student.by_method, (x,), transfers=1, syncs=1)
+
+
+@check("C1", device="sim-cuda")
+def check_stays(student, accelerator):
+    '''Stays on the device'''
+    assert_device(student.leaves(accelerator.put(torch.ones(2))), "cuda")
+
+
+@check("C1", device="sim")
+def check_sim(student):
+    '''Another check has its own name for it'''
+    assert student.there()[0] is False
+
+
+@check("C1")
+def check_without(student):
+    '''And others have none'''
+    assert student.there()[:2] == [False, 0]
+"""
+
+ON_CUDA = f"""
+import torch
+{DOUBLE}
+def there(): return [torch.cuda.is_available(), torch.cuda.device_count(), str(pick()), pick().type == "cuda"]
+def pick(): return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def by_method(x): return (x.cuda() * 2)
+def by_text(x): return (x.to("cuda") * 2)
+def by_device(x): return (x.to(pick()) * 2)
+def to(x, device): return x.to(device)
+def leaves(x): return x.cpu()
+"""
+
+
+def test_a_simulated_device_under_the_name_cuda(course: Course, tmp_path: Path) -> None:
+    """What a task for GPUs says works: `.cuda()`, `to("cuda")`, `torch.cuda.is_available()`; nothing else sees it."""
+    check_file = course.root / "exercises/01_basics/double/check_double.py"
+    check_file.write_text(NAMED_CUDA)
+    with open_lane(course.exercises[:1], FORK) as lane:
+        graded = grader_of(course, lane, tmp_path)(ON_CUDA)
+    told = {row.check.id: row.outcome for row in graded.checks}
+    assert {id: (outcome.verdict.value, outcome.device) for id, outcome in told.items()} == {
+        "there": ("passed", "sim-cuda"),
+        "moves": ("passed", "sim-cuda"),
+        "stays": ("failed", "sim-cuda"),
+        "sim": ("passed", "sim"),
+        "without": ("passed", "none"),
+    }, {id: outcome.detail for id, outcome in told.items()}
+    assert told["stays"].message.startswith("expected the result to be on cuda, got cpu")
+
+
 def test_lines_for_a_simulated_device() -> None:
     """Lines that repeat a call on a simulated accelerator switch it on first."""
     lines = reproduce("work", [Call("total", (torch.ones(1),), {})], "", Device.SIM)
@@ -107,6 +180,8 @@ def test_lines_for_a_simulated_device() -> None:
     typed = [line.strip() for line in lines.text.splitlines()]
     assert typed[2:4] == ["from grader import accelerator", 'accelerator.enable("sim")']
     assert typed[-1] == lines.calls == "print(total(torch.tensor([1.0], dtype=torch.float32)))"
+    named = reproduce("work", [Call("total", (torch.ones(1),), {})], "", Device.SIM_CUDA)
+    assert named is not None and 'accelerator.enable("cuda")' in named.text
 
 
 def test_cuda_checks_say_what_they_need(type_grade: WarmGrade, course: Course, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from grader.accelerator.timeline import Span, shifted, write_trace
 from grader.grading.runtime import Runtime
-from grader.model import Check, Course, Device, Exercise, Picture
+from grader.model import Check, Course, Exercise, Picture
 from grader.model.errors import CourseError
 from grader.model.files import ANOTHER_PLACE, failing_as
 from grader.model.messages import Part, Setup
@@ -98,7 +98,7 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
 
 def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
     """By id of a check that sees the simulated device, the title of what runs, and its lines."""
-    on_device = [check for check in checks if check.device is Device.SIM]
+    on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
     if lines is not None:
