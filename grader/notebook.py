@@ -1,7 +1,7 @@
-"""`from grader.notebook import check`: an exercise graded in a notebook; this part lives in the student's own kernel.
+"""`from grader.notebook import check, pack`: grade in a notebook, and hand in what its cells have.
 
-It has no check, no reference and no score. Student code imports it and may change all of it: what it shows is for the
-student, and decides no points.
+This part lives in the student's own kernel. It has no check, no reference and no score. Student code imports it and may
+change all of it: what it shows is for the student, and decides no points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 from grader.sandbox.process import end, isolated, tail
 
-_NO_KERNEL = "check() is for notebooks; at a prompt or in a script run  {}  in a terminal"
+_NO_KERNEL = "{}() is for notebooks; at a prompt or in a script run  {}  in a terminal"
 _GONE = "the grader stopped: {}; run the cell again"
 
 
@@ -31,21 +31,44 @@ def check(name: str = "", course: str | os.PathLike[str] | None = None) -> None:
         course: the folder of its course; by default the course of the working folder, or the course that comes with
             the grader.
     """
+    _request("check", str(name), course, waiting=f"Checking {name or 'all'} ...", typed=f"grade {name}".strip())
+
+
+def pack(handin: str = "", course: str | os.PathLike[str] | None = None, *, force: bool = False) -> None:
+    """Pack what you hand in into one zip beside the notebook, and show a receipt below this cell.
+
+    The cells that ran until now count; for an exercise that no cell solves, its file in the course's folder does.
+
+    Args:
+        handin: which hand-in; needed only if the course has several.
+        course: as for `check`.
+        force: pack also if an exercise is missing or does not load.
+    """
+    typed = f"grade pack{' --handin ' if handin else ''}{handin}"
+    _request("pack", str(handin), course, waiting="Packing ...", typed=typed, force=force)
+
+
+def _request(
+    what: str, name: str, course: str | os.PathLike[str] | None, *, waiting: str, typed: str, force: bool = False
+) -> None:
+    """Send a request with the cells to our process, and show its answer below this cell."""
     shell = _shell()
     if shell is None:
-        print(_NO_KERNEL.format(f"grade {name}".strip()))  # noqa: T201  there is nothing else to show it in
+        print(_NO_KERNEL.format(what, typed))  # noqa: T201  there is nothing else to show it in
         return
     from IPython.display import display
 
     shell.events.register("post_run_cell", _on_run)  # where it was not when this was imported; twice does no harm
     request = {
-        "name": str(name),
+        "what": what,
+        "force": force,
+        "name": name,
         "course": None if course is None else os.path.abspath(os.fspath(course)),
         "folder": os.getcwd(),
         "cells": _cells(shell),
         "names": [key for key in shell.user_ns if key not in shell.user_ns_hidden],
     }
-    waiting, show = f"Checking {name or 'all'} ...", cast(Any, display)  # IPython has no types
+    show = cast(Any, display)  # IPython has no types
     # The place below the cell, where one thing is shown after another.
     place = show(_bundle(waiting), raw=True, display_id=True)
 

@@ -18,6 +18,7 @@ from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
 from grader.batch.journal import MOODLES, Journal, Noted
 from grader.batch.policy import Rules
 from grader.course.layout import NOTEBOOK
+from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
@@ -91,8 +92,8 @@ def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine,
 
 def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
     """The first lines of a file that the starter lacks."""
-    starter = exercise.starter.read_text("utf-8", "replace") if exercise.starter.is_file() else ""
-    given = {line.strip() for line in starter.splitlines()}
+    starter = with_marks(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
+    given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
     return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:_MOST_LINES]
 

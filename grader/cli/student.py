@@ -114,18 +114,19 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 
 @click.command("show")
 @options.next_exercise
+@click.option("--rules", is_flag=True, help="Show also what broken rules cost, and the checks that you can read.")
 @click.option(
     "--reference", is_flag=True, help="Show the right solutions, and compare their costs with those of your answer."
 )
 @options.plain
 @options.workers()
-def show_command(name: str | None, reference: bool, plain: bool, workers: options.Workers) -> None:
+def show_command(name: str | None, rules: bool, reference: bool, plain: bool, workers: options.Workers) -> None:
     """Show the task of an exercise, by default of the next one."""
     from grader.student.pages import show_lines, solved_reference
 
     say, (course, exercise) = Say(), options.exercise_here(name)
     if not reference:
-        say(*show_lines(exercise, terminal_width(), plain=plain))
+        say(*show_lines(exercise, terminal_width(), rules=rules, plain=plain))
         return
     from grader.student.pages import counted_lines, solution_lines
 

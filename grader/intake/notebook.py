@@ -306,7 +306,7 @@ def _kept(
 
 
 def our_statements(cells: Sequence[Cell]) -> dict[Cell, set[tuple[int, int]]]:
-    """Return where cells import or call the grader's `check`: a worker has nothing to do with that.
+    """Return where cells import or call the grader's `check` and `pack`: a worker has nothing to do with that.
 
     A name is the grader's for as long as the last statement that bound it was an import of ours: a student's own
     function or method `check` is the student's.
@@ -340,9 +340,9 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
 
 
 def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
-    """Whether this is a call of our `check`."""
+    """Whether this is a call of our `check` or `pack`."""
     first, dot, rest = dotted(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
-    return f"{bound.get(first)}{dot}{rest}" == f"{_OURS}.check"
+    return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:

@@ -29,6 +29,7 @@ from grader.course.files import read_yaml
 from grader.course.install import pip_words, require_install, wheel_bytes
 from grader.course.layout import ASSISTANTS_PAGE, ZIP, Places, notebook_of, page_of
 from grader.course.load import load_course
+from grader.course.marks import with_marks
 from grader.course.topics import given_text
 from grader.grading.behaviour import (
     COSTS,
@@ -326,7 +327,9 @@ def chosen(course: Course, handin: HandIn | None) -> Course:
 
 
 def copied_files(part: Course) -> Files:
-    """The files that go along as they are: starters, shown checks and their probes, pages without ids of topics.
+    """Return the files that go along as they are: shown checks and their probes, pages without ids of topics.
+
+    To each starter's task, the sentences about marks are added.
 
     Raises:
         CourseError: one of them is a link, or a starter is not what it was when its digest was written.
@@ -339,6 +342,9 @@ def copied_files(part: Course) -> Files:
             problems.append(f"{path.as_posix()}: this is a link or a folder; put the file itself there")
         else:
             files[path.as_posix()] = given_text(part.root, path)
+    for exercise in () if problems else part.exercises:
+        path = Places.of(exercise).starter.as_posix()
+        files[path] = with_marks(exercise, files[path])
     if problems:
         raise CourseError(*problems)
     return files
@@ -445,7 +451,8 @@ def _beginning(part: Course, module: Module, install: Install) -> Iterator[Cell]
         "start",
         f"# {_escaped(module.title)}\n\n"
         f"From *{_escaped(part.title)}*.{about} Run the next cell first. Then, for each exercise, write into its cell, "
-        "run it, and run the check below.\n\n"
+        "run it, and run the check below. `check()` without a name checks all, and `pack()` makes the file that you "
+        "hand in.\n\n"
         "Cells that begin with `# exercise: NAME` are what is checked; you may add more of them. In all other cells "
         "you are free to try things. If a program helps you to write code, let it read "
         f"`{ASSISTANTS_PAGE.name}` first.",
@@ -454,13 +461,13 @@ def _beginning(part: Course, module: Module, install: Install) -> Iterator[Cell]
     lines = [
         "# Where the grader is not installed yet, as on Colab, run these two lines without their #:",
         *(f"# %pip install {words}" for words in pip_words(install, up)),
-        "from grader.notebook import check",
+        "from grader.notebook import check, pack",
     ]
     yield _code("setup", "\n".join(lines))
 
 
 def _exercise(exercise: Exercise) -> Iterator[Cell]:
-    task, code = _parts(exercise.starter.read_text(encoding="utf-8"))
+    task, code = _parts(with_marks(exercise, exercise.starter.read_bytes()).decode("utf-8"))
     heading = f"## {exercise.number} {_escaped(exercise.title)}\n\n{points_text(exercise.points)} points"
     yield _text(f"{exercise.id}-task", "\n\n".join([heading, *_paragraphs(task)]))
     yield _code(f"{exercise.id}-code", f"# exercise: {exercise.id}\n{code}")

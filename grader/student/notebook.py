@@ -32,13 +32,15 @@ from grader.grading.store import open_store
 from grader.intake.cells import parsed
 from grader.intake.match import given_names, starter_names
 from grader.intake.notebook import Cell, Module, module_of, takes_from_file
-from grader.model import Course, Exercise, GradedCheck, GradedExercise, Verdict
+from grader.model import Course, Exercise, GradedCheck, GradedExercise, Submission, Verdict
 from grader.model.check import LINES_TO_TRY
-from grader.model.errors import GraderError
+from grader.model.errors import CourseError, GraderError
 from grader.model.progress import Progress
+from grader.model.report import ExerciseFiles
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.terminal import exercise_lines
+from grader.student.own import pack, the_handin
 
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20
@@ -71,6 +73,8 @@ class NotebookGrader:
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
         """The report, as `html` and as `text`; or an `error`, in a sentence."""
         try:
+            if request["what"] == "pack":
+                return self._packed(request)
             return self._answer(request) if request["name"] else self._all(request)
         except GraderError as error:
             self.close()
@@ -95,30 +99,64 @@ class NotebookGrader:
         ]
         return {"text": "\n\n".join(texts), "html": "\n".join(pages)}
 
+    def _packed(self, request: Mapping[str, Any]) -> dict[str, str]:
+        """A zip beside the notebook, and what is printed of its receipt; or what is wrong."""
+        folder = Path(request["folder"])
+        root = Path(request["course"]) if request["course"] else course_for(folder)[0]
+        course = load_course(find_course(root))
+        if name := request["name"]:
+            chosen = next((handin for handin in course.handins if handin.id == name), None)
+            if chosen is None:
+                known = ", ".join(handin.id for handin in course.handins) or "none"
+                raise CourseError(f"there is no hand-in {name!r}; the course has: {known}")
+        elif len(course.handins) > 1:
+            calls = " or ".join(f'pack("{handin.id}")' for handin in course.handins)
+            raise CourseError(f"say which hand-in: {calls}")
+        else:
+            chosen = the_handin(course)
+        cells: dict[str, ExerciseFiles] = {}
+        for exercise in course.exercises:
+            source, _ = self._own(course, exercise, request)
+            if source:
+                cells[exercise.id] = _submitted(exercise, folder, source).of(exercise)
+        receipt = pack(course, chosen, self._setup, folder, self._progress, cells)
+        if receipt.problems and not request["force"]:
+            again = f'pack("{name}", force=True)' if name else "pack(force=True)"
+            return {"text": "\n".join([*receipt.problems, "", f"Nothing was packed. Fix this, or run  {again}"])}
+        written = receipt.write(folder)
+        places = f"The receipt is in {written}", f"Hand in  {folder / receipt.name}"
+        return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
+
+    def _own(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, Module]:
+        """What the student has of an exercise, and the module that the cells make; empty if they define nothing of it.
+
+        If the cells import the functions from a file beside the notebook, that file counts.
+        """
+        cells, needed = [Cell(**row) for row in request["cells"]], starter_names(exercise)
+        answer = Path(request["folder"]) / exercise.file_name
+        if answer.is_file() and takes_from_file(cells, exercise.id, needed):
+            return answer.read_bytes(), Module("", notes=[_OF_FILE])
+        others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
+        goes_by = (exercise.id, exercise.number)
+        module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
+        return module.source if module.lines else b"", module
+
     def _answer(self, request: Mapping[str, Any]) -> dict[str, str]:
         folder = Path(request["folder"])
         root, own = (Path(request["course"]), True) if request["course"] else course_for(folder)
         course = load_course(find_course(root), whole=False)
         exercise = one_exercise(course, request["name"])
-        cells = [Cell(**row) for row in request["cells"]]
-        needed = starter_names(exercise)
-        others = {name for other in course.exercises for name in starter_names(other)}.difference(needed)
-        goes_by = (exercise.id, exercise.number)
-        if (answer := folder / exercise.file_name).is_file() and takes_from_file(cells, exercise.id, needed):
-            return self._graded(course, exercise, folder, answer.read_bytes(), Module("", notes=[_OF_FILE]), own=own)
-        module = module_of(cells, goes_by, needed, request["names"], others, given_names(exercise))
-        if not module.lines:
-            missing = f"no cell that ran defines `{min(needed, default=exercise.id)}`, which {exercise.id} needs"
-            return {"error": "\n".join([f"{missing}; run your cells first", *module.notes])}
-        return self._graded(course, exercise, folder, module.source, module, own=own)
+        source, module = self._own(course, exercise, request)
+        if not source:
+            missing = f"no cell that ran defines `{min(starter_names(exercise), default=exercise.id)}`"
+            return {"error": "\n".join([f"{missing}, which {exercise.id} needs; run your cells first", *module.notes])}
+        return self._graded(course, exercise, folder, source, module, own=own)
 
     def _graded(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
     ) -> dict[str, str]:
         """The report on a text, as if it were a file in that folder, whether there is one or not."""
-        name = exercise.file_name
-        files = {**_files_beside(folder, source), name: source}
-        handed_in = submission_of(folder.name, exercise, folder / name, files)
+        handed_in = _submitted(exercise, folder, source)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
         graded = grade_submission(plan, handed_in, lanes).exercises[0]
@@ -150,6 +188,12 @@ class Told(Progress):
         """Send it."""
         if seconds >= _QUICK_S:
             self._send({"waiting": f"{what}, {seconds:.0f} s"})
+
+
+def _submitted(exercise: Exercise, folder: Path, source: bytes) -> Submission:
+    """A text as if it were a file in a folder, with the files beside it that it imports."""
+    files = {**_files_beside(folder, source), exercise.file_name: source}
+    return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 
 
 def _files_beside(folder: Path, source: bytes) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole, zip_bytes
 from grader.model.messages import Part, Setup
 from grader.model.progress import Progress
+from grader.model.report import ExerciseFiles
 from grader.model.score import Causes, points_text
 from grader.report.safe import for_terminal
 
@@ -233,8 +234,15 @@ def the_handin(course: Course) -> HandIn | None:
     return course.handins[0] if course.handins else None
 
 
-def pack(course: Course, handin: HandIn | None, setup: Setup, out: Path, progress: Progress) -> Receipt:
-    """The zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
+def pack(
+    course: Course,
+    handin: HandIn | None,
+    setup: Setup,
+    out: Path,
+    progress: Progress,
+    cells: Mapping[str, ExerciseFiles] | None = None,
+) -> Receipt:
+    """Return the zip of a hand-in, with what is wrong with it. The files are graded, which shows whether they load.
 
     Args:
         course: in the student's folder.
@@ -242,6 +250,7 @@ def pack(course: Course, handin: HandIn | None, setup: Setup, out: Path, progres
         setup: of the run.
         out: the folder that the zip will be written to.
         progress: learns what is running, and for how many seconds.
+        cells: by exercise, what the cells of a notebook have; it counts in place of the file in the folder.
 
     Raises:
         CourseError: there is no file to pack, or the folder cannot be written to.
@@ -252,6 +261,8 @@ def pack(course: Course, handin: HandIn | None, setup: Setup, out: Path, progres
         raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
     submission = own_files(course, exercises)
+    given = {exercise.id: files for exercise in exercises if (files := (cells or {}).get(exercise.id))}
+    submission = replace(submission, exercises={**submission.exercises, **given})
     files = packed_files(submission, exercises)
     if not files:
         raise CourseError(

@@ -18,6 +18,7 @@ from grader.course.answers import as_submitted, public_text, read_answer
 from grader.course.golf import operations
 from grader.course.layout import Places, is_entry, kept_progress, staff_root
 from grader.course.load import find_exercises, one_exercise
+from grader.course.marks import declared_checks, marks_text
 from grader.course.topics import read_topics
 from grader.intake.collect import read_submission
 from grader.model import Course, Exercise, Report
@@ -256,8 +257,14 @@ def next_lines(row: Row, width: int) -> Iterator[str]:
     yield from prose("To open the file:  grade open", width)
 
 
-def show_lines(exercise: Exercise, width: int, *, plain: bool = False) -> Iterator[str]:
-    """A task: its text, where it is, how hard it is, how long it takes, a picture, the checks that the student has.
+def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bool = False) -> Iterator[str]:
+    """A task: where it is, how hard it is, how long it takes, its text, a picture.
+
+    Args:
+        exercise: the exercise.
+        width: columns of the terminal.
+        rules: also what broken rules cost where marks are given, and the checks that the student can read.
+        plain: a sentence in place of a picture.
 
     Raises:
         CourseError: its text is lost.
@@ -272,26 +279,20 @@ def show_lines(exercise: Exercise, width: int, *, plain: bool = False) -> Iterat
     if exercise.example is not None:
         yield ""
         yield from lines_of(exercise.example, width, plain=plain)
+    if rules:
+        yield from _rules_lines(exercise, width)
+
+
+def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
+    # In a copy the task has these sentences, made of all checks; some of the checks are not here.
+    if not exercise.withheld.checks and (text := marks_text(exercise)) and text not in " ".join(exercise.task.split()):
+        yield from ("", *prose(f"Where marks are given: {text[0].lower()}{text[1:]}", width))
     if exercise.shown_checks is not None:
         yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
         for _, rule, title in declared_checks(exercise.shown_checks):
             yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
         if exercise.hidden_checks is not None:
             yield from prose("Hidden checks examine the same rules on other inputs.", width)
-
-
-def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Read the id, the rule and the title of each check that a file declares: nothing is imported."""
-    try:
-        body = ast.parse(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
-        return
-    for function in (node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")):
-        for mark in function.decorator_list:
-            match mark:
-                case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(rule)), *_]):
-                    title = (ast.get_docstring(function) or function.name).split("\n")[0]
-                    yield function.name.removeprefix("check_"), rule, title
 
 
 def _head(exercise: Exercise, width: int) -> Iterator[str]:

@@ -31,7 +31,7 @@ def test_a_notebook_has_what_a_student_needs(tiny: Course) -> None:
         '# %pip install "torch>=2.10" --index-url https://download.pytorch.org/whl/cpu',
         '# %pip install "tensorgrade @ git+https://git.example.org/course/tensorgrade@v1"',
     ]
-    assert cells["setup"].endswith("\nfrom grader.notebook import check")
+    assert cells["setup"].endswith("\nfrom grader.notebook import check, pack")
     task = "## 01-1 Double it\n\n10 points\n\n- **C1** `double(x)` returns a new tensor"
     assert cells["double-task"].startswith(task)
     code = "# exercise: double\ndef double(x):\n    raise NotImplementedError  # TODO\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def test_a_notebook_is_solved(home: Path) -> None:
     """An untouched cell earns nothing; a helper that no cell defines is missing; one in a cell that fails counts.
 
     The notebook lies in a folder of the course. Magics and failing cells are in it, and nothing of the checks is in
-    the kernel's memory.
+    the kernel's memory. `pack` puts what the cells have into a zip.
     """
     ((path, data),) = notebooks_of(load_course(home), Install()).items()
     notebook = nbformat.reads(data.decode(), 4)
@@ -43,6 +44,7 @@ def test_a_notebook_is_solved(home: Path) -> None:
         new('check("01-1")'),
         new(f"{HELPER}\n%pwd\n1/0"),
         new('check("double")'),
+        new('pack("week1")'),
         new("import sys; print([name for name in ('torch', 'pydantic', 'grader.course') if name in sys.modules])"),
     ]
     (home / path).parent.mkdir()
@@ -52,12 +54,19 @@ def test_a_notebook_is_solved(home: Path) -> None:
     assert "0 / 10 points" in shown(untouched)
     assert "your `double` is not written yet" in shown(untouched)
     assert "your `double` raised NameError: name 'twice' is not defined" in shown(lost)
-    assert f"In [{notebook.cells[-5].execution_count}], line 3, in double" in shown(lost)
-    told = f"`twice` is defined in In [{notebook.cells[-3].execution_count}], which failed: fix that cell"
+    assert f"In [{notebook.cells[-6].execution_count}], line 3, in double" in shown(lost)
+    told = f"`twice` is defined in In [{notebook.cells[-4].execution_count}], which failed: fix that cell"
     assert told in shown(solved)
     assert "10 / 10 points" in shown(solved)
     assert "left out `%pwd`, which only a notebook can run" in shown(solved)
     assert "10 / 10 points" in solved.outputs[0].data["text/html"]
+    packed = shown(notebook.cells[-2])
+    assert "01-1 Double it\n      shown checks 5 / 5 points\n" in packed
+    with zipfile.ZipFile((home / path).parent / "week1.zip") as archive:
+        (name,) = archive.namelist()
+        assert name == "exercises/01_basics/double/double.py"
+        assert "def twice" in archive.read(name).decode()
+    assert packed.endswith("week1.zip")
     assert notebook.cells[-1].outputs[0].text == "[]\n"
 
 

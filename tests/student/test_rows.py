@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def test_list_of_wide_titles_is_aligned(course: Course) -> None:
 
 
 def test_task_as_it_is_shown(course: Course) -> None:
-    """Where it is, its text in lines of the terminal's width, the checks that a student has with their rules."""
+    """Where it is, its text in lines of the terminal's width; with `--rules` what rules cost, and checks."""
     double = course.exercises[0]
     lines = [click.unstyle(line) for line in show_lines(double, 80)]
     assert lines == [
@@ -164,6 +165,11 @@ def test_task_as_it_is_shown(course: Course) -> None:
         "C1  `double(x)` returns a new tensor with every element doubled.",
         "C2  The dtype stays as it is.",
         "C3  `double_(x)` doubles x in place and returns x.",
+    ]
+    lines = [click.unstyle(line) for line in show_lines(replace(double, caps={"C1": 300}), 80, rules=True)]
+    assert lines[7:] == [
+        "",
+        "Where marks are given: if you break C1, you get at most 3 points.",
         "",
         "Checks that you can read:",
         "  double/check_double.py",
@@ -193,7 +199,7 @@ def test_examples_are_drawn(course: Course) -> None:
     file.write_text(file.read_text() + 'example: {storage: 4, windows: {"x[0]": {shape: [2], strides: [2]}}}\n')
     lines = list(show_lines(load_course(course.root).exercises[0], 80))
     place = lines.index("x[0]: shape (2,), strides (2,), offset 0")
-    assert (lines[place - 1], lines[place + 3], lines[place + 5]) == ("", "  │ 0 │   │ 1 │   │", "")
+    assert (lines[place - 1], lines[place + 3]) == ("", "  │ 0 │   │ 1 │   │")
     file.write_text(file.read_text().replace("storage: 4", "storage: 2"))
     with pytest.raises(CourseError, match=r"x\[0\] needs a `storage` of 3 elements or more"):
         load_course(course.root)

@@ -136,7 +136,7 @@ def test_keys(tmp_path: Path) -> None:
         watched.until("q quit")
         for key, words in (
             ("h", "Hint 1 of 3 for double"),
-            ("s", "Checks that you can read:"),
+            ("s", "C3  `double_(x)` doubles x in place"),
             ("l", "0 of 2 done"),
             ("n", "01-2 Sum without a loop"),
             ("r", "is the starter already"),

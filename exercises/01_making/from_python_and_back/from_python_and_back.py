@@ -12,8 +12,6 @@ C4  `to_python(t)` returns a plain int, float or bool for a tensor of 0 dims. Ot
     nested as deep as t has dims, or up to a size of 0. The dtype of t is int64, float32 or bool.
 C5  The readings and t are not changed.
 
-If you break C1, C2 or C4, you get at most 6 points, and at most 4 if a shown check of these fails.
-
     >>> to_tensor([[20, 21, 19], [18, 22, 23]])
     tensor([[20, 21, 19],
             [18, 22, 23]])

@@ -9,8 +9,6 @@ C2  The result does not depend on uninitialized memory.
 C3  The result has the dtype of rain: float32, float64, int32 or int64. It is not computed in a less precise dtype.
 C4  The result is a new tensor with memory of its own, and rain is not changed.
 
-If you break C2, you get at most 4 points; if a total is wrong or rounded, at most 6.
-
 `torch.empty` returns uninitialized memory: it contains what its last user left there. That may be zeros for weeks.
 After `torch.use_deterministic_algorithms(True)`, PyTorch fills such memory with NaN, or with the largest int, so that
 you see who reads it.

@@ -17,8 +17,7 @@ C3  `ladder(a, b)` returns the powers of ten from 10**a to 10**b, for ints a <= 
 C4  `filled(n, m, value)` returns n rows of m entries that all are value: int64 for an int, float32 for a float.
 C5  `scaled_identity(n, c)` returns n rows of n float32 numbers: c on the diagonal, 0 elsewhere.
 
-n and m may be 0, except n in C2. a and b are from -37 to 38, c is finite in float32, and value is never a bool. If a
-number or a shape is wrong, you get at most 6 points.
+n and m may be 0, except n in C2. a and b are from -37 to 38, c is finite in float32, and value is never a bool.
 """
 
 import torch

@@ -16,8 +16,7 @@ C4  `refill_(t, seed)` overwrites t, floats of any shape and strides, with numbe
 C5  `carry_on(state, k)`: state is what `get_state()` of some generator returned. Return a tuple: the k numbers that
     `torch.rand` draws next from there, and the state of the generator after that.
 C6  Equal arguments give equal results, and different seeds give different results. The tensors of one list differ, too.
-C7  No call changes the state of a global generator: PyTorch's, Python's or NumPy's. If you break this rule or C6, you
-    get at most 4 points, and at most 6 for most other mistakes.
+C7  No call changes the state of a global generator: PyTorch's, Python's or NumPy's.
 C8  shapes and state are not changed, and neither is t in `noisy`.
 
 Seeds are ints from 0 to 2**32 - 1, and 0 <= k <= n. Tensors require no gradient, floats have 16 bits or more, and no

@@ -18,8 +18,7 @@ C4  None makes a dim of size 1 where it stands, and uses up no dim. Its stride m
 C5  `...`, at most one in key, stands for all dims that ints and slices do not use up, perhaps none. Without it, dims
     that are left over come last. In both cases they stay as they are.
 C6  An int beyond the ends, and more ints and slices than dims, raise IndexError. A step below 1 raises ValueError.
-C7  Plain Python: no tensor, no torch, no NumPy, by any route. If you break this rule, you get at most 3
-    points; if you break C2 to C6, at most 6, and at most 4 if a shown check of these fails.
+C7  Plain Python: no tensor, no torch, no NumPy, by any route.
 
 Shapes have 0 to 5 dims; sizes and strides are 0 or more. key contains no bools, and at most one error of C6.
 """

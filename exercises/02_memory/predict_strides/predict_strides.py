@@ -10,11 +10,10 @@ C3  `transposed(shape, strides, a, b)` returns what `t.transpose(a, b)` has, whe
     contiguous or not: the pair `(shape, strides)`, a tuple of two tuples of ints. a and b may be the same dim.
 C4  `a` and `b` may be negative: -1 is the last dim.
 C5  A dim that t does not have raises IndexError, even if a and b are the same.
-C6  Plain Python: no tensor, no torch, no NumPy, by any route. Modules such as math and itertools are fine,
-    and so is any code under `if __name__ == "__main__":`. If you break this rule, you get at most 3 points.
+C6  Plain Python: no tensor, no torch, no NumPy, by any route. Modules such as math and itertools are fine, and so is
+    any code under `if __name__ == "__main__":`.
 
-Shapes have 0 to 5 dims; `transposed` gets at least 1. Keep the names and the parameters of the functions. If C1 or C3
-fails for ordinary shapes, you get at most 4 points; for other mistakes in C1 to C4, at most 6.
+Shapes have 0 to 5 dims; `transposed` gets at least 1. Keep the names and the parameters of the functions.
 """
 
 

@@ -17,9 +17,6 @@ C3  A place that the storage does not have, such as -1, raises IndexError.
 C4  The functions cause no warning and silence none. (`t.storage()` is deprecated, and warns. `t.untyped_storage()` is a
     row of bytes: its place 3 is the fourth byte, not the fourth number.)
 C5  Nothing else is changed.
-
-If you break C1, C2 or C5, you get at most 6 points, and at most 4 if a shown check of these fails or a float32 number
-is missing.
 """
 
 import torch

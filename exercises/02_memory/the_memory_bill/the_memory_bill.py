@@ -17,8 +17,6 @@ C4  `compact(t)` returns t itself if `t.nbytes` is at least half of the bytes th
     element as often as it is shown, as in an expanded t.) Otherwise it returns a copy of the same shape and dtype, with
     a storage of its own and no spare byte, so that t's memory can be released. t is not changed. It requires no
     gradient.
-
-If you break a rule, you get at most 6 points, and at most 4 if a shown check fails, or C2 or C3 for ordinary tensors.
 """
 
 import torch

@@ -15,8 +15,6 @@ C3  `packed(t)` always returns a contiguous copy of t, of its dtype, with memory
     of t's strides.)
 C4  `swap` and `flip_last` make no new memory, and their views contain no element that t does not contain.
 C5  t is not changed.
-
-If you break a rule, you get at most 6 points, and at most 4 without `as_strided` or if a shown check fails.
 """
 
 import torch

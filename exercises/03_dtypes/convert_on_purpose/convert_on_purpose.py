@@ -21,8 +21,6 @@ x may have any shape, including sizes of 0, and any strides. Its dtype is
 - in `to_int`, float32 or float64, with |x| < 2**53,
 - in `safe_cast`, uint8, int8, int16, int32 or int64, and so is the argument dtype,
 - in `to_half`, float32.
-
-If you break C1, C3, C4 or C6, you get at most 6 points, and at most 4 if a shown check of these fails.
 """
 
 import torch

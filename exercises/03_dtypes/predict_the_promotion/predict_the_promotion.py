@@ -17,8 +17,7 @@ C4  A Python number counts less than any tensor, also one of 0 dims: its dtype, 
 C5  "/" gives what "+" gives, but float32 instead of a bool or an int.
 C6  `fits_in_place(a, b, op)` returns True or False: whether `a += b` or `a /= b` works, for a tensor a with at least as
     many dims as b. It works if the category of the result is not higher than that of a.
-C7  Plain Python: no tensor, no torch, no NumPy. If you break this rule, you get at most 3 points; if you break C1 to
-    C6, at most 6, and at most 4 if a shown check fails.
+C7  Plain Python: no tensor, no torch, no NumPy.
 
     >>> result_dtype(("float32", 2), ("float64", 0), "+"), fits_in_place(("int8", 1), 300, "+")
     ('float32', True)

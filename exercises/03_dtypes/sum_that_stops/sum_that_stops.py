@@ -14,9 +14,6 @@ C4  `loop_error(x)` returns a Python float, 0 or larger: how far the total of th
 C5  `accurate_sum` and `loop_error` accept x of any shape, including 0 dims, and any strides.
 C6  x is not changed.
 
-If a shown check of C1 or the sum of float32 scores fails, you get at most 4 points; for other mistakes in C1 and C3 to
-C6, at most 6.
-
     >>> x = torch.tensor([1e8, 1.0, -1e8] * 1000)
     >>> loop_sum(x), accurate_sum(x), loop_error(x)
     (tensor(0.), tensor(1000.), 1000.0)

@@ -15,8 +15,7 @@ C4  `first_rows`, `first_cols` and `last` return views of t: a write to one show
 C5  `set_first_cols_(t, n, v)` sets the first n columns to the number v, and nothing else.
 C6  `set_first_cols_` works in place: it changes t itself, and returns t itself.
 
-t is 2-D, with one row or more, of any dtype and strides, but no two elements share memory; its dtype can hold v. If you
-break a rule, you get at most 6 points, and at most 4 if a shown check of C1, C2, C3 or C5 fails.
+t is 2-D, with one row or more, of any dtype and strides, but no two elements share memory; its dtype can hold v.
 """
 
 import torch

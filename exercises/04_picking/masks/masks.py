@@ -20,8 +20,7 @@ C5  `hide_future(scores)` takes floats of shape (..., n, n), and returns a new t
 C6  The number of PyTorch operations does not grow with the sizes: no loop over tables, rows or elements.
 
 x has any dims and strides, floats or ints. lo, hi and the ints of x are exact in float32; lo and hi lie in the range of
-its dtype; x can hold value. n may be 0; scores may hold inf and NaN. If a number or a shape is wrong or you loop, you
-get at most 6 points, and at most 4 if a shown check of C1, C3 or C5 fails.
+its dtype; x can hold value. n may be 0; scores may hold inf and NaN.
 """
 
 import torch

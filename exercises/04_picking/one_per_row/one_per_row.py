@@ -21,8 +21,7 @@ C6  A large tensor takes as many PyTorch operations as a small one: no loop over
 C7  The arguments are not changed. All tensors may have any strides.
 
 labels are int64, from 0 to C - 1; scores are floats. t holds one or more floats without NaN, or int8 to int64 that a
-float holds exactly. If a result or a gradient is wrong, or you build a table or loop, you get at most 6 points, and at
-most 4 if a shown check of C1, C3 or C4 fails.
+float holds exactly.
 """
 
 import torch

@@ -15,7 +15,7 @@ C4  `as_batch` and `unbatch` return a view and do not change their argument. A g
 C5  `as_batch_(img)` adds that dim to img itself and returns img. img keeps its memory; it requires no gradient.
 
 img has any number of dims, out at least one. Sizes may be 0, and tensors may have any strides. Numbers and their order
-stay. If you break a rule, you get at most 6 points, and at most 4 if a shown check of C1 to C3 fails.
+stay.
 """
 
 import torch

@@ -17,8 +17,7 @@ C3  `add_to_columns_(batch, values)` adds values[i] to all of row i of batch, in
 C4  v and values stay as they are, and results have their dtype. The number of operations does not grow with
     the sizes.
 
-n and d may be 0 or 1. Tensors may have any strides. batch and values have the same float dtype and share no memory. If
-you break C1 to C3, change an argument or loop, you get at most 6 points, and at most 4 if a shown check fails.
+n and d may be 0 or 1. Tensors may have any strides. batch and values have the same float dtype and share no memory.
 """
 
 import torch

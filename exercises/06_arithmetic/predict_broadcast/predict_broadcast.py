@@ -15,8 +15,7 @@ C4  If two sizes do not fit, such as 2 and 3, or 2 and 0, it raises ValueError, 
     elements.
 C5  Every shape is allowed. `()`, a single number, goes with every shape. 0 is a size like any other: with 1 or 0 it
     gives 0.
-C6  Plain Python: no tensor, no torch, no NumPy. Modules such as itertools are fine. If you break this rule, you get at
-    most 3 points; if you break C2, C3 or C4, at most 6, and at most 4 if a shown check of these fails.
+C6  Plain Python: no tensor, no torch, no NumPy. Modules such as itertools are fine.
 
 a and b are tuples of 0 to 5 ints.
 """

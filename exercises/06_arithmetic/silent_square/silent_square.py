@@ -16,8 +16,7 @@ C5  The result has the dtype of pred and target, and gradients flow back to pred
 C6  No n by n table is made: all new memory together is at most that of 16 tensors of n numbers.
 C7  pred and target are not changed.
 
-Both are floating-point tensors of one dtype. If you break C1 to C4 or C7, you get at most 6 points, and at most 4 if
-you break C6, or if a shown check of C1, C2 or C3 fails.
+Both are floating-point tensors of one dtype.
 """
 
 import torch

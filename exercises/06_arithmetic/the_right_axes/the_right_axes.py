@@ -20,8 +20,7 @@ C4  `layer_norm(x)` takes shape (..., d). Each vector along the last dim gets me
 C5  Results have the dtype of images, x, mean and std, float32 or float64; for images of uint8, all others are float32.
 C6  Arguments stay as they are, gradients flow through `layer_norm`, no loop goes over pictures, channels or vectors.
 
-N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Tensors may have any
-strides. If you break any rule except C5, you get at most 6 points, and at most 4 if a shown check fails.
+N, C, H, W and d are 1 or more; a std of C3 is above 0, and may be as small as 1e-5. Tensors may have any strides.
 """
 
 import torch

@@ -21,8 +21,7 @@ C8  The number of PyTorch operations does not grow with the sizes, as it would i
 C9  Results of the first three have the dtype of their arguments, which stay as they are; gradients flow back to them.
 
 Tensors are float32 or float64, in one call all of one dtype, and may have any strides. n, m, N and len(rewards) may be
-0, d and e not. If you break C1 to C8, you get at most 6 points, and at most 4 if a shown check of C1, C3, C5 or C7
-fails.
+0, d and e not.
 """
 
 import torch

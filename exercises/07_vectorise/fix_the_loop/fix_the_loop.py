@@ -8,14 +8,10 @@ C1  `energy_above(x, thr)` returns the sum of the squares of the entries of x th
 C2  An entry equal to thr does not count, nor does NaN.
 C3  The result is a 0-dim tensor of the dtype of x, and as precise: no step uses a less precise dtype, or computes
     x - thr. It is 0 if no entry is above thr.
-C4  A large x takes as many operations as a small one, and at most 20. A `.tolist()` counts as a loop. If you break this
-    rule, you get at most 3 points.
+C4  A large x takes as many operations as a small one, and at most 20. A `.tolist()` counts as a loop.
 C5  The samples go to no list, no NumPy, no `.item()` and no `float()`. So the result has a gradient.
 C6  x is not changed, not even temporarily.
 C7  `energy_above` takes at most 4 times as long as our own answer, which is hundreds of times faster than the loop.
-
-If an energy is wrong where no sample is next to thr, or you break C2, C5 or C6, you get at most 6 points, and at most 4
-if the shown check of C1 fails.
 """
 
 import torch

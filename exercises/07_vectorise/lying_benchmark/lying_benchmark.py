@@ -19,9 +19,7 @@ C5  The dict also has "totals": a tuple of the total of x by the loop and by x.s
     x. A second call returns the same totals.
 C6  x is not changed.
 
-x is a 1-D floating-point CPU tensor of three or more entries. Timer is torch.utils.benchmark.Timer or a stand-in. If
-you break C2, you get at most 4 points; if you break C1, C3, C4 or C6, or a total is wrong, at most 6, and at most 4 if
-a shown check fails.
+x is a 1-D floating-point CPU tensor of three or more entries. Timer is torch.utils.benchmark.Timer or a stand-in.
 """
 
 import torch

@@ -15,12 +15,11 @@ C1  `axpy_(y, a, x)` adds a times x to y, `sine_(t)` replaces each entry of t by
 C2  If the argument is a row, a column or a transpose of a tensor, that tensor shows the change. Each function returns
     its first argument itself, as PyTorch's own functions do.
 C3  No second tensor: at most 64 bytes of new memory, for any size of the argument, and no list, NumPy or `.item()`.
-    (`y += a * x` first makes `a * x`.) If you break this rule, you get at most 4 points.
+    (`y += a * x` first makes `a * x`.)
 C4  In axpy_, x may be broadcast to y. If y would have to grow, axpy_ raises RuntimeError and does not change y.
 C5  axpy_ does not change x, not even temporarily.
 
 a is an int or float; y and x have one dtype and do not overlap; y and t are not expanded. Nothing requires a gradient.
-If a number is wrong, or you break C2 or C5, you get at most 6 points, and at most 4 if a shown check of C1 or C2 fails.
 """
 
 import torch

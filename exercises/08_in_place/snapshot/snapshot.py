@@ -20,7 +20,7 @@ C6  Every function except `restore_` leaves w unchanged: its numbers, `requires_
     requires a gradient, where it does not, and where w is the result of a computation.
 
 w is a tensor of floats of 16 bits or more, of any shape and strides, but not expanded. saved and average have its shape
-and dtype. If you break a rule, you get at most 6 points, and at most 4 if a shown check fails.
+and dtype.
 """
 
 import torch

@@ -13,10 +13,9 @@ other see it in b? Predict it for each line. Then try the lines in a Python prom
 C1  `ANSWERS` has each of the lines below as a key, unchanged, and no other key. Each value is True or False.
 C2  A line that begins with a or torch runs after `b = a`. True means: afterwards, the numbers in b are different.
 C3  A line that begins with `b =` makes b from a. Then `a.zero_()` runs. True means: that changes the numbers in b.
-C4  You predict, so the file imports neither torch nor NumPy. If you break this rule, you get at most 3 points.
+C4  You predict, so the file imports neither torch nor NumPy.
 
-Each line starts with the a above. If you break C2 or C3, you get at most 6 points, and at most 4 if a shown check of
-these fails.
+Each line starts with the a above.
 """
 
 ANSWERS: dict[str, bool | None] = {  # TODO: True or False in place of each None

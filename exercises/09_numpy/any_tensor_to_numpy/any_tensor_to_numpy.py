@@ -20,8 +20,7 @@ C6  `to_tensor(a)` returns a CPU tensor with the shape, numbers and dtype of an 
 C7  The tensor shares the memory of a if a is writable and no stride is negative. Otherwise it has its own memory. a
     stays as it is.
 
-Arrays have PyTorch's dtypes in the machine's byte order, and strides of whole elements. If you break C3 or C7, you get
-at most 4 points; if you break C1, C4, C5 or C6, at most 6, and at most 4 if a shown check of these fails.
+Arrays have PyTorch's dtypes in the machine's byte order, and strides of whole elements.
 """
 
 import numpy as np

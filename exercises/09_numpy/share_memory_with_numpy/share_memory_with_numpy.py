@@ -6,17 +6,16 @@ Let both sides look at the same bytes instead.
 C1  `tensor_view(a)` returns a tensor with the shape and the numbers of the array a. `array_view(t)` returns a NumPy
     array with those of the tensor t.
 C2  The dtype stays: a float64 array becomes a float64 tensor, a uint8 tensor becomes a uint8 array.
-C3  Neither function copies: a write to any element of the argument shows at the same place in the result, and the
-    other way round. This also holds for slices, transposes and 0-dim arguments. If t is an expanded tensor, a write to
-    the one that was expanded shows in the array. If you break this rule, you get at most 4 points.
+C3  Neither function copies: a write to any element of the argument shows at the same place in the result, and the other
+    way round. This also holds for slices, transposes and 0-dim arguments. If t is an expanded tensor, a write to the
+    one that was expanded shows in the array.
 C4  `shares(a, t)` returns True if at least one byte belongs to an element of the array a and to an element of the
     tensor t. Otherwise it returns False. Shapes and dtypes may differ. Equal numbers in two places do not count, nor do
     views of one array without a common element, such as even and odd columns.
 C5  `shares` changes neither a nor t, not even for a moment: it may be given an array that is read-only.
 
 Otherwise arrays are writable. They have no negative strides; tensors are on the CPU, require no gradient and do not
-come from `conj()`; every dtype exists on both sides. If you break C1, C4 or C5, you get at most 6 points, and at most 4
-if a shown check of C1 or C4 fails.
+come from `conj()`; every dtype exists on both sides.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ Three measurements give 2x + 3y - z = 5, x - 2y + 8z = 21 and 6x + y - 3z = -1. 
 C1  `solve(A, b)` returns x with `A @ x = b`. A has shape (n, n). b is one right-hand side of shape (n,), or k of
     them as the columns of shape (n, k). x has the shape of b.
 C2  x is as exact as its dtype allows, even if A is nearly singular, such as a Hilbert matrix. The inverse of A, which
-    loses digits, is never computed, nor obtained by solving for it. If you break this rule, you get at most 4 points.
+    loses digits, is never computed, nor obtained by solving for it.
 C3  A and b are converted to the dtype that `torch.promote_types` gives for their dtypes. If both hold integers, they
     are converted to the default float dtype, `torch.get_default_dtype()`. x has this dtype.
 C4  ValueError if A is not a matrix with as many columns as rows, or if b has neither of the two shapes in C1.
@@ -19,8 +19,7 @@ C7  Gradients flow from x back to A and to b.
 C8  All columns of b are solved together, without a loop: large n and k take as many operations as small ones. For
     n = 200 and k = 200 this takes at most 12 times as long as our own answer.
 
-n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two. If
-you break C1 or C5 to C8, you get at most 6 points, and at most 4 if the shown check of C1 fails.
+n and k are at least 1. A and b hold integers, float32 or float64 numbers; the default dtype is one of these two.
 """
 
 import torch

@@ -20,8 +20,7 @@ C6  `compressed` and `spectral_radius` also take batches of matrices (..., h, w)
 C7  No warning appears: you use no deprecated function. No Python loop runs. The arguments stay as they are.
 C8  Results have the dtype of the argument, float32 or float64.
 
-N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line. If you break C1 to C6, you
-get at most 6 points, and at most 4 if a shown check fails.
+N and d are at least 2 in `variances`, and N may be smaller than d. No triangle is a line.
 """
 
 import torch

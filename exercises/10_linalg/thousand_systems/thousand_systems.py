@@ -20,8 +20,7 @@ C5  At no time does the code hold more new memory than 6 times that of A and the
 C6  Gradients flow back to A and to B.
 C7  A and B are not changed.
 
-A has shape (N, n, n); none of its matrices is singular. If you break C2 or C4, you get at most 4 points; if a number is
-wrong or not exact, or you break C5, C6 or C7, at most 6, and at most 4 if a shown check fails.
+A has shape (N, n, n); none of its matrices is singular.
 """
 
 import torch

@@ -15,8 +15,7 @@ C5  `to_device` passes on a tensor that is already on the device, as the same ob
     for each of its keys.
 C6  The code names no kind of accelerator: no "cuda", no `.cuda()`, no `torch.cuda`. Ask `torch.accelerator`.
 
-No accelerator here? The device "meta" shows where a tensor went. If you break C6, you get at most 4 points; if you
-break one of C1 to C4, at most 6, and at most 4 if a shown check fails.
+No accelerator here? The device "meta" shows where a tensor went.
 """
 
 import torch

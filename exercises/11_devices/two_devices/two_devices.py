@@ -20,9 +20,6 @@ C5  `causal_mask(scores)`, of scores (..., n, n), returns a bool tensor (n, n) t
 C6  `lies_on(t, device)` is True if t lies on device, a string or a torch.device, else False. A device without an index,
     such as "cuda" or "cpu", means all of its kind; one with an index means only that one.
 C7  The arguments stay as they are, and results have the dtype of x. The same code runs with any accelerator, or none.
-
-If you break C2 or C4, you get at most 4 points; any other rule except C7, at most 6, and at most 4 if a shown check
-fails.
 """
 
 import torch

@@ -14,9 +14,6 @@ C5  The tensors xs and x are as before: `requires_grad` and `grad` too. A second
 C6  The gradients are plain numbers: they have no history of their own.
 C7  `steeper(f, x)` returns a list with a word for each entry of a 1-D x: "up" if f grows when this entry grows a
     little, "down" if it shrinks, "flat" if the gradient is exactly 0.
-
-If you break C4, you get at most 4 points; if a gradient has wrong numbers, or you break C5 or C7, at most 6, and at
-most 4 if a number or a word in a shown check is wrong.
 """
 
 from collections.abc import Callable

@@ -20,9 +20,7 @@ C7  After `clear_rows_`, `backward` of a loss that needs the old numbers of w ra
     would compute wrong gradients silently.
 C8  All other arguments stay as they are, and results have the dtype of the arguments: float32 or float64.
 
-q is (B, n, d), k is (B, m, d), and hidden is (n, m), with a False in each row. w is a leaf; rows is a list of ints. If
-you break C3, you get at most 4 points; if you break any other rule except C8, at most 6, and at most 4 in a
-shown check.
+q is (B, n, d), k is (B, m, d), and hidden is (n, m), with a False in each row. w is a leaf; rows is a list of ints.
 """
 
 from collections.abc import Callable

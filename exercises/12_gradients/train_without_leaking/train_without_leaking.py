@@ -19,8 +19,7 @@ C6  In each epoch the model runs once for each batch. When it runs, at most the 
     after the call no graph is.
 
 batches and validation are lists of one or more pairs (x, y) of different lengths. loss_of returns the mean loss of a
-pair. epochs is at least 1. If you break C1 or C6, you get at most 4 points; if you break C2, C4 or C5, or a loss is
-wrong, at most 6.
+pair. epochs is at least 1.
 """
 
 from collections.abc import Callable

@@ -13,9 +13,7 @@ C4  local is not changed.
 C5  Each rank calls at most two collectives (a barrier is one, too) and passes them at most 64 bytes in all, not
     counting what it gets back: sums travel, scores stay.
 
-The process group is initialised; it may have one rank, which holds all scores. Nothing requires a gradient. If you
-break C5, you get at most 4 points. If the mean is wrong, or you break C2 or C4, you get at most 6, and at most 4 if the
-mean is wrong in a shown check.
+The process group is initialised; it may have one rank, which holds all scores. Nothing requires a gradient.
 """
 
 import torch

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from grader.course.answers import Answer, as_submitted, read_answer
 from grader.course.layout import Places
+from grader.course.marks import declared_checks
 from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, Verdict
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.model.messages import Part, Setup
 from grader.report.safe import prose
-from grader.student.pages import declared_checks
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 

@@ -1,0 +1,119 @@
+"""What broken rules cost where marks are given: the sentences about `caps`, made of exercise.yaml and the check files.
+
+They stand in no task, so that a student who learns reads rules alone. `grade show --rules` prints them, and a copy from
+`grade release` has them at the end of each task.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from grader.model import Exercise
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+
+_WIDTH = 120
+_QUOTES = (b'"""', b"'''")
+
+
+def declared_checks(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Read the id, the rule and the title of each check that a file declares: nothing is imported."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # `grade` says what is wrong with it
+        return
+    for function in (node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")):
+        for mark in function.decorator_list:
+            match mark:
+                case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(rule)), *_]):
+                    title = (ast.get_docstring(function) or function.name).split("\n")[0]
+                    yield function.name.removeprefix("check_"), rule, title
+
+
+def marks_text(exercise: Exercise) -> str:
+    """Return what an exercise earns at most while rules are broken, in sentences; "" if it has no caps.
+
+    A sentence names a rule if each of its checks caps the points. Else it names those of its checks that do so, as
+    shown or hidden ones: what a hidden check is called stays with it.
+    """
+    capped: dict[tuple[str, bool], list[int | None]] = {}
+    for path in filter(None, (exercise.shown_checks, exercise.hidden_checks)):
+        for id, rule, _ in declared_checks(path):
+            caps = [exercise.caps[name] for name in (rule, id) if name in exercise.caps]
+            capped.setdefault((rule, path == exercise.shown_checks), []).append(min(caps, default=None))
+    rules, told, sentences = {rule for rule, _ in capped}, set[str](), []
+    for cap in sorted({*exercise.caps.values()}):
+        broken, shown, hidden = set[str](), set[str](), set[str]()
+        for (rule, is_shown), caps in capped.items():
+            if cap in caps and rule not in told:
+                of_rule = [each for key, values in capped.items() if key[0] == rule for each in values]
+                whole = all(each is not None and each <= cap for each in of_rule)
+                (broken if whole else shown if is_shown else hidden).add(rule)
+        cases = []
+        if broken:
+            cases.append(f"you break {_rules(broken, told | broken, rules)}")
+        if shown:
+            every = {rule for rule, is_shown in capped if is_shown} - broken - told
+            cases.append("a shown check fails" if shown == every else f"a shown check of {_listed(shown)} fails")
+        if hidden:
+            cases.append(f"some hidden checks of {_listed(hidden)} fail")
+        if cases:
+            sentences.append(f"If {', or if '.join(cases)}, you get at most {points_text(cap)} points.")
+        told |= broken
+    return " ".join(sentences)
+
+
+def with_marks(exercise: Exercise, source: bytes) -> bytes:
+    """Return a starter whose task ends with the sentences about marks; the same starter if there are none, or no task.
+
+    Raises:
+        CourseError: its task does not stand in triple quotes.
+    """
+    text = marks_text(exercise)
+    if not text:
+        return source
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # fixing that may be the exercise
+        return source
+    if ast.get_docstring(tree) is None:
+        return source
+    task = tree.body[0]
+    lines = source.splitlines(keepends=True)
+    last = (task.end_lineno or 1) - 1
+    end = sum(map(len, lines[:last])) + (task.end_col_offset or 0)
+    quotes = source[end - 3 : end]
+    if quotes not in _QUOTES:
+        raise CourseError(f"{exercise.path.as_posix()}: write the task in triple quotes")
+    newline = "\r\n" if b"\r\n" in source else "\n"
+    paragraph = newline.join(["", "", *textwrap.wrap(text, _WIDTH, break_long_words=False), ""])
+    return source[: end - 3].rstrip() + paragraph.encode() + source[end - 3 :]
+
+
+def _rules(broken: Collection[str], so_far: Collection[str], rules: Collection[str]) -> str:
+    """Name rules: all of those that were not named before are "any other rule"."""
+    if set(so_far) == set(rules) and len(broken) > 1:
+        return "a rule" if len(broken) == len(rules) else "any other rule"
+    return _listed(broken, "or")
+
+
+def _listed(rules: Collection[str], word: str = "or") -> str:
+    """Name rules in order; three or more in a row by the first and the last one."""
+    numbers = sorted(int(rule.removeprefix("C")) for rule in rules)
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    names = []
+    for run in runs:
+        names += [f"C{run[0]} to C{run[-1]}"] if len(run) > 2 else [f"C{number}" for number in run]
+    return _joined(names, word)
+
+
+def _joined(words: list[str], word: str = "or") -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"
