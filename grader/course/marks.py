@@ -67,7 +67,7 @@ def marks_text(exercise: Exercise) -> str:
 
 
 def with_marks(exercise: Exercise, source: bytes) -> bytes:
-    """Return a starter whose task ends with the sentences about marks; the same starter if there are none, or no task.
+    """Return a starter whose task ends with the sentences about marks; without such sentences, or without a task, as it is.
 
     Raises:
         CourseError: its task does not stand in triple quotes.

@@ -343,8 +343,8 @@ def copied_files(part: Course) -> Files:
         else:
             files[path.as_posix()] = given_text(part.root, path)
     for exercise in () if problems else part.exercises:
-        path = Places.of(exercise).starter.as_posix()
-        files[path] = with_marks(exercise, files[path])
+        name = Places.of(exercise).starter.as_posix()
+        files[name] = with_marks(exercise, files[name])
     if problems:
         raise CourseError(*problems)
     return files

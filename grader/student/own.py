@@ -261,7 +261,7 @@ def pack(
         raise CourseError(f"{out.resolve()} cannot be written to; name another folder with --out")
     exercises = [exercise for exercise in course.exercises if handin is None or exercise.id in handin.exercises]
     submission = own_files(course, exercises)
-    given = {exercise.id: files for exercise in exercises if (files := (cells or {}).get(exercise.id))}
+    given = {exercise.id: cells[exercise.id] for exercise in exercises if cells and exercise.id in cells}
     submission = replace(submission, exercises={**submission.exercises, **given})
     files = packed_files(submission, exercises)
     if not files:
