@@ -42,8 +42,8 @@ def marks_text(exercise: Exercise) -> str:
     capped: dict[tuple[str, bool], list[int | None]] = {}
     for path in filter(None, (exercise.shown_checks, exercise.hidden_checks)):
         for id, rule, _ in declared_checks(path):
-            caps = [exercise.caps[name] for name in (rule, id) if name in exercise.caps]
-            capped.setdefault((rule, path == exercise.shown_checks), []).append(min(caps, default=None))
+            of_check = [exercise.caps[name] for name in (rule, id) if name in exercise.caps]
+            capped.setdefault((rule, path == exercise.shown_checks), []).append(min(of_check, default=None))
     rules, told, sentences = {rule for rule, _ in capped}, set[str](), []
     for cap in sorted({*exercise.caps.values()}):
         broken, shown, hidden = set[str](), set[str](), set[str]()
@@ -67,7 +67,7 @@ def marks_text(exercise: Exercise) -> str:
 
 
 def with_marks(exercise: Exercise, source: bytes) -> bytes:
-    """Return a starter whose task ends with the sentences about marks; without such sentences, or without a task, as it is.
+    """Return a starter whose task ends with the sentences about marks, if it has a task and there are sentences.
 
     Raises:
         CourseError: its task does not stand in triple quotes.
