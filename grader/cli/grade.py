@@ -1,39 +1,28 @@
-"""What `grade [EXERCISE…]` does, whose options are in `run`, and `grade batch DIR --out OUT`."""
+"""What `grade [EXERCISE…]` does; its options are in `run`."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from grader.cli import options
-from grader.model import Exercise, GradedExercise, Report, Submission, Verdict
+from grader.model import Exercise, GradedExercise, Report, Submission
 from grader.model.errors import CourseError
 from grader.model.files import write_named
-from grader.model.score import counted, listed
-from grader.report.console import INTERRUPTED, Say, needing, terminal_width
-from grader.report.safe import for_terminal
+from grader.report.console import Say, terminal_width
 from grader.report.terminal import exercise_lines, summary_lines
 
 if TYPE_CHECKING:
-    from grader.batch.journal import Shard
-    from grader.batch.run import OpenEngine, Order, Summary
     from grader.grading.plan import RunPlan
-    from grader.intake.collect import Intake
-    from grader.model import Course, Report
+    from grader.model import Report
     from grader.model.messages import Setup
     from grader.report.schema import ReportFile
-
-POINTS_LOST = 1
-UNDECIDED = 3
+from grader.cli.exit_status import UNDECIDED, exit_status
 
 
 def grade_here(
@@ -198,227 +187,3 @@ def _check_rules(exercises: Sequence[Exercise], rules: Sequence[str]) -> None:
     unknown = [rule for rule in rules if rule not in known]
     if known and unknown:
         raise CourseError(f"{exercises[0].id} has no rule {unknown[0]}; its rules are {', '.join(known)}")
-
-
-def exit_status(report: Report, *, passed: bool | None = None) -> int:
-    """The exit status of a run; whether it passed may be decided by another policy than full marks."""
-    if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
-        return UNDECIDED
-    total = report.total
-    if passed is None:
-        passed = total.earned + total.undecided >= total.possible
-    return 0 if passed else POINTS_LOST
-
-
-@click.command("batch")
-@click.argument("folder", metavar="DIR", type=options.PATH)
-@click.option("--out", required=True, type=options.PATH, help="The folder for reports and the gradebook.")
-@options.handin
-@click.option("--only", multiple=True, metavar="EX", help="Grade only this exercise or module; other results stay.")
-@click.option("--author", "authors", multiple=True, help="Grade only this author or group; other rows stay.")
-@click.option("--rerun", type=click.Choice(["broken", "all"]), help="Grade again what is broken, or all.")
-@click.option("--never-lower", is_flag=True, help="Do not count a score that is lower than before.")
-@click.option(
-    "--attempts",
-    type=click.Choice(["latest", "best"]),
-    help="Which of several files of one exercise counts; by default what course.yaml says, else the latest.",
-)
-@options.lanes
-@click.option(
-    "--cluster", metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, a scheduler file, or local:N."
-)
-@click.option("--shard", metavar="I/N", help="Grade only every N-th submission, from the I-th on.")
-@click.option("--layout", help="How DIR is laid out: canvas, moodle, gradescope, clones, nbgrader, plain.")
-@click.option(
-    "--roster",
-    type=options.PATH,
-    help="Everybody in the class: Canvas's gradebook, a Moodle grading worksheet, or a CSV file.",
-)
-@click.option("--names", is_flag=True, help="Show names of people, and not only the platform's numbers.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only where the results are.")
-@options.course
-@options.staff
-@options.workers("full")
-def batch_command(
-    folder: Path,
-    out: Path,
-    handin: str | None,
-    only: tuple[str, ...],
-    authors: tuple[str, ...],
-    rerun: str | None,
-    never_lower: bool,
-    attempts: str | None,
-    lanes: int | None,
-    cluster: str | None,
-    shard: str | None,
-    layout: str | None,
-    roster: Path | None,
-    names: bool,
-    quiet: bool,
-    course_folder: Path | None,
-    staff: bool,
-    workers: options.Workers,
-) -> None:
-    """Grade a folder of submissions: one for each author, or a download of Canvas, Moodle, Gradescope.
-
-    The same command continues an interrupted run, and grades only what changed.
-    """
-    say, details = Say(), Say(quiet=quiet)
-    details.meanwhile(what := f"Grading {folder} into {out}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
-    from grader.batch.run import Order
-    from grader.grading.plan import RunPlan
-    from grader.intake.collect import taken_in
-
-    course, exercises = options.course_and_exercises((), course_folder)
-    broken = options.broken_of(course, handin=(chosen := options.handin_of(course, handin)))
-    if chosen:
-        options.print_broken([item for item in broken if not item.module])
-    exercises = options.exercises_in(chosen, exercises)
-    part = _shard(shard)
-    engine = _cluster(cluster, lanes)
-    named = _named(course, only, [exercise.id for exercise in exercises], handin)
-    plan = RunPlan(course, exercises, workers.setup(), handin=handin)
-    with taken_in(folder, course.exercises, layout, out) as intake:
-        details(for_terminal(what, one_line=True), intake.title())  # it is not wrapped: names may be long
-        details.prose(*(for_terminal(note, one_line=True) for note in intake.notes))
-        wanted = _authors(intake, authors)
-        best = (attempts or course.attempts) == "best"
-        order = Order(named, wanted, rerun or "", never_lower, best, staff, part, roster, names)
-        summary = _graded_class(plan, intake, out, order, engine, lanes, details)
-    say.prose(*_sentences(summary, order, out))
-    for item in broken:
-        say.prose(f"BROKEN  {item.id} was not graded: fix it as described above, then run this again.")
-    sys.exit(UNDECIDED if summary.broken or summary.unread or broken else 0)
-
-
-def _graded_class(
-    plan: RunPlan, intake: Intake, out: Path, order: Order, engine: OpenEngine | None, lanes: int | None, say: Say
-) -> Summary:
-    """Grade, and print each author as it comes, then the table."""
-    from grader.batch.run import grade_batch
-    from grader.grading.lanes import lanes_here
-    from grader.report.gradebook import OfClass, gradebook_lines
-
-    names = {one.key: one.name for one in intake.handed if order.names}
-
-    def on_book(reports: Iterator[Report]) -> None:
-        say("")
-        shown = [exercise for exercise in plan.exercises if not order.only or exercise.id in order.only]
-        for line in gradebook_lines(shown, reports, names):
-            say(line)
-
-    slots = lanes or lanes_here()
-    progress = OfClass(say, names)
-    try:
-        return grade_batch(plan, intake, out, order, progress, slots=slots, engine=engine, on_book=on_book)
-    except KeyboardInterrupt:
-        say()  # erases the line that showed the pace
-        click.echo(
-            f"grade: interrupted after {counted(progress.done, 'author')}; the same command goes on from there",
-            err=True,
-        )
-        left = "a run without --shard writes the gradebook" if order.shard else f"the gradebook so far is in {out}"
-        click.echo(f"grade: {left}", err=True)
-        sys.exit(INTERRUPTED)
-
-
-def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
-    """What opens the cluster of that address; None where this machine grades.
-
-    Raises:
-        CourseError: there is no such cluster, or it cannot be used.
-    """
-    if address is None:
-        return None
-    from grader.grading.lanes import lanes_here
-
-    if lanes and not address.startswith("local:"):
-        raise CourseError("-j says nothing of a cluster: each of its workers has a lane for each of its threads")
-    with needing("dask.distributed", "cluster"):
-        from grader.cluster.cluster import open_cluster
-
-    return lambda plan, progress: open_cluster(address, plan, lanes or lanes_here(), progress)
-
-
-def _shard(text: str | None) -> Shard | None:
-    """The shard that was named.
-
-    Raises:
-        CourseError: nothing has that name.
-    """
-    from grader.batch.journal import Shard
-
-    if text is None:
-        return None
-    number, slash, count = text.partition("/")
-    if not (slash and number.isdecimal() and count.isdecimal() and 0 < int(number) <= int(count)):
-        raise CourseError(f"--shard: {text!r} is not a shard; write 2/4 for the second of four, or 1/4 for the first")
-    return Shard(int(number), int(count))
-
-
-def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handin: str | None) -> list[str]:
-    """The ids of the exercises that are named.
-
-    Raises:
-        CourseError: nothing has that name, or it is not in the hand-in.
-    """
-    from grader.course.load import find_exercises
-
-    named = list(dict.fromkeys(exercise.id for name in names for exercise in find_exercises(course, name)))
-    here = [id for id in named if id in exercises]
-    if named and not here:
-        raise CourseError(f"--only: {named[0]} is not in the hand-in {handin}, which has {', '.join(exercises)}")
-    return here
-
-
-def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
-    """The names of the submissions of authors that are named, by their own name or by their group's.
-
-    Raises:
-        CourseError: no submission has this author; it suggests the nearest.
-    """
-    from grader.course.files import suggestion
-
-    keys = defaultdict[str, list[str]](list)
-    for handed in intake.handed:
-        for who in {handed.key, handed.name, *handed.authors}:
-            keys[who].append(handed.key)
-    for name in names:
-        if name not in keys:
-            raise CourseError(f"--author: nothing is by {name!r}{suggestion(name, list(keys))}")
-    return [key for name in names for key in keys[name]]
-
-
-def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
-    """What somebody should know of a run besides the table."""
-    if summary.saved and not summary.graded:
-        same = "no submission and no check has changed since the last run"
-        yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."
-    elif summary.saved:
-        now, before = counted(summary.graded, "exercise"), counted(summary.saved, "exercise")
-        yield f"{now} graded now, {before} graded before: nothing of those changed."
-    if summary.changed:
-        replaced = "replaces an earlier one" if summary.changed == 1 else "replace earlier ones"
-        yield f"{counted(summary.changed, 'result')} {replaced}: grade diff {out} shows which scores changed."
-    if summary.lower:
-        count = counted(len(summary.lower), "lower score")
-        yield f"Because of --never-lower, {count} did not count: grade diff {out} names them."
-    if summary.stale:
-        yield f"{counted(summary.stale, 'outcome')} in the table come from older checks; grade all authors again."
-    if summary.unmatched:
-        yield f"{counted(summary.unmatched, 'file')} matched no exercise or no author; see unmatched.csv."
-    yield from summary.notes
-    for id, whose in summary.broken.items():
-        yield f"BROKEN  {id} of {listed(whose, 3)}: this is not their fault, and they lose no points."
-    for author, why in summary.unread.items():
-        yield f"BROKEN  {author} could not be read, so the gradebook has no new row: {why}"
-    if summary.broken:
-        yield f"To see why, run it with --staff and read detail in {out}/reports. After the fix: --rerun broken."
-    if order.shard is None:
-        yield f"Reports and gradebook.csv are in {out}"
-    else:
-        yield (
-            f"Shard {order.shard.number} of {order.shard.count} is done; its reports are in {out}. When all are done, "
-            "run the same command without --shard: it writes the gradebook and grades what is left."
-        )

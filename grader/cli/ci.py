@@ -1,0 +1,314 @@
+"""What runs in CI jobs, and what sets them up: `grade ci`, `init-ci`, `package` and `clone`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from grader.ci.files import PLATFORMS
+from grader.cli import options
+from grader.cli.exit_status import exit_status
+from grader.model.files import write_named, zip_bytes
+from grader.model.report import Score, standing
+from grader.model.score import final_of, points_text
+from grader.report.console import Say
+
+if TYPE_CHECKING:
+    from grader.ci.job import Checkout
+    from grader.grading.plan import RunPlan
+    from grader.model import Submission
+    from grader.model.messages import Setup
+    from grader.report.export.formats import Visibility
+
+NEVER = "never"
+
+
+def _percent(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what is neither a percentage nor `never`."""
+    with suppress(ValueError):
+        if value is None or value == NEVER or 0 <= float(value) <= 100:
+            return value
+    raise click.BadParameter(f"{value!r} is neither a percentage from 0 to 100 nor {NEVER}")
+
+
+@click.command("ci")
+@click.argument("names", metavar="[EXERCISE]...", nargs=-1)
+@click.option("--submission", default=".", type=options.PATH, help="The checkout; by default this folder.")
+@click.option("--course", type=options.PATH, help="The course with its checks, outside of the checkout.")
+@options.handin
+@click.option("--changed-since", metavar="COMMIT", help="Grade only what was changed since a commit.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the report as JSON.")
+@options.staff
+@options.formats()
+@options.points
+@options.hidden
+@click.option(
+    "--fail-below",
+    default="100",
+    callback=_percent,
+    metavar="PERCENT|never",
+    show_default=True,
+    help="Exit with 1 if less was earned of what was decided.",
+)
+@click.option("--author", help="Whose it is; by default the name of the repository, or of the folder.")
+@options.seed
+@click.option(
+    "--secret-file",
+    type=options.PATH,
+    help="The secret that the inputs of --course come from; by default that in GRADE_SECRET, or a fresh one.",
+)
+@options.workers(None, "full with --course, else none")
+def ci_command(
+    names: tuple[str, ...],
+    submission: Path,
+    course: Path | None,
+    handin: str | None,
+    changed_since: str | None,
+    json_path: str | None,
+    staff: bool,
+    formats: tuple[tuple[str, str], ...],
+    points: bool | None,
+    hidden: Visibility,
+    fail_below: str,
+    author: str | None,
+    seed: int | None,
+    secret_file: Path | None,
+    workers: options.Workers,
+) -> None:
+    """Grade a checkout in a CI job. It writes annotations into the log, the job's page and outputs, and files."""
+    say = Say(quiet=any(place == "-" for _, place in formats))
+    say.meanwhile("Grading ...")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: a job's time may be over
+    from grader.ci.job import Platform, grade_checkout, is_passed, open_checkout, remove_earlier, write_files
+    from grader.grading.secret import read_secret
+    from grader.report.export.formats import Options, write_format
+    from grader.report.progress import Named
+    from grader.report.schema import ReportFile
+
+    places = [place for place in (json_path, *(place for _, place in formats)) if place]
+    remove_earlier(places)
+    platform = Platform.of(os.environ)
+    checkout = open_checkout(submission, course)
+    # Without hidden checks there is nothing to keep from student code: a machine that cannot confine it will do.
+    setup = workers.setup(seed or 0, confinement="none" if course is None else "full")
+    if course is not None and seed is not None:
+        raise click.UsageError("--seed makes inputs that students can compute; with --course use --secret-file")
+    if course is not None:  # other people's work: inputs that cannot be computed from a check's id
+        setup = replace(setup, secret=read_secret(secret_file))
+    folder = platform.folder_of(checkout.folder)
+    choices = Options(os.environ, not platform.is_public if points is None else points, hidden, folder)
+    if not choices.points:
+        json_path, formats = _without_points(json_path, formats, say, by_option=points is False)
+    plan, handed_in = _plan(checkout, names, handin, changed_since, author or platform.author, setup)
+    say(*_notes(checkout, plan, handed_in))
+    write = partial(write_files, json_path=json_path, formats=formats, options=choices, staff=staff)
+    undo = partial(remove_earlier, places)
+    report = grade_checkout(plan, handed_in, write, Named(say), undo)
+    read = ReportFile.of(report)
+    passed = is_passed(read, 100 if fail_below == NEVER else float(fail_below))
+    for name, place in formats:
+        if place == "-":
+            write_format(name, place, read, choices)
+    say(platform.log(read, choices).rstrip("\n"), color=True)
+    platform.publish(read, choices, passed=passed, with_result="classroom" in dict(formats))
+    if fail_below != NEVER:
+        sys.exit(exit_status(report, passed=passed))
+
+
+def _without_points(
+    json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
+) -> tuple[None, tuple[tuple[str, str], ...]]:
+    """The files that can be written without points. What else was named is left out, and named in the log.
+
+    Raises:
+        UsageError: somebody asked for both, points and none.
+    """
+    from grader.report.export.formats import OF_POINTS
+
+    named = [*(["--json"] if json_path else []), *(f"--format {name}" for name, _ in formats if name in OF_POINTS)]
+    if named and by_option:
+        raise click.UsageError(f"{named[0]} consists of points, which --no-points leaves out; leave one of them out")
+    say(*(f"{name} is not written: it consists of points, and everybody can read them here." for name in named))
+    say(*(["To write it all the same: --points"] if named else []))
+    return None, tuple(pair for pair in formats if pair[0] not in OF_POINTS)
+
+
+def _plan(
+    checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
+) -> tuple[RunPlan, Submission]:
+    """What is graded, and what was handed in."""
+    from grader.ci.job import changed_exercises
+    from grader.course.load import find_exercises
+    from grader.grading.plan import RunPlan
+    from grader.intake.collect import collect_one
+
+    course = checkout.course
+    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    exercises = options.exercises_in(options.handin_of(course, handin), course.exercises)
+    exercises = [exercise for exercise in exercises if not wanted or exercise.id in wanted]
+    handed_in = collect_one(checkout.folder, course.exercises, exercises, author or checkout.folder.name)
+    if since is not None:
+        changed = changed_exercises(checkout, handed_in, since)
+        exercises = [exercise for exercise in exercises if exercise in changed]
+    return RunPlan(course, exercises, setup, handin=handin), handed_in
+
+
+def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
+    """What is graded, and with which checks, where that may surprise."""
+    from grader.report.export.formats import log_line
+
+    if checkout.is_own:
+        yield "The checks are those of this repository, which its author can change: the score is advice."
+    for exercise in plan.exercises:
+        if notes := submission.of(exercise).notes:
+            yield log_line(f"{exercise.id}: {'; '.join(notes)}")
+    if not plan.exercises:
+        yield "No exercise has changed, so nothing is graded."
+
+
+@click.command("init-ci")
+@click.argument("platform", type=click.Choice(list(PLATFORMS)))
+@click.argument("folder", metavar="[DIR]", default=".", type=options.PATH)
+@options.handin
+@options.package
+@options.confinement(
+    None, "full for a class, else reduced", "The least confinement of student code, where hidden checks are."
+)
+@options.hidden
+@click.option(
+    "--fail-below",
+    callback=_percent,
+    metavar="PERCENT|never",
+    help="The job of a student fails if less was earned of what was decided; by default 100.",
+)
+@click.pass_context
+def init_ci_command(
+    ctx: click.Context,
+    platform: str,
+    folder: Path,
+    handin: str | None,
+    requirement: str | None,
+    confinement: str | None,
+    hidden: Visibility,
+    fail_below: str | None,
+) -> None:
+    """Write the files that a CI platform needs. They go into DIR or this folder, and overwrite nothing."""
+    from grader.ci.files import Wishes, lay_out, package_of, platform_files
+    from grader.course.layout import is_course
+
+    kind = PLATFORMS[platform]
+    for name in ("handin", "confinement", "hidden", "fail_below"):
+        if name not in kind.uses and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            unused, *used = (f"--{known.replace('_', '-')}" for known in (name, "package", *kind.uses))
+            raise click.UsageError(f"{unused} has no effect on {platform}, which uses {', '.join(used)}")
+    needs_course = platform == "prairielearn" or handin is not None
+    is_here = requirement is None and any(is_course(each) for each in (Path.cwd(), *Path.cwd().parents))
+    course = options.course_here() if needs_course or is_here else None
+    if confinement is None and platform in ("gradescope", "prairielearn"):
+        confinement = "reduced"  # their containers give no namespaces
+    chosen = options.handin_of(course, handin) if course else None
+    package, index = (requirement, "") if requirement else package_of(course)
+    wishes = Wishes(package, confinement or "", chosen, fail_below or "", hidden, index)
+    files = platform_files(platform, wishes, course)
+    lay_out(files, folder)
+    Say()(*(f"wrote {(folder / path).as_posix()}" for path in files), kind.then)
+
+
+@click.command("package")
+@click.argument("platform", type=click.Choice(["gradescope"]))
+@click.option("--out", default="autograder.zip", show_default=True, type=options.PATH, help="The zip.")
+@options.handin
+@options.package
+@options.course
+@options.confinement(
+    "reduced", purpose="The least level that is taken; with none student code can read the hidden checks."
+)
+@options.hidden
+def package_command(
+    platform: str,
+    out: Path,
+    handin: str | None,
+    requirement: str | None,
+    course_folder: Path | None,
+    confinement: str,
+    hidden: Visibility,
+) -> None:
+    """Make a Gradescope autograder. It is a zip of its programs and the whole course."""
+    from grader.ci.files import PROGRAMS, Wishes, package, package_of
+
+    course = options.course_here(course_folder, whole=True)
+    chosen = options.handin_of(course, handin)
+    wanted, index = (requirement, "") if requirement else package_of(course)
+    files = package(course, Wishes(wanted, confinement, chosen, hidden=hidden, index=index))
+    write_named(out, zip_bytes(files, PROGRAMS), "--out")
+    scores = {one.id: Score(0, one.points) for one in options.exercises_in(chosen, course.exercises)}
+    points = standing(scores, final_of(scores, chosen)).possible
+    Say()(
+        f"wrote {out.as_posix()}: {len(files)} files, with every hidden check and solution; do not share it",
+        f"Make an assignment of {points_text(points)} points, with Ubuntu 22.04 or later, and upload it there.",
+    )
+
+
+@click.command("clone")
+@click.argument("names", metavar="LIST", type=options.PATH)
+@click.argument("folder", metavar="DIR", type=options.PATH)
+@options.handin
+@options.course
+@click.option(
+    "--until",
+    metavar="TIME",
+    help="Take the last commit until then; by default when the hand-in is due for its author.",
+)
+@click.option(
+    "--not-by",
+    "not_by",
+    metavar="WHO",
+    multiple=True,
+    help="Commits by this name or e-mail address do not count, as those of staff. May be given several times.",
+)
+def clone_command(
+    names: Path,
+    folder: Path,
+    handin: str | None,
+    course_folder: Path | None,
+    until: str | None,
+    not_by: tuple[str, ...],
+) -> None:
+    """Clone the repositories of a class, which LIST names one a line, into DIR: a folder for each, for grade batch.
+
+    With --handin only commits count that changed a file of it; those of bots never count. A token in CLASS_TOKEN may
+    read the repositories. DIR.csv says which commit of which repository each folder is, and when it was made; grade
+    batch counts days late by that.
+    """
+    from grader.ci.clones import Counted, clone_class, moment, read_class, server_of
+    from grader.report.people import folded
+
+    server = server_of(os.environ)
+    repositories = read_class(names, server)
+    at, longer = moment(until) if until else None, dict[str, datetime]()
+    course = options.course_here(course_folder) if handin is not None else None
+    chosen = options.handin_of(course, handin) if course else None
+    counted = Counted(not_by=frozenset(who.lower() for who in not_by))
+    if course and chosen:
+        counted = replace(counted, course=course.exercises, wanted=options.exercises_in(chosen, course.exercises))
+    if course and chosen and chosen.due and not at:
+        slack = timedelta(minutes=course.policy.slack_minutes)
+        longer = {folded(name): due + slack for name, due in chosen.extensions.items()}
+        at = chosen.due + slack
+    say = Say()
+    for line in clone_class(repositories, folder, lambda name: longer.get(folded(name), at), server, counted):
+        say.prose(line)
+    say(f"They are in {folder.as_posix()}" + (f", as of {at.isoformat(timespec='minutes')}" if at else ""))
+    if course and at and not until and (course.policy.percent_a_day or course.policy.grace_days):
+        say.prose("Later commits do not count. With --until TIME they do, and grade batch counts the days late.")

@@ -1,0 +1,18 @@
+"""The exit status of a command that grades."""
+
+from __future__ import annotations
+
+from grader.model import Report, Verdict
+
+POINTS_LOST = 1
+UNDECIDED = 3
+
+
+def exit_status(report: Report, *, passed: bool | None = None) -> int:
+    """The exit status of a run; whether it passed may be decided by another policy than full marks."""
+    if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
+        return UNDECIDED
+    total = report.total
+    if passed is None:
+        passed = total.earned + total.undecided >= total.possible
+    return 0 if passed else POINTS_LOST

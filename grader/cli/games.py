@@ -1,0 +1,163 @@
+"""Games with exercises: `grade drill`, `break`, `catch`, `trace` and `draw`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import click
+
+from grader.cli import options
+from grader.model import Picture
+from grader.model.errors import CourseError
+from grader.model.files import write_named
+from grader.model.picture import NamedShape, Shapes, Window
+from grader.report.console import Say, terminal_width
+from grader.report.pictures import lines_of
+
+_MOST_DIMS, _MOST_SIZE = 6, 1 << 40
+
+
+@click.command("drill")
+@click.argument("module", required=False)
+@click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number gives the same ones.")
+def drill_command(module: str | None, count: int, seed: int | None) -> None:
+    """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
+    say = Say()
+    from grader.student.games.drilling import answer, play, read_drill
+
+    file = read_drill(options.course_here(), module)
+
+    def ask(number: int) -> bool:
+        changes, after = answer(file, number)
+        say(*(f">>> {line}" for line in file.rounds[number].lines))
+        typed = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
+        is_right = (typed.lower() == "y") == changes
+        right = "yes" if changes else "no"
+        say.prose(f"{'Right' if is_right else 'Wrong'}: {right}. {file.rounds[number].why}")
+        if not is_right:
+            say(f">>> {file.watch}", after)
+        say("")
+        return is_right
+
+    say.prose(f"{file.title}: each question starts with these lines.")
+    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
+    tally = play(file, count, seed, ask)
+    say.prose(
+        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}."
+    )
+
+
+@click.command("break")
+@options.exercise
+@click.option("--give-up", is_flag=True, help="Name the fault, and restore your own file.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which fault: the same number plants the same fault.")
+@options.workers()
+def break_command(name: str, give_up: bool, seed: int | None, workers: options.Workers) -> None:
+    """Plant a fault in your own solution, for you to find. The same command then says whether you have found it."""
+    say = Say()
+    from grader.report.progress import Shown
+    from grader.student.games.breaking import play
+
+    say.meanwhile("Looking for a fault that the checks see ..." if not give_up else "Looking ...")
+    for text in play(*options.exercise_here(name), workers.setup(), seed, Shown(say), give_up=give_up):
+        say.prose(text)
+
+
+@click.command("catch")
+@options.exercise
+@options.workers()
+def catch_command(name: str, workers: options.Workers) -> None:
+    """Try your own check on known wrong and right answers. It is for exercises that you have solved."""
+    say = Say()
+    from grader.student.folder import typed
+    from grader.student.games.catching import caught_by, own_check, write_template
+    from grader.student.pages import solved_reference
+
+    course, exercise = options.exercise_here(name)
+    solved_reference(course, exercise)
+    if written := write_template(course, exercise):
+        say.prose(f"{typed(written)} is a check for you to write. What must every right answer do?")
+        say(f"Then run again:  grade catch {exercise.id}")
+        return
+    say.meanwhile(f"Trying {typed(own_check(course, exercise))} ...")
+    lines, is_good = caught_by(course, exercise, workers.setup(), terminal_width())
+    say(*lines)
+    sys.exit(0 if is_good else 1)
+
+
+@click.command("trace")
+@options.exercise
+@click.option("--code", metavar="LINES", help="Run these lines, with the names of your file, and no checks.")
+@click.option("--out", type=options.PATH, help="The timeline's file; by default EXERCISE.trace.json.")
+@options.plain
+@options.start
+def trace_command(name: str, code: str | None, out: Path | None, plain: bool, start: str | None) -> None:
+    """Draw what your code does on the simulated GPU. The timeline is also written for Perfetto and Chrome."""
+    say = Say()
+    from grader.grading.lanes import setup_of
+    from grader.student.games.tracing import traced_lines, traces, write_runs
+
+    course, exercise = options.exercise_here(name)
+    path = out or Path(f"{exercise.id}.trace.json")
+    runs, problems = traces(course, exercise, setup_of(start), code)
+    say(*traced_lines(runs, terminal_width(), plain=plain))
+    say.prose(*(line for problem in problems for line in problem.split("\n")))
+    write_runs(runs, path)
+    say(f"{path}: open it at https://ui.perfetto.dev or in chrome://tracing; times are virtual")
+
+
+@click.command("draw")
+@click.argument("shapes", metavar="SHAPE...", nargs=-1, required=True)
+@click.option("--strides", metavar="STRIDES", help='Strides of one shape, such as "(1, 2)": draw its storage.')
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="The offset of the first element in the storage.")
+@click.option("--storage", type=click.IntRange(min=0), help="Elements of the storage; by default as needed.")
+@click.option("--svg", type=options.PATH, help="Also write the picture as an SVG.")
+@options.plain
+def draw_command(
+    shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None, svg: Path | None, plain: bool
+) -> None:
+    """Draw how shapes broadcast, or how strides read a storage.
+
+    \b
+    grade draw "(3, 1)" "(3,)"
+    grade draw "(2, 3)" --strides "(1, 2)" --offset 1
+    """  # noqa: D301  the backslash is click's mark for lines that stay as they are
+    say, picture = Say(), _picture(shapes, strides, offset, storage)
+    say(*lines_of(picture, terminal_width(), plain=plain))
+    if svg is not None:
+        from grader.report.html import svg_of
+
+        write_named(svg, svg_of(picture), "--svg")
+        say(f"The picture is in {svg}")
+
+
+def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:
+    read = [_sizes(text) for text in shapes]
+    if strides is None:
+        if len(read) < 2:
+            raise CourseError("one shape is not enough: add a second shape, or --strides")
+        rows = tuple(NamedShape(f"shape {number}", shape) for number, shape in enumerate(read, 1))
+        return Picture(shapes=Shapes(rows, broadcast=True))
+    (shape, *others), steps = read, _sizes(strides)
+    if others or len(steps) != len(shape):
+        raise CourseError("--strides is for one shape, and has a number from 0 for each of its dims")
+    last = offset + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
+    needed = last + 1 if all(shape) else offset
+    if storage is not None and storage < needed:
+        raise CourseError(f"index {tuple(size - 1 for size in shape)} reads element {last}; --storage has {storage}")
+    return Picture(windows=(Window("the tensor", shape, steps, offset, needed if storage is None else storage),))
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """A shape, or strides, as Python writes it; "3, 1" and "3" will do."""
+    try:
+        value = ast.literal_eval(text.strip() or "()")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = None
+    sizes = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else None
+    if sizes is None or len(sizes) > _MOST_DIMS or not all(type(it) is int and 0 <= it <= _MOST_SIZE for it in sizes):
+        raise CourseError(f'{text!r} is not a shape; write one as Python does, in quotes: "(3, 1)"')
+    return sizes
