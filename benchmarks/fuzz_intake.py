@@ -45,7 +45,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.batch.journal import open_journal
-from grader.batch.policy import OVERRIDES, read_overrides
+from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.ci.clones import read_class
 from grader.course.files import ExerciseFile, read_file
 from grader.course.load import load_course

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.batch.book import Out, notes_of, report_of, reports
 from grader.batch.journal import Journal, Noted, Shard, open_run
 from grader.batch.policy import Rules
+from grader.batch.reports import notes_of, report_of, reports
+from grader.batch.results_folder import Out
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine
 from grader.grading.plan import Finished, RunPlan, Work, is_broken

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from grader.batch.book import GRADEBOOK, REPORTS
 from grader.batch.journal import FILE, open_journal
-from grader.batch.policy import OVERRIDES, ROSTER, late_text, penalty, roster_in
+from grader.batch.lateness import late_text, penalty
+from grader.batch.overrides import OVERRIDES
+from grader.batch.results_folder import GRADEBOOK, REPORTS
+from grader.batch.roster import ROSTER, roster_in
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError

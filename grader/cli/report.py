@@ -18,9 +18,9 @@ from grader.report.console import Pace, Say, needing, print_error, terminal_widt
 from grader.report.safe import filled, for_terminal
 
 if TYPE_CHECKING:
-    from grader.batch.book import Change
+    from grader.batch.changes import Change
+    from grader.batch.class_summary import Class
     from grader.batch.journal import Journal
-    from grader.batch.pages import Class
     from grader.grading.unexplained import Group
     from grader.model import Course, FinalScore, Report
     from grader.report.export.formats import Visibility
@@ -57,8 +57,8 @@ def report_command(
     """
     say = Say()
     say.meanwhile("Reading ...")
+    from grader.batch.class_summary import Class
     from grader.batch.journal import open_journal
-    from grader.batch.pages import Class
 
     course = options.course_here(course_folder)
     with open_journal(out, new=False) as journal:
@@ -81,9 +81,10 @@ def _written(
     over_term: Mapping[str, FinalScore] | None = None,
 ) -> tuple[Class, list[str]]:
     """Write the pages; the class, and sentences that say where they are."""
-    from grader.batch.book import OVERVIEW, RETURNED, Out
-    from grader.batch.pages import Class, return_pages, write_feedback
-    from grader.batch.policy import roster_in
+    from grader.batch.class_summary import Class
+    from grader.batch.feedback import return_pages, write_feedback
+    from grader.batch.results_folder import OVERVIEW, RETURNED, Out
+    from grader.batch.roster import roster_in
 
     place, pace = Out(out), Pace(say)
     total, done = len(journal.submissions()), count(1)
@@ -115,7 +116,7 @@ def _written(
 
 def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
     """The class in short, and groups of what no known mistake explains."""
-    from grader.batch.pages import class_lines, group_lines
+    from grader.batch.class_text import class_lines, group_lines
 
     width = terminal_width()
     yield from class_lines(overview, width)
@@ -178,8 +179,8 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     """
     say = Say()
     say.meanwhile(what := f"Comparing the submissions of {out}")
-    from grader.batch.book import SIMILAR, Out
     from grader.batch.journal import open_journal
+    from grader.batch.results_folder import SIMILAR, Out
     from grader.report.html import rendered
     from grader.report.progress import Paced
 
@@ -206,9 +207,9 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
     Pages with several authors are removed, too; grade report and grade similar write them anew. The folder of
     submissions stays as it is.
     """
-    from grader.batch.book import Out
     from grader.batch.journal import Noted, open_journal
     from grader.batch.policy import Rules
+    from grader.batch.results_folder import Out
     from grader.course.files import suggestion
 
     course = options.course_here(course_folder)
@@ -239,9 +240,10 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
 
     For each author and check: the score before, after, and why.
     """
-    from grader.batch.book import decided, last_regrade, notes_of
+    from grader.batch.changes import decided, last_regrade
     from grader.batch.journal import open_journal
     from grader.batch.policy import Rules
+    from grader.batch.reports import notes_of
     from grader.grading.plan import RunPlan
     from grader.model.messages import Setup, Start
 

@@ -16,7 +16,7 @@ import pytest
 from batch.power import grade_until_a_cut
 from batch.pretend import PretendClass
 
-from grader.batch import book
+from grader.batch import results_folder
 from grader.batch.journal import FILE, Journal, Shard, open_journal, open_run
 from grader.intake.collect import collect
 from grader.intake.contents import Handed
@@ -159,7 +159,7 @@ def test_a_full_disk_loses_nothing(pretend: PretendClass, monkeypatch: pytest.Mo
     """It is told what to do, and what was graded is there when there is room again."""
     full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device", "a file"))
     with monkeypatch.context() as patched, pytest.raises(GraderError, match="make room, then run the same command"):
-        patched.setattr(book, "write_whole", full)
+        patched.setattr(results_folder, "write_whole", full)
         pretend.grade()
     assert pretend.jobs[:2] == ["double passed ada", "total failed ada"]
     pretend.grade()

@@ -12,7 +12,7 @@ from batch.pretend import PretendClass
 from click.testing import CliRunner
 from support import COURSES, WarmGrade
 
-from grader.batch.policy import OVERRIDES
+from grader.batch.overrides import OVERRIDES
 from grader.ci.clones import read_class
 from grader.cli import main
 from grader.course.load import load_course

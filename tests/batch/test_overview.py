@@ -12,8 +12,8 @@ import pytest
 from support import COURSES, FORK, WarmGrade, runtime_of
 
 from grader.author.verify import Prover
+from grader.batch.class_summary import Class
 from grader.batch.journal import open_journal
-from grader.batch.pages import Class
 from grader.course.load import load_course
 from grader.grading.store import open_store
 from grader.model import Course

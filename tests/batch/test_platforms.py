@@ -12,7 +12,7 @@ from batch.pretend import PretendClass
 from click.testing import CliRunner, Result
 
 from grader.batch.journal import open_journal
-from grader.batch.policy import OVERRIDES
+from grader.batch.overrides import OVERRIDES
 from grader.cli import main
 from grader.course.load import load_course
 from grader.report.people import number_in, people_in

@@ -11,7 +11,7 @@ import pytest
 from batch.pretend import PretendClass
 from click.testing import CliRunner, Result
 
-from grader.batch.policy import OVERRIDES
+from grader.batch.overrides import OVERRIDES
 from grader.ci.job import is_passed
 from grader.cli import main
 from grader.course.load import load_course

@@ -10,7 +10,7 @@ from batch.pretend import PretendClass
 from click.testing import CliRunner
 from support import COURSES
 
-from grader.batch.book import last_regrade
+from grader.batch.changes import last_regrade
 from grader.batch.journal import open_journal
 from grader.batch.run import Summary
 from grader.cli import main

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support import commit, git, run_grade
 
-from grader.batch.policy import lateness
+from grader.batch.lateness import lateness
 from grader.ci.clones import Repository, moment, read_class
 from grader.course.load import load_course
 from grader.intake.collect import taken_in

@@ -67,7 +67,7 @@ ALLOWED = {
     "grading/store.py": "folders of the course and of our package",
     "report/people.py": "tables of staff's",
     "batch/journal.py": "rows and files of our own",
-    "batch/pages.py": "writes a zip",
+    "batch/feedback.py": "writes a zip",
     "batch/similar.py": "places in a text, which the process that reads has found",
     "batch/term.py": "tables of staff's",
     "ci/clones.py": "an empty folder, and reports of CI jobs by their names",

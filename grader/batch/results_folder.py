@@ -1,25 +1,22 @@
-"""The folder of a batch's results: the journal as reports and a gradebook, and what could not be matched.
-
-At the end: what a regrade changed, and what staff decided: of each check the score before and after, and why.
-"""
+"""The folder that `grade batch` writes into."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.batch.journal import Journal, Noted
-from grader.batch.policy import OVERRIDES, ROSTER, Rules, decisions, unused
+from grader.batch.overrides import OVERRIDES
+from grader.batch.policy import Rules
+from grader.batch.reports import reports
+from grader.batch.roster import ROSTER
 from grader.grading.plan import RunPlan
-from grader.grading.schedule import report_for
 from grader.intake.contents import NOTE_KINDS, Unmatched
-from grader.model import Course, GradedExercise, Report
+from grader.model import Report
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
-from grader.model.score import counted, listed
 from grader.report.gradebook import gradebook_csv
 from grader.report.people import Table, folded, missing_of, people_in
 from grader.report.safe import csv_text, for_csv
@@ -36,61 +33,6 @@ OVERVIEW = "report.html"
 _ALL = "all that was handed in"
 _LONGEST_NAME = 200
 _SHORTENED = 40
-
-
-def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
-    """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
-    results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
-    rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
-    if not rows:
-        return None
-    at = max(saved.at for _, saved in rows)
-    graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
-    # As the checks alone judge it; where no check is void, that is what was graded.
-    alone = (
-        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
-        for (exercise, saved), one in zip(rows, graded, strict=True)
-    )
-    raw = {one.exercise.id: one.score.earned for one in alone}
-    levels = (saved.confinement for _, saved in rows)
-    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted)
-
-
-def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
-    """The reports of all submissions that were ever graded, by name, one after another."""
-    for noted in journal.submissions():
-        if report := report_of(plan, journal, noted, rules):
-            yield report
-
-
-def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Sentences about overrides that do not fit, and about who is not on the roster, or not among the submissions."""
-    noted = journal.submissions()
-    called = {one: rules.names(one) for one in noted}
-    meant = {row.author for row in rules.overrides}
-    named = [one for one in noted if called[one] & meant]
-    pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
-    yield from unused(rules.overrides, pairs, rules.course)
-    yield from rules.unknown(frozenset().union(*called.values()))
-    people = rules.people
-    if not people.persons:
-        return
-    authors = [name for one in noted for name in one.members]
-    if absent := sum(1 for _ in missing_of(people, authors)):
-        yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
-    if unknown := [name for name in authors if people.person_of(name) is None]:
-        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
-    if others := people.called_otherwise(authors):
-        yield (
-            f"{counted(len(others), 'submission')} with another name before the number than the roster has for it: "
-            f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "
-            "that each member gets the score."
-        )
-    if people.unread:
-        yield (
-            f"The roster has {counted(len(people.unread), 'time')} such as {people.unread[0]!r}, which cannot be read: "
-            "export it once more with English as your language in Moodle."
-        )
 
 
 class Out:
@@ -235,77 +177,3 @@ def file_name(author: str) -> str:
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author
     return f"{plain.lstrip('.')[:_SHORTENED]}-{hashlib.sha256(os.fsencode(author)).hexdigest()[:16]}"
-
-
-Ending = tuple[str, int] | None
-"""How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One exercise of an author that was graded again.
-
-    Attributes:
-        author: whose.
-        before: as it was graded before.
-        after: as it was graded now.
-        why: it was graded again.
-    """
-
-    author: str
-    before: GradedExercise
-    after: GradedExercise
-    why: str
-
-    @property
-    def checks(self) -> list[tuple[str, Ending, Ending]]:
-        """Those with another ending: the id, what it was and what it is."""
-        old, new = (
-            {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
-            for graded in (self.before, self.after)
-        )
-        return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
-
-    @property
-    def is_one(self) -> bool:
-        """Whether anything is another result."""
-        return bool(self.checks) or self.before.score != self.after.score
-
-
-def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
-    """Compare what counts with what it replaced, in the last run in which anything was replaced.
-
-    Lower scores that did not count because of `never_lower` are compared with those that count.
-
-    Returns:
-        when that run began, "" if there was none; and what was graded again, by author and in the order of the course.
-    """
-    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
-    rows += [(row, row.result, number) for number, row in journal.not_counted()]
-    if not rows:
-        return "", []
-    run = max(row.run for row, _, _ in rows)
-    places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
-    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
-    changes = []
-    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
-        exercise = course.exercises[places[row.exercise]]
-        old, new = journal.result(earlier), journal.result(later)
-        why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
-        changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
-    return journal.started(run), changes
-
-
-def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
-    """Compare what checks give with what staff made of it, by overrides and void checks."""
-    alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
-    for noted in journal.submissions():
-        report = report_of(plan, journal, noted, rules)
-        rows = list(decisions(report)) if report is not None else []
-        judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
-        if report is not None and judged is not None:
-            for before, after in zip(judged.exercises, report.exercises, strict=True):
-                why = dict.fromkeys(why for graded, _, why in rows if graded is after)
-                change = Change(noted.author, before, after, "; ".join(why))
-                if change.is_one:
-                    yield change

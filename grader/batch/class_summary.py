@@ -1,41 +1,30 @@
-"""Pages of a class: of each author, to return with their own lines; and of all of them, for staff, at a glance.
-
-The page of the class says what came of each exercise and check, and has groups of what no known mistake explains.
-"""
+"""A class at a glance, for staff: read from the journal once, and shown as a page."""
 
 from __future__ import annotations
 
 import os
-import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import mean, median
 from urllib.parse import quote
 
-from grader.batch.book import RETURNED, UNMATCHED, Out, page_of, reports
-from grader.batch.journal import MOODLES, Journal, Noted
+from grader.batch.feedback import MOST_LINES, own_lines
+from grader.batch.journal import Journal
 from grader.batch.policy import Rules
-from grader.course.layout import NOTEBOOK
+from grader.batch.reports import reports
+from grader.batch.results_folder import UNMATCHED, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
 from grader.grading.unexplained import Group, add_to, draft_text, in_order, is_unexplained, lost_rows
-from grader.intake.match import place_in
 from grader.model import Check, Course, Exercise, FinalScore, GradedCheck, GradedExercise, Report, Score, Verdict
-from grader.model.files import whole_file
 from grader.model.messages import Setup, Start
-from grader.model.score import Causes, after_late_days, counted, points_text
-from grader.report.export.formats import Options, markdown
+from grader.model.score import after_late_days, points_text
 from grader.report.gradebook import cell_text
-from grader.report.html import CodeLine, page, rendered
-from grader.report.people import People
-from grader.report.safe import cut, for_terminal, prose
-from grader.report.schema import ReportFile, line_of
-from grader.report.words import VERDICTS
+from grader.report.html import CodeLine, rendered
 
-_AROUND, _MOST_LINES = 6, 16
 _MOST_LOOKED_AT = 100
 """So many of a group are looked at for the shortest of them."""
 
@@ -48,106 +37,13 @@ _WHAT_TO_DO = {
     Verdict.NOT_RUN: "the check needs hardware or files that the machine lacked",
 }
 
-_STEP = "      "
-_FEW_ROWS, _WIDE = 4, 70
-_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
-
-
-def write_feedback(place: Out, report: Report, journal: Journal) -> None:
-    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
-
-    Raises:
-        CourseError: it cannot be written.
-    """
-    graded = {one.exercise.id: one for one in report.exercises}
-    modules = journal.modules("author", report.author)
-    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
-    place.write_page(page_of(report.author), page(report, lines))
-    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
-
-
-def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
-    """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
-    cause = Causes.of(graded.checks).cause
-    # The lines of a notebook's module are not those that its author sees: they have no numbers.
-    numbered = PurePosixPath(path).suffix != NOTEBOOK
-    place = place_in(text, graded.exercise.file_name if numbered else path)
-    if cause is None or (number := line_of(cause, replace(graded, place=place))) is None:
-        return ()
-    lines = text.decode("utf-8", "replace").splitlines()
-    first = max((line for line in place.names.values() if line <= number), default=number)
-    last = next((at for at in range(first, len(lines)) if lines[at][:1] not in ("", " ", "\t", ")", "#")), len(lines))
-    if number > last:  # below the function
-        first = last = number
-    if last - first >= _MOST_LINES:
-        first = max(first, number - _AROUND)
-        last = min(last, first + _MOST_LINES - 1)
-    while last > first and not lines[last - 1].strip():
-        last -= 1
-    raised = number not in place.names.values()
-    return tuple(
-        (line if numbered else None, lines[line - 1], raised and line == number) for line in range(first, last + 1)
-    )
-
 
 def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
     """The first lines of a file that the starter lacks."""
     starter = with_marks(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
     given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
-    return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:_MOST_LINES]
-
-
-def return_pages(place: Out, journal: Journal, people: People) -> tuple[int, list[str]]:
-    """Zip the pages for the bulk upload of the platform from which the submissions came.
-
-    Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
-    author, found by the number, which is each member's own where a team handed in. Canvas takes "Upload submissions":
-    files whose names have the numbers of the user and of a file that was handed in; it shows the page under the name of
-    that file, and to that user's whole group. Without a platform all pages lie beside each other, also as Markdown.
-
-    Args:
-        place: the folder of results.
-        journal: of the batch.
-        people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
-            team's, which another participant has.
-
-    Returns:
-        of how many authors there is a page, and whose pages no platform gives back by this zip.
-
-    Raises:
-        CourseError: it cannot be written.
-    """
-    starts, count, unknown = journal.returned(), 0, []
-    target = place.path / RETURNED
-    with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-        for noted in journal.submissions():
-            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
-            names = {page.name: page, text.name: text}
-            if starts:
-                names = {f"{start}feedback.html": page for start in _starts(noted, starts, people)}
-            if not page.is_file():
-                continue
-            for name, path in names.items():
-                # A name on this machine need not be text, and a name in a zip must.
-                archive.write(path, os.fsencode(name).decode("utf-8", "backslashreplace"))
-            count += bool(names)
-            unknown += [] if names else [noted.author]
-    return count, unknown
-
-
-def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """What the names of an author's files begin with that their platform takes back; nothing if it takes none."""
-    start = starts.get(noted.author, "")
-    if not start and people.kind == "moodle":  # the default group has no number, and its members have
-        start = f"{MOODLES}{noted.author}_assignsubmission_file_/"
-    if not start.startswith(MOODLES):
-        yield from [start] if start else []
-        return
-    for member in noted.members:
-        own = f"{MOODLES}{member}_"
-        if member.isdecimal() and (people.kind != "moodle" or people.person_of(member)):
-            yield start.replace(f"{MOODLES}{noted.author}_", own, 1)
+    return tuple((number, line, False) for number, line in lines if line.strip() not in {"", *given})[:MOST_LINES]
 
 
 @dataclass
@@ -389,46 +285,3 @@ def _middle_text(scores: Sequence[Score]) -> str:
     """Mean and median in words."""
     own = _shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"
-
-
-def class_lines(overview: Class, width: int) -> Iterator[str]:
-    """For a terminal: the class, its exercises, and what is undecided."""
-    people = counted(len(overview.rows), "submission")
-    yield from prose(f"{overview.course.title}: {people}, {overview.middle}", width, further="  ")
-    yield ""
-    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
-    for tally in overview.exercises:
-        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
-        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
-        if tally.hardest:
-            check, lost = tally.hardest
-            indent = " " * (len(numbers) + 2 if width >= _WIDE else len(_STEP))
-            yield from prose(f"{lost} lose {check.contract} {check.title}", width, indent)
-    yield from prose(_LEGEND, width, "  ", "  ")
-    for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
-        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
-        yield from prose(text, width, further="  ")
-
-
-def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
-    """For a terminal: the largest groups, each with an example: what it loses, and the lines that this is about."""
-    groups = overview.groups
-    if groups:
-        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
-        yield ""
-        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
-        yield from prose(text, width, further="  ")
-    for group in groups[:most]:
-        count, example = counted(len(group.members), "submission"), overview.example(group)
-        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
-        where = f", {example.path}" if example.path else ""
-        yield from prose(for_terminal(f"{example.author}{where}", one_line=True), width, _STEP, "  ")
-        for row in example.rows[:_FEW_ROWS]:
-            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
-            yield from prose(title, width, _STEP, _STEP)
-        if (more := len(example.rows) - _FEW_ROWS) > 0:
-            yield f"{_STEP}... {counted(more, 'more check')}"
-        for number, line, _ in example.lines:
-            yield cut(f"{_STEP}{number or '':>4}  {for_terminal(line, one_line=True)}", width)
-        if group.why_not:
-            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")

@@ -1,0 +1,86 @@
+"""What a regrade changed, and what staff changed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from grader.batch.journal import Journal
+from grader.batch.overrides import decisions
+from grader.batch.policy import Rules
+from grader.batch.reports import report_of
+from grader.grading.plan import RunPlan
+from grader.model import Course, GradedExercise
+
+Ending = tuple[str, int] | None
+"""How a check ended: its verdict, and hundredths of a point; None where there is no such check."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One exercise of an author that was graded again.
+
+    Attributes:
+        author: whose.
+        before: as it was graded before.
+        after: as it was graded now.
+        why: it was graded again.
+    """
+
+    author: str
+    before: GradedExercise
+    after: GradedExercise
+    why: str
+
+    @property
+    def checks(self) -> list[tuple[str, Ending, Ending]]:
+        """Those with another ending: the id, what it was and what it is."""
+        old, new = (
+            {row.check.id: (row.verdict.value, row.score.earned) for row in graded.checks}
+            for graded in (self.before, self.after)
+        )
+        return [(id, old.get(id), new.get(id)) for id in dict.fromkeys((*new, *old)) if old.get(id) != new.get(id)]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything is another result."""
+        return bool(self.checks) or self.before.score != self.after.score
+
+
+def last_regrade(course: Course, journal: Journal) -> tuple[str, list[Change]]:
+    """Compare what counts with what it replaced, in the last run in which anything was replaced.
+
+    Lower scores that did not count because of `never_lower` are compared with those that count.
+
+    Returns:
+        when that run began, "" if there was none; and what was graded again, by author and in the order of the course.
+    """
+    rows = [(row, row.replaces, row.result) for row in journal.current() if row.replaces is not None]
+    rows += [(row, row.result, number) for number, row in journal.not_counted()]
+    if not rows:
+        return "", []
+    run = max(row.run for row, _, _ in rows)
+    places = {exercise.id: place for place, exercise in enumerate(course.exercises)}
+    known = [each for each in rows if each[0].run == run and each[0].exercise in places]
+    changes = []
+    for row, earlier, later in sorted(known, key=lambda each: (each[0].author, places[each[0].exercise])):
+        exercise = course.exercises[places[row.exercise]]
+        old, new = journal.result(earlier), journal.result(later)
+        why = old.key.why_not(new.key) + ("; not counted, because of --never-lower" if later != row.result else "")
+        changes.append(Change(row.author, old.outcomes.graded(exercise), new.outcomes.graded(exercise), why))
+    return journal.started(run), changes
+
+
+def decided(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Change]:
+    """Compare what checks give with what staff made of it, by overrides and void checks."""
+    alone = replace(plan, exercises=[replace(exercise, void=()) for exercise in plan.exercises])
+    for noted in journal.submissions():
+        report = report_of(plan, journal, noted, rules)
+        rows = list(decisions(report)) if report is not None else []
+        judged = report_of(alone, journal, noted, Rules(plan.course)) if rows else None
+        if report is not None and judged is not None:
+            for before, after in zip(judged.exercises, report.exercises, strict=True):
+                why = dict.fromkeys(why for graded, _, why in rows if graded is after)
+                change = Change(noted.author, before, after, "; ".join(why))
+                if change.is_one:
+                    yield change

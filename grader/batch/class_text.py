@@ -1,0 +1,58 @@
+"""A class in the terminal: its exercises, and groups of answers that no known mistake explains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from grader.batch.class_summary import Class
+from grader.model.score import counted
+from grader.report.safe import cut, for_terminal, prose
+from grader.report.words import VERDICTS
+
+_STEP = "      "
+_FEW_ROWS, _WIDE = 4, 70
+_LEGEND = "in: handed in; all: with all points; known: made a known mistake; new: not explained"
+
+
+def class_lines(overview: Class, width: int) -> Iterator[str]:
+    """For a terminal: the class, its exercises, and what is undecided."""
+    people = counted(len(overview.rows), "submission")
+    yield from prose(f"{overview.course.title}: {people}, {overview.middle}", width, further="  ")
+    yield ""
+    yield f"{'in':>5}{'all':>5}{'mean':>6}{'known':>7}{'new':>5}  exercise"
+    for tally in overview.exercises:
+        numbers = f"{len(tally.scores):>5}{tally.full:>5}{tally.mean:>6}{tally.explained:>7}{tally.unexplained:>5}  "
+        yield from prose(f"{numbers}{tally.exercise.number} {tally.exercise.title}", width, further=" " * len(numbers))
+        if tally.hardest:
+            check, lost = tally.hardest
+            indent = " " * (len(numbers) + 2 if width >= _WIDE else len(_STEP))
+            yield from prose(f"{lost} lose {check.contract} {check.title}", width, indent)
+    yield from prose(_LEGEND, width, "  ", "  ")
+    for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
+        text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
+        yield from prose(text, width, further="  ")
+
+
+def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
+    """For a terminal: the largest groups, each with an example: what it loses, and the lines that this is about."""
+    groups = overview.groups
+    if groups:
+        shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""
+        yield ""
+        text = f"Answers that no known mistake explains, grouped by behaviour{shown}:"
+        yield from prose(text, width, further="  ")
+    for group in groups[:most]:
+        count, example = counted(len(group.members), "submission"), overview.example(group)
+        yield from prose(f"{group.name}  {count} of {group.exercise.number} {group.exercise.title}", width, "", _STEP)
+        where = f", {example.path}" if example.path else ""
+        yield from prose(for_terminal(f"{example.author}{where}", one_line=True), width, _STEP, "  ")
+        for row in example.rows[:_FEW_ROWS]:
+            title = f"{VERDICTS[row.outcome.verdict][0]:<6}{row.check.contract} {row.check.title}"
+            yield from prose(title, width, _STEP, _STEP)
+        if (more := len(example.rows) - _FEW_ROWS) > 0:
+            yield f"{_STEP}... {counted(more, 'more check')}"
+        for number, line, _ in example.lines:
+            yield cut(f"{_STEP}{number or '':>4}  {for_terminal(line, one_line=True)}", width)
+        if group.why_not:
+            yield from prose(f"No wrong answer can be made of it: {group.why_not}.", width, _STEP, "  ")

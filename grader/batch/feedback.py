@@ -1,0 +1,112 @@
+"""Pages of feedback: one for each author, with their own lines, and a zip of them for the platform."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from grader.batch.journal import MOODLES, Journal, Noted
+from grader.batch.results_folder import RETURNED, Out, page_of
+from grader.course.layout import NOTEBOOK
+from grader.intake.match import place_in
+from grader.model import GradedExercise, Report
+from grader.model.files import whole_file
+from grader.model.score import Causes
+from grader.report.export.formats import Options, markdown
+from grader.report.html import CodeLine, page
+from grader.report.people import People
+from grader.report.schema import ReportFile, line_of
+
+_AROUND, MOST_LINES = 6, 16
+
+
+def write_feedback(place: Out, report: Report, journal: Journal) -> None:
+    """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    graded = {one.exercise.id: one for one in report.exercises}
+    modules = journal.modules("author", report.author)
+    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    place.write_page(page_of(report.author), page(report, lines))
+    place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
+
+
+def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
+    """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
+    cause = Causes.of(graded.checks).cause
+    # The lines of a notebook's module are not those that its author sees: they have no numbers.
+    numbered = PurePosixPath(path).suffix != NOTEBOOK
+    place = place_in(text, graded.exercise.file_name if numbered else path)
+    if cause is None or (number := line_of(cause, replace(graded, place=place))) is None:
+        return ()
+    lines = text.decode("utf-8", "replace").splitlines()
+    first = max((line for line in place.names.values() if line <= number), default=number)
+    last = next((at for at in range(first, len(lines)) if lines[at][:1] not in ("", " ", "\t", ")", "#")), len(lines))
+    if number > last:  # below the function
+        first = last = number
+    if last - first >= MOST_LINES:
+        first = max(first, number - _AROUND)
+        last = min(last, first + MOST_LINES - 1)
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    raised = number not in place.names.values()
+    return tuple(
+        (line if numbered else None, lines[line - 1], raised and line == number) for line in range(first, last + 1)
+    )
+
+
+def return_pages(place: Out, journal: Journal, people: People) -> tuple[int, list[str]]:
+    """Zip the pages for the bulk upload of the platform from which the submissions came.
+
+    Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each
+    author, found by the number, which is each member's own where a team handed in. Canvas takes "Upload submissions":
+    files whose names have the numbers of the user and of a file that was handed in; it shows the page under the name of
+    that file, and to that user's whole group. Without a platform all pages lie beside each other, also as Markdown.
+
+    Args:
+        place: the folder of results.
+        journal: of the batch.
+        people: on the roster. Of a worksheet of Moodle, nobody gets a page whose number is not in it: it may be a
+            team's, which another participant has.
+
+    Returns:
+        of how many authors there is a page, and whose pages no platform gives back by this zip.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    starts, count, unknown = journal.returned(), 0, []
+    target = place.path / RETURNED
+    with whole_file(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        for noted in journal.submissions():
+            page, text = (place.path / page_of(noted.author, end) for end in ("html", "md"))
+            names = {page.name: page, text.name: text}
+            if starts:
+                names = {f"{start}feedback.html": page for start in _starts(noted, starts, people)}
+            if not page.is_file():
+                continue
+            for name, path in names.items():
+                # A name on this machine need not be text, and a name in a zip must.
+                archive.write(path, os.fsencode(name).decode("utf-8", "backslashreplace"))
+            count += bool(names)
+            unknown += [] if names else [noted.author]
+    return count, unknown
+
+
+def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
+    """What the names of an author's files begin with that their platform takes back; nothing if it takes none."""
+    start = starts.get(noted.author, "")
+    if not start and people.kind == "moodle":  # the default group has no number, and its members have
+        start = f"{MOODLES}{noted.author}_assignsubmission_file_/"
+    if not start.startswith(MOODLES):
+        yield from [start] if start else []
+        return
+    for member in noted.members:
+        own = f"{MOODLES}{member}_"
+        if member.isdecimal() and (people.kind != "moodle" or people.person_of(member)):
+            yield start.replace(f"{MOODLES}{noted.author}_", own, 1)

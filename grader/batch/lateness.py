@@ -1,0 +1,84 @@
+"""How late a submission was, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from grader.model import Course, FinalScore, HandIn, Policy
+from grader.model.score import counted, points_text
+from grader.report.people import folded
+
+_ALL = 100_00
+_DAY = timedelta(days=1)
+
+
+Lateness = tuple[int | None, str]
+"""How many days late something was handed in, None if nothing says it; and how that is known, in words."""
+
+
+def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
+    """How late a submission was.
+
+    Args:
+        names: of its authors, folded.
+        at: when it was handed in, in ISO 8601; "" if nothing says it.
+        course: says how long after the due date work is on time, and the zone of times without one.
+        handin: says until when it was due, for everybody and for some.
+        is_late: whether its platform says that it was late.
+    """
+    known = [days for name, days in handin.late_days.items() if folded(name) in names]
+    if known:
+        return max(known), "as the course says"
+    longer = [until for name, until in handin.extensions.items() if folded(name) in names]
+    due = max(longer, default=handin.due)
+    if at and due:
+        zone = ZoneInfo(course.timezone) if course.timezone else due.tzinfo
+        time = datetime.fromisoformat(at)
+        time = time.astimezone(zone) if time.tzinfo else time.replace(tzinfo=zone)
+        due = due.astimezone(zone)
+        when = f"due {_shown(due)}, handed in {_shown(time)}"
+        # Minutes of slack pass everywhere alike, so they are counted in UTC. A day is one on the wall clock, which has
+        # 23 or 25 hours where clocks change.
+        if time.astimezone(UTC) - due.astimezone(UTC) <= timedelta(minutes=course.policy.slack_minutes):
+            return 0, when
+        over = time.replace(tzinfo=None) - due.replace(tzinfo=None)
+        return max(1, -(-over // _DAY)), when
+    if is_late and not longer:
+        return 1, "its platform does not say by how much: 1 day counts"
+    return None, ""
+
+
+def _shown(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M %Z}"
+
+
+def penalty(points: int, days: int, policy: Policy) -> int:
+    """What so many days cost of these points, in hundredths, rounded down."""
+    percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
+    return max(0, points) * percent // _ALL
+
+
+def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
+    """Return the fewest grace days, up to `most`, with which so many days late cost as little as with all of them."""
+    choices = range(min(days, most) + 1)
+    return min(choices, key=lambda grace: (penalty(points, days - grace, policy), grace))
+
+
+def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
+    """How late it was, and what that costs; `alone` where nobody knows which grace days other hand-ins use up."""
+    days = final.late_days or 0
+    if not days:
+        return "on time"
+    text, of = f"{counted(days, 'day')} late", final.raw + final.override + final.bonus
+    if final.grace_days:
+        text += f", {final.grace_days} of them covered by grace days{' (if other hand-ins leave any)' if alone else ''}"
+    elif policy.grace_days and needed_grace(of, days, policy.grace_days, policy):
+        text += ", and grace days save more on other hand-ins"
+    elif policy.grace_days:
+        text += ", where grace days would save nothing"
+    if final.penalty:
+        percent = min((days - final.grace_days) * policy.percent_a_day, policy.cap_percent)
+        text += f", which costs {points_text(percent)} % of {points_text(of)} points: {points_text(final.penalty)}"
+    return text

@@ -1,0 +1,145 @@
+"""Points that staff gives by hand: the rows of overrides.csv, and the reports that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from grader.course.files import Points, Strict, suggestion, validated
+from grader.model import Course, GradedCheck, GradedExercise, Report, Score
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+from grader.report.people import Table, folded
+
+OVERRIDES = "overrides.csv"
+"""Points that staff gives by hand, in the folder of results. The file survives each regrade.
+
+A row gives the points of one check, or of a whole exercise where `check` is empty, and says why.
+"""
+_MOST_PROBLEMS = 50
+
+
+class Override(Strict):
+    """Points that staff gives: a row of the file.
+
+    Attributes:
+        author: of the submission, or one of its group; folded.
+        exercise: the id or the number.
+        check: its id; "" for the whole exercise.
+        points: not in hundredths.
+        why: a sentence.
+        line: of the file.
+    """
+
+    author: Annotated[str, Field(min_length=1), AfterValidator(folded)]
+    exercise: Annotated[str, Field(min_length=1)]
+    check: Annotated[str, AfterValidator(lambda name: name.removeprefix("check_"))] = ""
+    points: Points
+    why: Annotated[str, Field(min_length=1)]
+    line: int
+
+    @property
+    def worth(self) -> int:
+        """The points, in hundredths."""
+        return round(self.points * 100)
+
+    def problem(self, report: Report) -> str:
+        """Why it cannot be applied to its author's report, or ""."""
+        graded = next((one for one in report.exercises if one.exercise.id == self.exercise), None)
+        if graded is None:
+            return f"{self.exercise} was not graded for {self.author}"
+        possible = graded.score.possible
+        if self.check:
+            rows = {row.check.id: row for row in graded.checks}
+            if self.check not in rows:
+                hint = suggestion(self.check, list(rows)) if rows else "; no check ran, so leave the column check empty"
+                return f"{self.exercise} has no check {self.check} for {self.author}{hint}"
+            possible = rows[self.check].score.possible
+        return f"{points_text(self.worth)} is more than {points_text(possible)} points" * (self.worth > possible)
+
+
+def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
+    """The overrides in a folder of results; none if it has no such file.
+
+    Raises:
+        CourseError: rows of the file are wrong; it lists them all.
+    """
+    path = out / OVERRIDES
+    if not path.is_file():
+        return ()
+    table, problems = Table(path), list[str]()
+    names = {name: exercise.id for exercise in course.exercises for name in (exercise.id, exercise.number)}
+    made: dict[tuple[str, str, str], Override] = {}
+    for row, line in zip(table.rows[1:], table.lines[1:], strict=True):
+        if len(problems) >= _MOST_PROBLEMS:
+            problems.append(f"{path}: what is wrong after line {line - 1} is not listed")
+            break
+        where = f"{path}: line {line}"
+        cells = {name: cell.strip() for name, cell in zip(table.header, row, strict=False) if name}
+        cells["points"] = cells.get("points", "").replace(",", ".")  # as half of the world writes 7.5
+        exercise, read = cells.get("exercise", ""), None
+        try:
+            read = validated(cells | {"line": line}, where, Override)
+        except CourseError as error:
+            problems += error.problems
+        if read is None:
+            continue
+        one = read.model_copy(update={"exercise": names.get(exercise, exercise)})
+        first = made.setdefault((one.author, one.exercise, one.check), one)
+        if first is not one:
+            problems.append(f"{where}: line {first.line} is about the same; remove one of the two")
+    if problems:
+        raise CourseError(*problems)
+    return tuple(sorted(made.values(), key=lambda one: not one.check))  # those of whole exercises have the last word
+
+
+def overridden(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
+    """The report of whom these names mean with the points that staff gave; rows that do not fit change nothing."""
+    for one in overrides:
+        if one.author in names and not one.problem(report):
+            rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
+            report = replace(report, exercises=tuple(rows))
+    return report
+
+
+def _set(graded: GradedExercise, one: Override) -> GradedExercise:
+    if not one.check:
+        return replace(graded, score=Score(one.worth, graded.score.possible), withheld_points=0, set_by=one.why)
+
+    def given(row: GradedCheck) -> GradedCheck:
+        if row.check.id != one.check:
+            return row
+        return replace(row, score=Score(one.worth, row.score.possible), held_back=0, set_by=one.why)
+
+    checks = tuple(map(given, graded.checks))
+    change = [(new.score, old.score) for new, old in zip(checks, graded.checks, strict=True)]
+    earned = graded.score.earned + sum(new.earned - old.earned for new, old in change)
+    undecided = graded.score.undecided + sum(new.undecided - old.undecided for new, old in change)
+    return replace(graded, checks=checks, score=Score(earned, graded.score.possible, undecided))
+
+
+def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
+    """What staff decided in a report: the exercise, the id of the check or "", and why."""
+    for graded in report.exercises:
+        if graded.set_by:
+            yield graded, "", graded.set_by
+        else:
+            yield from ((graded, row.check.id, row.set_by) for row in graded.checks if row.set_by)
+
+
+def unused(
+    overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
+) -> Iterator[str]:
+    """A sentence for each row that fits none of the reports, which come with the names of their authors."""
+    known = [exercise.id for exercise in course.exercises]
+    for one in overrides:
+        own = [report for names, report in reports if one.author in names]
+        why = one.problem(own[0]) if own else f"no submission is by {one.author}"
+        if one.exercise not in known:
+            why = f"there is no exercise {one.exercise}{suggestion(one.exercise, known)}"
+        if why:
+            yield f"{OVERRIDES}: line {one.line} does not count: {why}"

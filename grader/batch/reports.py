@@ -1,0 +1,70 @@
+"""The journal as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from grader.batch.journal import Journal, Noted
+from grader.batch.overrides import unused
+from grader.batch.policy import Rules
+from grader.grading.plan import RunPlan
+from grader.grading.schedule import report_for
+from grader.model import Report
+from grader.model.score import counted, listed
+from grader.report.people import missing_of
+
+
+def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
+    """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
+    results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
+    rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
+    if not rows:
+        return None
+    at = max(saved.at for _, saved in rows)
+    graded = [saved.outcomes.graded(exercise) for exercise, saved in rows]
+    # As the checks alone judge it; where no check is void, that is what was graded.
+    alone = (
+        saved.outcomes.graded(replace(exercise, void=())) if exercise.void else one
+        for (exercise, saved), one in zip(rows, graded, strict=True)
+    )
+    raw = {one.exercise.id: one.score.earned for one in alone}
+    levels = (saved.confinement for _, saved in rows)
+    return rules.applied(report_for(plan, noted.author, noted.authors, noted.digest, at, graded, levels), raw, noted)
+
+
+def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
+    """The reports of all submissions that were ever graded, by name, one after another."""
+    for noted in journal.submissions():
+        if report := report_of(plan, journal, noted, rules):
+            yield report
+
+
+def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
+    """Sentences about overrides that do not fit, and about who is not on the roster, or not among the submissions."""
+    noted = journal.submissions()
+    called = {one: rules.names(one) for one in noted}
+    meant = {row.author for row in rules.overrides}
+    named = [one for one in noted if called[one] & meant]
+    pairs = [(called[one], report) for one in named if (report := report_of(plan, journal, one, rules))]
+    yield from unused(rules.overrides, pairs, rules.course)
+    yield from rules.unknown(frozenset().union(*called.values()))
+    people = rules.people
+    if not people.persons:
+        return
+    authors = [name for one in noted for name in one.members]
+    if absent := sum(1 for _ in missing_of(people, authors)):
+        yield f"{absent} of {counted(len(people.persons), 'person')} on the roster handed in nothing."
+    if unknown := [name for name in authors if people.person_of(name) is None]:
+        yield f"{counted(len(unknown), 'author')} of submissions cannot be found on the roster: {listed(unknown)}"
+    if others := people.called_otherwise(authors):
+        yield (
+            f"{counted(len(others), 'submission')} with another name before the number than the roster has for it: "
+            f"{listed(others)}. If these are groups, name the table of groups (People, Groups, Export) as --roster, so "
+            "that each member gets the score."
+        )
+    if people.unread:
+        yield (
+            f"The roster has {counted(len(people.unread), 'time')} such as {people.unread[0]!r}, which cannot be read: "
+            "export it once more with English as your language in Moodle."
+        )
