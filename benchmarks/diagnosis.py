@@ -38,7 +38,8 @@ from grader.course.load import find_exercises, load_course
 from grader.grading.behaviour import COSTS, Traces, failures_of, traces_of
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.lanes import grade_exercise, setup_of
-from grader.grading.plan import RunPlan, Work, is_inconclusive
+from grader.grading.outcomes import is_inconclusive
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.model import Course, Exercise, GradedExercise
 from grader.model.messages import Setup

@@ -55,7 +55,8 @@ from grader.intake.contents import Handed, Part
 from grader.model import Course
 from grader.model.errors import GraderError, SubmissionError
 from grader.report.people import people_in
-from grader.report.schema import read_like, read_report
+from grader.report.read import read_report
+from grader.report.repeat import read_like
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_BYTES = 2 << 20

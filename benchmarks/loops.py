@@ -27,7 +27,8 @@ from grader.check.costs import assert_no_loop, assert_no_slow_loop
 from grader.connection.connection import Connection, Proxy, connection_of, named
 from grader.model import Limits
 from grader.model.endings import CheckFailed
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
 
 REFERENCE = "    return x.square().sum()"

@@ -31,7 +31,8 @@ from grader.connection.connection import Connection
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup
 from grader.worker_process.fork import ForkStarter
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from grader.connection.connection import Connection, named
 from grader.model import Limits
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import clock
 from grader.worker_process.fork import ForkStarter
 

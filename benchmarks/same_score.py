@@ -29,7 +29,8 @@ from grader.author.cases import Case
 from grader.course.answers import read_answer
 from grader.course.layout import find_course
 from grader.course.load import find_exercises, load_course
-from grader.grading.plan import RunPlan, Work, lost_points
+from grader.grading.outcomes import lost_points
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.model import Course, Exercise

@@ -40,7 +40,8 @@ def record(path: Path, minutes: float) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.runner.source import SandboxPlan, WorkerServer
+    from grader.runner.promises import SandboxPlan
+    from grader.runner.worker_server import WorkerServer
     from grader.worker_process.fork import ForkStarter
 
     server = WorkerServer(SandboxPlan())

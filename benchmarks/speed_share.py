@@ -21,7 +21,7 @@ from lanes import COMMAND, ROOT, hand_in, run
 
 from grader.batch.journal import FILE
 from grader.course.load import load_course
-from grader.grading.plan import Outcomes
+from grader.grading.outcomes import Outcomes
 from grader.model import Course, GradedExercise
 from grader.model.files import from_json
 

@@ -147,7 +147,8 @@ def run(path: Path, verdicts: int, minutes: float, *, far: bool) -> None:
 
     torch.set_num_threads(1)
 
-    from grader.runner.source import SandboxPlan, WorkerServer
+    from grader.runner.promises import SandboxPlan
+    from grader.runner.worker_server import WorkerServer
     from grader.worker_process.fork import ForkStarter
 
     done = collections.Counter((row["load"], row["ratio"], row["kind"]) for row in read(path))

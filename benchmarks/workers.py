@@ -25,7 +25,8 @@ import short_checks
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise, setup_of
-from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.outcomes import Finished
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.model import Submission

@@ -36,7 +36,10 @@ from grader.grading.runtime import Processes, Runtime
 from grader.model import Course
 from grader.model.messages import Level, Start
 from grader.runner.lane import Lane
-from grader.runner.source import SandboxPlan, Source, WorkerServer, open_source
+from grader.runner.open_source import open_source
+from grader.runner.promises import SandboxPlan
+from grader.runner.source import Source
+from grader.runner.worker_server import WorkerServer
 from grader.runner.zygote import Zygote
 from grader.worker_process.starter import Starter
 

@@ -22,7 +22,8 @@ from grader.connection.connection import Connection, Proxy, named
 from grader.course.load import find_exercises
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.outcomes import Finished
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store
@@ -32,7 +33,10 @@ from grader.model.endings import CheckFailed
 from grader.model.messages import Level, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.lane import Lane
-from grader.runner.source import CheckProcess, Reached, SandboxPlan, Source, Supply, WorkerServer, open_source
+from grader.runner.open_source import open_source
+from grader.runner.promises import Reached, SandboxPlan
+from grader.runner.source import CheckProcess, Source, Supply
+from grader.runner.worker_server import WorkerServer
 from grader.runner.zygote import Zygote
 from grader.worker_process.fork import ForkStarter
 from grader.worker_process.spawn import SpawnStarter

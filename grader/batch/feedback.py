@@ -18,7 +18,8 @@ from grader.model.score import Causes
 from grader.report.export.formats import Options, markdown
 from grader.report.html import CodeLine, page
 from grader.report.people import People
-from grader.report.schema import ReportFile, line_of
+from grader.report.schema import ReportFile
+from grader.report.student_line import line_of
 
 _AROUND, MOST_LINES = 6, 16
 

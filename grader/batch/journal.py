@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.grading.plan import Finished
+from grader.grading.outcomes import Finished
 from grader.grading.secret import secret_in
 from grader.grading.store import SAVE_TRACE, VERSION, Saved, Store, as_bytes, connect, now, prepare
 from grader.intake.contents import Handed

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.score import counted, points_text
-from grader.report.people import folded
+from grader.report.names import folded
 
 _ALL = 100_00
 _DAY = timedelta(days=1)

@@ -13,7 +13,8 @@ from grader.course.files import Points, Strict, suggestion, validated
 from grader.model import Course, GradedCheck, GradedExercise, Report, Score
 from grader.model.errors import CourseError
 from grader.model.score import points_text
-from grader.report.people import Table, folded
+from grader.report.csv_table import Table
+from grader.report.names import folded
 
 OVERRIDES = "overrides.csv"
 """Points that staff gives by hand, in the folder of results. The file survives each regrade.

@@ -11,11 +11,12 @@ from grader.batch.lateness import late_text, lateness, needed_grace, penalty
 from grader.batch.overrides import Override, decisions, overridden, read_overrides
 from grader.batch.roster import roster_in
 from grader.course.layout import COURSE_FILE
-from grader.grading.plan import VOID
+from grader.grading.outcomes import VOID
 from grader.intake.contents import Handed
 from grader.model import Course, FinalScore, HandIn, Policy, Report
 from grader.model.score import Total, points_text, total_of, total_parts
-from grader.report.people import NOBODY, People, Person, folded
+from grader.report.names import folded
+from grader.report.people import NOBODY, People, Person
 from grader.report.safe import for_csv
 
 

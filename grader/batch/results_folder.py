@@ -17,8 +17,10 @@ from grader.intake.contents import NOTE_KINDS, Unmatched
 from grader.model import Report
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
+from grader.report.csv_table import Table
 from grader.report.gradebook import gradebook_csv
-from grader.report.people import Table, folded, missing_of, people_in
+from grader.report.names import folded
+from grader.report.people import missing_of, people_in
 from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
 

@@ -13,7 +13,8 @@ from grader.batch.reports import notes_of, report_of, reports
 from grader.batch.results_folder import Out
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine
-from grader.grading.plan import Finished, RunPlan, Work, is_broken
+from grader.grading.outcomes import Finished, is_broken
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import schedule
 from grader.intake.collect import Intake, collect

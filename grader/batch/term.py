@@ -22,8 +22,9 @@ from grader.model.errors import CourseError
 from grader.model.score import counted, points_text
 from grader.report.export.lms import Column
 from grader.report.people import missing_of
+from grader.report.read import read_report
 from grader.report.safe import columns, csv_text, for_csv, for_terminal
-from grader.report.schema import ReportFile, read_report
+from grader.report.schema import ReportFile
 
 _WHOLE = 100_00
 _CELL = 9

@@ -19,7 +19,8 @@ from grader.check.text import text_of
 from grader.connection.connection import Proxy, connection_of, function_expected, word_of
 from grader.connection.raised import another_expected, raised_by_student
 from grader.connection.student import own_probe
-from grader.model.endings import CheckFailed, Public, say
+from grader.model.endings import CheckFailed
+from grader.model.public_text import Public, say
 from grader.wire.call import copies
 
 

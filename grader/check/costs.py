@@ -23,8 +23,9 @@ from grader.check.text import assert_no_hidden_code
 from grader.check.values import allclose
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.student import own_probe
-from grader.model.endings import CannotRun, CheckFailed, Limit, Public, say
+from grader.model.endings import CannotRun, CheckFailed
 from grader.model.picture import Moment, Picture
+from grader.model.public_text import Limit, Public, say
 from grader.model.score import counted
 from grader.wire.call import copies
 

@@ -20,7 +20,7 @@ from grader.check.values import assert_unchanged
 from grader.connection.connection import Proxy, is_proxy
 from grader.connection.student import own_probe
 from grader.model import CATEGORIES, Device
-from grader.model.endings import say
+from grader.model.public_text import say
 from grader.wire.facts import Facts, note_facts
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -16,8 +16,9 @@ import torch
 
 from grader.check import show
 from grader.connection.connection import is_proxy, kind_of, named, place_of, word_of
-from grader.model.endings import CheckFailed, say
+from grader.model.endings import CheckFailed
 from grader.model.picture import Picture
+from grader.model.public_text import say
 from grader.wire.facts import Facts, facts_of
 
 

@@ -22,7 +22,8 @@ from grader.check.properties import assert_true
 from grader.check.values import allclose, as_number, assert_values
 from grader.connection.connection import Proxy, connection_of, what_of, word_of
 from grader.model import Speed
-from grader.model.endings import CannotRun, CheckFailed, Inconclusive, Limit, Public, say
+from grader.model.endings import CannotRun, CheckFailed, Inconclusive
+from grader.model.public_text import Limit, Public, say
 from grader.speed.measurement import Measurement, NewInputs
 from grader.speed.ratio import Ratio
 from grader.speed.timing import Inputs, TimedWorker

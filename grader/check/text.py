@@ -25,7 +25,8 @@ import torch
 
 from grader.connection.connection import Connection, Proxy, connection_of
 from grader.connection.raised import Line, shown_lines
-from grader.model.endings import CheckFailed, say
+from grader.model.endings import CheckFailed
+from grader.model.public_text import say
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -33,7 +33,8 @@ from grader.check.properties import (
 )
 from grader.connection.connection import is_proxy
 from grader.connection.record import compare, watch
-from grader.model.endings import CheckFailed, Key, say
+from grader.model.endings import CheckFailed
+from grader.model.public_text import Key, say
 from grader.wire.call import copies
 from grader.wire.memory import extent, place_of
 

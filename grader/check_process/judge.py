@@ -35,18 +35,9 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
 from grader.connection.record import Call, Record
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
-from grader.model.endings import (
-    NOT_EXPECTED,
-    CannotJudge,
-    CannotRun,
-    CheckFailed,
-    Inconclusive,
-    NotUsable,
-    Public,
-    WorkerLost,
-    say,
-)
+from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
 from grader.model.picture import NamedShape, Picture, Shapes
+from grader.model.public_text import NOT_EXPECTED, Public, say
 
 _FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}

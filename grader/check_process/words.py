@@ -1,8 +1,8 @@
 """What a hidden check may say: only words that are known before any submission is; and what it says of an exception.
 
-A public text is a template of ours with words (`model.endings`), or a text of the check's author. Each word must belong
-to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words. Whatever
-student code answers, it can only choose which of these few texts is shown.
+A public text is a template of ours with words (`model.public_text`), or a text of the check's author. Each word must
+belong to a closed set, or stand in the check's own file, as a literal or as an f-string whose fields hold such words.
+Student code, in any answer, can only choose which of these few texts is shown.
 
 Where student code raised an exception, a hidden check shows the line of the student's own file and the text of the
 exception, as far as both come from a small set that is known before the run: a statement of a short file, and a text of
@@ -25,7 +25,7 @@ from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
 from grader.connection.student import not_run
 from grader.model import Limits, Verdict
-from grader.model.endings import Key, Limit, Public, say
+from grader.model.public_text import Key, Limit, Public, say
 from grader.wire.dtypes import DTYPES
 
 ERRORS = words_of(

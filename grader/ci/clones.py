@@ -27,8 +27,9 @@ from grader.model.errors import CourseError
 from grader.model.files import read_limited
 from grader.model.score import counted as counted_text
 from grader.report.gradebook import gradebook_csv
+from grader.report.read import read_report
 from grader.report.safe import for_terminal
-from grader.report.schema import ReportFile, read_report
+from grader.report.schema import ReportFile
 from grader.sandbox.process import sweep
 
 TOKEN = "CLASS_TOKEN"  # noqa: S105  the name of a variable

@@ -19,7 +19,8 @@ from pathlib import Path
 from grader.course.layout import ARCHIVES, NOTEBOOK, PYTHON, bundled_course, find_course, find_given, is_given
 from grader.course.load import load_course
 from grader.grading.diagnosis import Known
-from grader.grading.plan import Finished, RunPlan, Work, graded_so_far
+from grader.grading.outcomes import Finished, graded_so_far
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission, report_of
 from grader.model import Check, Course, Exercise, GradedExercise, Outcome, Report, Submission

@@ -292,7 +292,7 @@ def clone_command(
     batch counts days late by that.
     """
     from grader.ci.clones import Counted, clone_class, moment, read_class, server_of
-    from grader.report.people import folded
+    from grader.report.names import folded
 
     server = server_of(os.environ)
     repositories = read_class(names, server)

@@ -18,7 +18,7 @@ from grader.report.safe import WIDTH, for_terminal, prose
 
 if TYPE_CHECKING:
     from grader.model.messages import Setup
-    from grader.runner.source import Reached
+    from grader.runner.promises import Reached
 
 _NAME = 18
 """Columns of the names of facts."""
@@ -46,7 +46,8 @@ def doctor_command(as_json: bool, start: str | None) -> None:
     say = Say(quiet=as_json)
     say.meanwhile("Looking ...")
     from grader.grading.lanes import setup_of
-    from grader.runner.source import SandboxPlan, open_source
+    from grader.runner.open_source import open_source
+    from grader.runner.promises import SandboxPlan
 
     setup = setup_of(start)
     for name, value in _course_rows():  # first: it also helps where no worker starts

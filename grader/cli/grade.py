@@ -50,7 +50,7 @@ def grade_here(
 
     setup, earlier = workers.setup(seed or 0), None
     if like is not None:
-        from grader.report.schema import read_like
+        from grader.report.repeat import read_like
 
         earlier, same = read_like(Path(like))
         is_spawned = earlier.environment.get("start") == Start.SPAWN.value and workers.start is None
@@ -62,7 +62,7 @@ def grade_here(
     shown = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
-        from grader.report.schema import differences
+        from grader.report.repeat import differences
 
         say.prose(*differences(earlier, report))
     if plan.rules:
@@ -95,7 +95,7 @@ def _plan(
     course, exercises = options.course_and_exercises(names, alone=submission is None)
     _check_rules(exercises, rules)
     if earlier is not None:
-        from grader.report.schema import exercises_like
+        from grader.report.repeat import exercises_like
 
         exercises = exercises_like(earlier, exercises)
     place = (submission or course.root).resolve()

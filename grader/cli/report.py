@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from grader.batch.journal import Journal
     from grader.grading.unexplained import Group
     from grader.model import Course, FinalScore, Report
+    from grader.report.csv_table import Table
     from grader.report.export.formats import Visibility
     from grader.report.export.lms import Column, Filled
-    from grader.report.people import Table
 
 _FEW = 5
 _STEPS = (
@@ -303,10 +303,10 @@ def export_command(
     For canvas and moodle, REPORT is the OUT of a batch, or several, and --into names the file that the platform gave.
     A worksheet of Moodle gets the scores of the one hand-in that it is of; other folders count for grace days alone.
     """
+    from grader.report.csv_table import Table
     from grader.report.export.formats import Options, write_format
     from grader.report.export.lms import fill
-    from grader.report.people import Table
-    from grader.report.schema import read_report
+    from grader.report.read import read_report
 
     (kind, place), say = formats[0], Say(quiet=any(place == "-" for _, place in formats))
     if lms := [name for name, _ in formats if name in options.LMS]:

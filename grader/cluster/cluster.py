@@ -38,8 +38,11 @@ from distributed import (
 from distributed.node import ServerNode
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
+from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known
-from grader.grading.plan import Finished, Outcomes, RunPlan, Work, as_handed_in, lost, pack, unpack
+from grader.grading.outcomes import Finished, Outcomes, lost
+from grader.grading.packed_plan import pack, unpack
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Runtime
 from grader.grading.store import describe_machine, package_digest
 from grader.model import Submission

@@ -19,7 +19,8 @@ from typing import Any
 from grader.connection.raised import Raised, does_not_load, exception_of, lines_of, raised_by_student
 from grader.connection.record import Call, Record
 from grader.model import Device, Limits, Verdict
-from grader.model.endings import CheckFailed, NotUsable, WorkerLost, say
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
+from grader.model.public_text import say
 from grader.wire.call import EncodedCall, encode_call
 from grader.wire.decode import Decoder
 from grader.wire.frames import Frame, ProtocolError, Unsupported, expect, is_index
@@ -104,7 +105,7 @@ class Proxy:
             place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
-        """What messages call it; see `model.endings`."""
+        """What messages call it; see `model.public_text`."""
         return place_of(self).word
 
     def __repr__(self) -> str:

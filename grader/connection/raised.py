@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grader.model import Verdict
-from grader.model.endings import UNRESOLVED, CheckFailed, NotUsable, Public, WorkerLost, carets, merge_line, say
+from grader.model.endings import CheckFailed, NotUsable, WorkerLost
+from grader.model.public_text import Public, say
+from grader.model.unparsed import UNRESOLVED, carets, merge_line
 from grader.wire.frames import ProtocolError, expect, is_index
 
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Unable to allocate|out of memory", re.IGNORECASE)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.connection.connection import Connection, Proxy, connection_of, is_proxy, named
-from grader.model.endings import NoSuchName, NotUsable, say
+from grader.model.endings import NoSuchName, NotUsable
+from grader.model.public_text import say
 from grader.wire.frames import Unsupported
 from grader.wire.table import parts
 

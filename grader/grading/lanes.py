@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from grader.grading.cells import as_handed_in
 from grader.grading.diagnosis import Known, diagnose
-from grader.grading.plan import Finished, RunPlan, Work, as_handed_in, broken, graded_from, is_inconclusive
+from grader.grading.outcomes import Finished, broken, graded_from, is_inconclusive
+from grader.grading.plan import RunPlan, Work
 from grader.model import Device, GradedExercise, Outcome, Submission, Verdict
 from grader.model.messages import Level, Part, Setup, Start
 from grader.model.progress import Progress

@@ -14,15 +14,18 @@ from typing import ClassVar, Self, TypeVar
 
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Finished, Work, graded_from, lost_points
+from grader.grading.outcomes import Finished, graded_from, lost_points
+from grader.grading.plan import Work
 from grader.model import Check, Device, Exercise, Submission
 from grader.model.errors import CourseError, StartError
 from grader.model.messages import Collected, Part, Setup, Start
 from grader.model.progress import Cancel, Progress
 from grader.runner.compiled import compile_once
 from grader.runner.lane import Lane, Run
+from grader.runner.open_source import open_source
 from grader.runner.pool import Pool
-from grader.runner.source import SandboxPlan, Source, open_source
+from grader.runner.promises import SandboxPlan
+from grader.runner.source import Source
 from grader.runner.zygote import Zygote, open_zygote
 
 Answer = TypeVar("Answer")

@@ -20,7 +20,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 
 from grader.grading.lanes import Engine
-from grader.grading.plan import Finished, RunPlan, Work, is_broken, is_inconclusive, not_run
+from grader.grading.outcomes import Finished, is_broken, is_inconclusive
+from grader.grading.plan import RunPlan, Work, not_run
 from grader.grading.store import Store, describe_machine, now, package_digest
 from grader.model import GradedExercise, Report, Score, Submission
 from grader.model.messages import Level

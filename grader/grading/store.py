@@ -26,7 +26,9 @@ from typing import Any
 from grader.course.answers import wrong_files
 from grader.course.layout import BUNDLED
 from grader.grading.behaviour import COSTS, Trace, Traces
-from grader.grading.plan import Finished, Outcomes, Work, as_handed_in
+from grader.grading.cells import as_handed_in
+from grader.grading.outcomes import Finished, Outcomes
+from grader.grading.plan import Work
 from grader.model import Device, Environment, Exercise, GradedExercise, Verdict
 from grader.model.files import from_json, to_json
 from grader.model.messages import Level, Setup

@@ -19,7 +19,7 @@ from textwrap import dedent
 from typing import Any
 
 from grader.intake.match import LARGEST, syntax_error
-from grader.model.endings import merge_line
+from grader.model.unparsed import merge_line
 
 _BODY_RUNS = ("time", "timeit", "capture", "prun")
 """Magics of a whole cell that run its body as Python."""

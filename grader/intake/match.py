@@ -22,7 +22,7 @@ from typing import NamedTuple
 from grader.course.layout import is_ours
 from grader.intake.archive import code_stem
 from grader.model import Exercise, Place
-from grader.model.endings import UNRESOLVED, carets, merge_line
+from grader.model.unparsed import UNRESOLVED, carets, merge_line
 
 _LONGEST_NAME = 255
 _MOST_MARKS = 4

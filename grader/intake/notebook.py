@@ -37,7 +37,7 @@ from grader.intake.cells import (
 from grader.intake.match import LARGEST, called, defined, given_names, named, starter_names, syntax_error
 from grader.intake.needed import Needed, Placed, Step, needed_by, steps_of
 from grader.model import Exercise
-from grader.model.endings import UNRESOLVED, merge_line
+from grader.model.unparsed import UNRESOLVED, merge_line
 
 _OURS = "grader.notebook"
 

@@ -1,4 +1,4 @@
-"""How a check can end, besides passing, as exceptions, and the texts that a student may read then.
+"""How a check can end, besides passing, as exceptions.
 
 `check_process.judge` makes the verdict.
 
@@ -17,14 +17,6 @@ Two more have no class of ours: an exception of student code, which is raised ag
 
 The last two classes derive from BaseException, so that neither a `pytest.raises` nor an `except Exception` in a check
 can swallow them.
-
-
-Texts of hidden checks that a student may read: a template of ours, with words in its fields.
-
-Student code knows the hidden inputs when it answers, so any free text of its own, and any number that is counted or
-measured, could carry them out. A public text therefore keeps its template and its words apart until
-`check_process.words` has looked at each word: it belongs to a closed set, or stands in the check's own file. Templates
-are literals; a test enforces that.
 """
 
 from __future__ import annotations
@@ -126,84 +118,3 @@ class WorkerLost(BaseException):
 
 class CheckTimeout(BaseException):
     """The check's own code took too long; calls into the worker are not counted."""
-
-
-class Public(str):
-    """A public text.
-
-    Attributes:
-        template: with `{}` for each word.
-        words: for these fields; a word may be a public text itself.
-    """
-
-    template: str
-    words: tuple[str, ...]
-
-    __slots__ = ("template", "words")
-
-    def __new__(cls, template: str, *words: object) -> Public:
-        """The text, which a shown check uses as an ordinary str."""
-        # An object in a worker is named by a word of ours; the worker could choose its text.
-        texts = tuple(map(_text, words))
-        self = super().__new__(cls, template.format(*texts))
-        texts = tuple(word if isinstance(word, str) else text for word, text in zip(words, texts, strict=True))
-        self.template, self.words = template, texts
-        return self
-
-
-def _text(word: object) -> str:
-    ours = getattr(type(word), "__word__", None)
-    return str(word) if ours is None else str(ours(word))
-
-
-class Limit(str):
-    """A limit as a word: a hidden check shows it if its file contains that number."""
-
-    __slots__ = ()
-
-
-class Key(str):
-    """A key of a dict as a word: a hidden check shows it if its file contains that text."""
-
-    __slots__ = ()
-
-    def __new__(cls, key: object) -> Key:
-        """As Python writes it."""
-        return super().__new__(cls, f"the key {key!r}")
-
-
-def carets(line: str, first: int, last: int) -> list[str]:
-    """What Python prints below a line with a SyntaxError, for a line that is shown with 8 blanks before it.
-
-    Args:
-        line: as it stands in the file.
-        first: the first column that is marked, from 1.
-        last: the column behind the last one.
-    """
-    before = 1 + len(line) - len(line.lstrip())
-    if not line.isprintable() or not before <= first <= len(line) + 1:
-        return []
-    return [" " * (8 + first - before) + "^" * max(1, min(last, len(line) + 1) - first)]
-
-
-_MERGE = (b"<<<<<<< ", b"=======", b">>>>>>> ")
-UNRESOLVED = (
-    "it has an unresolved merge; keep one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"
-)
-"""What a student reads of a file with `merge_line`."""
-
-
-def merge_line(source: bytes) -> int:
-    """Return the line in which an unresolved merge of git begins; 0 without one."""
-    lines = source.splitlines()
-    begins = [number for number, line in enumerate(lines, 1) if line.startswith(_MERGE[0])]
-    return begins[0] if begins and all(any(line.startswith(mark) for line in lines) for mark in _MERGE) else 0
-
-
-def say(template: str, *words: object) -> Public:
-    """A public text; the template is a literal."""
-    return Public(template, *words)
-
-
-NOT_EXPECTED = say("the result is not as expected")
-"""The message of a hidden check that may say nothing else."""

@@ -44,7 +44,7 @@ from grader.grading.behaviour import (
     traces_of,
 )
 from grader.grading.diagnosis import MOST, must_name, sentences_of, told_answers, traces_in
-from grader.grading.plan import graded_from
+from grader.grading.outcomes import graded_from
 from grader.grading.runtime import Runtime
 from grader.intake.match import starter_names
 from grader.model import Course, Exercise, HandIn, Install, Module, Outcome, Verdict, Withheld

@@ -1,4 +1,4 @@
-"""Tables that other programs wrote, and who is in them: Canvas's gradebook, a Moodle grading worksheet.
+"""Who is in a table that another program wrote: Canvas's gradebook, a Moodle grading worksheet.
 
 A table may also be made by hand. A submission is named by its platform, and a row has a number, a name, a login. The
 number that a platform gives is an identity: it finds its row under any name, as the name before it may be a
@@ -7,13 +7,9 @@ group's, or may have changed. Where there is no number, a row is found only if e
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,12 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from grader.model.errors import CourseError
-from grader.model.files import failing_as, read_limited
-
-_DELIMITERS = ",;\t"
-_LONGEST_NUMBER = 30
-_MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
-"""Ten times what the gradebook of a class of ten thousand has."""
+from grader.report.csv_table import Table
+from grader.report.moodle_worksheet import FEW_COLUMNS, Worksheet, is_yes_no
+from grader.report.names import folded, letters_and_digits
 
 _TEST_STUDENT = "Student, Test"
 """Canvas has a student of this name in each course, who is nobody."""
@@ -36,133 +29,10 @@ _NUMBERED = re.compile(r"(.*)_(\d+)")
 """How Canvas and Moodle name a submission: somebody's name, and a number."""
 
 _PARTICIPANT = re.compile(r"(\D+?)\s*(\d+)")
-_FEW = 4
-_STATUS, _TEAM, _GRADE, _MAXIMA = "status", "group", "grade", ("maximum grade", "scale")
-_CHANGEABLE, _HANDED_IN, _GRADED = "grade can be changed", "last modified (submission)", "last modified (grade)"
 _GROUPS = ("canvas_user_id", "group_name")
 """Columns of the table that Canvas exports below People, Groups."""
-
-_YES_NO = (
-    *(("yes", "no"), ("ja", "nein"), ("oui", "non"), ("sí", "no"), ("sì", "no"), ("ja", "nee"), ("sim", "não")),
-    *(("tak", "nie"), ("ja", "nej"), ("kyllä", "ei"), ("ano", "ne"), ("igen", "nem"), ("да", "нет")),
-    *(("はい", "いいえ"), ("是", "否")),
-)
-"""Whether a grade can be changed, in languages of Moodle."""
-
-_WHOLE = re.compile(r"\d{1,3}(?:([., '\u00a0\u202f])\d{3})*|\d+")
-_PLATFORMS = ("canvas", "moodle")
 _TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%A, %B %d, %Y, %I:%M %p", "%d %B %Y, %I:%M %p")
 """How Moodle writes a time, if its language is English."""
-
-
-class Table:
-    """A CSV file that another program wrote: cells are read and replaced, and every other byte stays as it is.
-
-    Args:
-        path: of the file.
-
-    Attributes:
-        rows: the cells of each line as they are read, the header first; lines without any text are left out.
-        lines: the number of the line in the file where each of these rows begins.
-
-    Raises:
-        CourseError: the file cannot be read, is larger than any class's, or is not CSV.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        text, self._encoding = _text_of(path)
-        titles = re.sub('"[^"]*"', "", next(iter(text.splitlines()), ""))
-        self._delimiter = max(_DELIMITERS, key=titles.count)
-        self._texts: list[str] = []
-        """Each row as it is written, with its end; those without any text as well."""
-        self._places: list[int] = []
-        """Where in these each of `rows` stands."""
-        self.rows: list[list[str]] = []
-        self.lines: list[int] = []
-        consumed: list[str] = []
-
-        def lines() -> Iterator[str]:
-            for line in io.StringIO(text, newline=""):
-                consumed.append(line)
-                yield line
-
-        # Strict, since a quote that is never closed would take all further rows into its cell.
-        reader = csv.reader(lines(), delimiter=self._delimiter, strict=True)
-        line = 1
-        try:
-            for cells in reader:
-                if any(cell.strip() for cell in cells):
-                    self._places.append(len(self._texts))
-                    self.rows.append(cells)
-                    self.lines.append(line)
-                if len(self.rows) > _MOST_ROWS:
-                    raise CourseError(f"{path} has more than {_MOST_ROWS:,} rows, which is the limit for a table")
-                self._texts.append("".join(consumed))
-                consumed.clear()
-                line = reader.line_num + 1
-        except csv.Error as error:
-            raise CourseError(f"{path}: line {line} is not CSV ({error}); export the file again") from None
-        if not self.rows:
-            raise CourseError(f"{path} is empty; download or export it again")
-
-    @property
-    def header(self) -> list[str]:
-        """The titles of the columns."""
-        return [title.strip() for title in self.rows[0]]
-
-    def cell(self, row: int, column: int) -> str:
-        """What stands in a cell; "" where the line is too short."""
-        cells = self.rows[row]
-        return cells[column].strip() if column < len(cells) else ""
-
-    def put(self, row: int, column: int, text: str) -> None:
-        """Put a number of ours into a cell; the others of its row keep their quotes."""
-        place, cells = self._places[row], self.rows[row]
-        written = self._texts[place].rstrip("\r\n")
-        end = self._texts[place][len(written) :]
-        parts = _as_written(written, self._delimiter)
-        missing = [""] * (column + 1 - len(cells))  # a line that ends before its last columns
-        cells += missing
-        parts += missing
-        cells[column] = text
-        parts[column] = f'"{text}"' if self._delimiter in text else text
-        self._texts[place] = self._delimiter.join(parts) + end
-
-    def remove(self, rows: Collection[int]) -> None:
-        """Take out lines; after that, `put` and `cell` must not be used until the file is read again."""
-        for row in rows:
-            self._texts[self._places[row]] = ""
-
-    def content(self) -> bytes:
-        """The whole file."""
-        return "".join(self._texts).encode(self._encoding)
-
-
-def _as_written(row: str, delimiter: str) -> list[str]:
-    """The cells of a row of CSV with their quotes, as they stand between delimiters."""
-    cells, inside = [""], False
-    for char in row:
-        if char == delimiter and not inside:
-            cells.append("")
-        else:
-            # A doubled quote closes and opens again.
-            inside ^= char == '"' and (inside or not cells[-1] or cells[-1].startswith('"'))
-            cells[-1] += char
-    return cells
-
-
-def _text_of(path: Path) -> tuple[str, str]:
-    """The text of a file, and the encoding by which it is written again."""
-    with failing_as(f"{path} cannot be read", "name another file"):
-        data = read_limited(path, _MOST_BYTES)
-    if b"\0" in data:
-        raise CourseError(f"{path} is not CSV in UTF-8; save it as  CSV UTF-8  (comma delimited)")
-    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
-    try:
-        return data.decode(encoding), encoding
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "latin-1"  # each byte is a character, and comes back as it was
 
 
 @dataclass(frozen=True)
@@ -188,110 +58,11 @@ class Person:
     @cached_property
     def squashed(self) -> frozenset[str]:
         """The keys without blanks and signs, as platforms write names into those of files."""
-        return frozenset(filter(None, map(_squashed, self.keys)))
+        return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
         """Whether this is the person's name, as a platform may write it into that of a file."""
-        return _squashed(name) in map(_squashed, self.names)
-
-
-def number_in(text: str) -> int | None:
-    """Return a number of another program in hundredths, with a point or a comma; None if the text is not clear.
-
-    Of two kinds of signs the last one begins the decimals: 1,000.00 and 1.000,00 are a thousand. A sign alone with
-    three digits behind it may be either kind.
-    """
-    text = text.strip()
-    if len(text) > _LONGEST_NUMBER:
-        return None
-    cut = max(text.rfind("."), text.rfind(","))
-    whole, decimals = (text[:cut], text[cut + 1 :]) if cut >= 0 else (text, "")
-    if cut >= 0 and text.count(text[cut]) > 1:  # the sign stands between thousands
-        whole, decimals = text, ""
-    elif cut >= 0 and len(decimals) == 3 and whole.isdecimal() and 0 < len(whole) <= 3:
-        return None
-    negative, whole = whole.startswith("-"), whole.removeprefix("-")
-    signs = {char for char in whole if not char.isdecimal()}
-    if not (_WHOLE.fullmatch(whole) and len(signs) <= 1 and (decimals.isdecimal() or not decimals)):
-        return None
-    if cut >= 0 and text[cut] in signs and decimals:
-        return None
-    value = round(float(f"{''.join(char for char in whole if char.isdecimal())}.{decimals or 0}") * 100)
-    return -value if negative else value
-
-
-@dataclass(frozen=True)
-class Worksheet:
-    """Where the columns of Moodle's grading worksheet stand, whose titles are in its language.
-
-    Attributes:
-        identity: how many columns say who it is: the participant, the name, an address.
-        teams: columns that may have the name of a team. In other languages than English this may also be the status,
-            or who marks.
-        of_teams: whether one column is that of teams for sure. Moodle writes it only where teams hand in.
-        grade: the points.
-        maximum: the most points, or the words of a scale; behind it the other columns of the grade stand.
-        changeable: whether the grade can be changed, or None.
-        submitted: when something was handed in, or None.
-        graded: when the grade was changed last, or None.
-    """
-
-    identity: int
-    teams: Sequence[int] = ()
-    grade: int | None = None
-    maximum: int | None = None
-    changeable: int | None = None
-    submitted: int | None = None
-    graded: int | None = None
-    of_teams: bool = False
-
-    @classmethod
-    def of(cls, table: Table) -> Worksheet:
-        """Find the columns: by their English titles, else by what stands in them, in the order that Moodle writes."""
-        titles = [title.casefold() for title in table.header]
-        place = {title: at for at, title in enumerate(titles)}
-        if titles[0] == "identifier":
-            status, grade = place.get(_STATUS), place.get(_GRADE)
-            ends = [at for at in (status, grade) if at is not None]
-            maximum = next((place[title] for title in _MAXIMA if title in place), None)
-            teams = [at for at in (place.get(_TEAM),) if at is not None and at in range((status or 0) + 1, grade or 0)]
-            changeable, submitted, graded = (place.get(name) for name in (_CHANGEABLE, _HANDED_IN, _GRADED))
-            identity = min(ends, default=len(titles))
-            return cls(identity, teams, grade, maximum, changeable, submitted, graded, of_teams=bool(teams))
-        rows = range(1, len(table.rows))
-        columns = [[table.cell(row, at) for row in rows] for at in range(len(titles))]
-        maxima = [at for at in range(2, len(titles)) if _is_maximum(columns[at], columns[at - 1])]
-        if len(maxima) != 1:
-            return cls(min(len(titles), _FEW - 1))
-        (maximum,) = maxima
-        later = range(maximum + 1, min(maximum + 3, len(titles)))  # the state of a workflow may stand between
-        changeable = next((at for at in later if is_yes_no(columns[at])), maximum)
-        times = [at for at in (changeable + 1, changeable + 2) if at < len(titles) and all(map(_is_time, columns[at]))]
-        changes = changeable if changeable != maximum else None
-        submitted, graded = [*times, None, None][:2]
-        return cls(maximum - 1, range(2, maximum - 1), maximum - 1, maximum, changes, submitted, graded)
-
-
-def is_yes_no(cells: Iterable[str]) -> bool:
-    """Whether cells say yes and no, all in one language."""
-    words = {cell.casefold() for cell in cells}
-    return any(words <= set(pair) for pair in _YES_NO)
-
-
-def is_no(cell: str) -> bool:
-    """Whether a cell of such a column says no."""
-    return cell.casefold() in {no for _, no in _YES_NO}
-
-
-def _is_time(cell: str) -> bool:
-    return cell in ("", "-") or any(map(str.isdecimal, cell))
-
-
-def _is_maximum(cells: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether a column has the same points for everybody, and the one before it no more than these."""
-    most = number_in(cells[0]) if len(set(cells)) == 1 else None
-    scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in before]
-    return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)
+        return letters_and_digits(name) in map(letters_and_digits, self.names)
 
 
 class People:
@@ -340,10 +111,10 @@ class People:
         person = None if self._is_foreign() else (self._by_key if self.kind == "plain" else self._by_number).get(number)
         # A number alone may be anything's; with the name, it is the platform's.
         # Moodle's older versions write somebody's team before their name.
-        if person and _squashed(name).endswith(tuple(person.squashed)):
+        if person and letters_and_digits(name).endswith(tuple(person.squashed)):
             return person
         name = name if is_given else author  # ada_1 is somebody else than ada, unless a platform put the number there
-        return self._by_key.get(folded(name)) or self._by_squashed.get(_squashed(name))
+        return self._by_key.get(folded(name)) or self._by_squashed.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
         """Whether the numbers of submissions are another platform's than those of the table."""
@@ -366,11 +137,12 @@ class People:
             name: what the platform wrote before the number: a team's name, or a person's, and both may be equal.
             number: that of the submission. On Canvas it is that of a member; on Moodle it is the team's own.
         """
-        squashed, rows, own = _squashed(name), self._rows, self._by_number.get(number)
+        wanted, rows, own = letters_and_digits(name), self._rows, self._by_number.get(number)
+        teams = self._teams()
         members = [
             person
             for person in self.persons
-            if any(at < len(rows[person.row]) and _squashed(rows[person.row][at]) == squashed for at in self._teams())
+            if any(letters_and_digits(rows[person.row][at]) == wanted for at in teams if at < len(rows[person.row]))
         ]
         if own is None or (self._platform == self.kind == "moodle" and self.worksheet.of_teams):
             return members
@@ -482,7 +254,7 @@ def _kind(table: Table) -> str:
     # A list of one's own may have s101, s102 and five columns; it has no maximum, and says nothing of changes.
     columns = [[table.cell(row, at) for row in range(1, len(table.rows))] for at in range(len(header))]
     is_graded = Worksheet.of(table).maximum is not None or any(map(is_yes_no, columns))
-    return "moodle" if alike and len(header) > _FEW and is_graded else "plain"
+    return "moodle" if alike and len(header) > FEW_COLUMNS and is_graded else "plain"
 
 
 def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
@@ -497,15 +269,6 @@ def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
     for key, person in pairs:
         meant[key].add(person)
     return {key: next(iter(persons)) for key, persons in meant.items() if key and len(persons) == 1}
-
-
-def folded(text: str) -> str:
-    """A name without what may differ where it is typed again: case, blanks, and ways to write a letter."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _squashed(text: str) -> str:
-    return "".join(filter(str.isalnum, folded(text)))
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:

@@ -1,29 +1,23 @@
-"""The report's JSON, version 1. These types are its only declaration: for writing, for reading, and for all exporters.
+"""The report's JSON, version 1. These types are its only declaration: for writing, for reading, for all exporters.
 
 Other programs rely on the names and the order of the keys: add keys, never rename them. The reader ignores keys that it
 does not know. Points are numbers with at most two decimals.
-
-At the end, a run like that of a report: "it passes on my machine" is settled by what both have in common.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
-from grader.model.course import Exercise
-from grader.model.errors import CourseError, FormatError
-from grader.model.files import adapter, failing_as, from_json, read_limited, to_json
+from grader.model.files import adapter, to_json
 from grader.model.report import standing
-from grader.model.score import held_text, in_points, listed, points_text
+from grader.model.score import held_text, in_points
+from grader.report.student_line import line_of
 from grader.report.words import diagnosis_text
 
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False, strict=True)]
@@ -35,9 +29,6 @@ Points = Annotated[int, GetPydanticSchema(lambda _, handler: handler(_InFile))]
 
 MOST_BYTES = 64 << 20
 """A report of a hundred exercises has about one."""
-
-_COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "confinement")
-_NAMED = re.compile(r"`(\w+)[`(]")
 
 Entry = TypeVar("Entry")
 
@@ -229,118 +220,3 @@ class ReportFile:
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
     """A report as it is written; see `ReportFile.of`. In one line, without an indent, it takes a tenth of the time."""
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"
-
-
-def read_report(path: Path) -> ReportFile:
-    """Read a report of version 1.
-
-    Raises:
-        CourseError: the file cannot be read, is too large, or is not such a report; it lists every problem.
-    """
-    with failing_as(f"{path.as_posix()} cannot be read", "name a report that grade --json wrote"):
-        return report_from(read_limited(path, MOST_BYTES), path.as_posix())
-
-
-def report_from(text: bytes | str, name: str) -> ReportFile:
-    """Read a report from its text; errors begin with `name`.
-
-    Raises:
-        CourseError: it is not such a report; it lists every problem.
-    """
-    try:
-        report = from_json(ReportFile, text, name)
-    except FormatError as error:
-        if (version := _version_of(text)) not in (1, None):
-            raise CourseError(
-                f"{name} is a report of version {version}; this grader reads version 1: update it"
-            ) from None
-        raise CourseError(f"{name} is not a report that grade --json wrote", *error.problems) from None
-    if problems := list(_impossible(report)):
-        raise CourseError(f"{name} is not a report that grade --json wrote", *problems)
-    return report
-
-
-def _version_of(text: bytes | str) -> object:
-    """The version that a report says it is of; None if it says nothing."""
-    try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return plain.get("version") if isinstance(plain, dict) else None
-
-
-def _impossible(report: ReportFile) -> Iterator[str]:
-    """Scores that no grading makes: somebody wrote them by hand."""
-    parts = [(exercise.id, exercise.score) for exercise in report.exercises]
-    for name, score in [("score", report.score), *parts]:
-        if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:
-            yield f"{name}: {points_text(score.earned)} of {points_text(score.possible)} points cannot be earned"
-    if vars(report.score) != vars(sum((score for _, score in parts), Score(0, 0))):
-        yield "score: it is not the sum of the exercises' scores"
-
-
-def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
-    """The line of the student's file that a check is about: what raised, or the function that the rule is of."""
-    place, check = graded.place, row.check
-    if place is None:
-        return None
-    # The worker gives a module the exercise's file name, even if the submitted file has another.
-    own = [graded.exercise.file_name] if Path(place.file).suffix == ".py" else []
-    file = "|".join(map(re.escape, [Path(place.file).name, *own]))
-    raised = re.findall(rf"^ {{4}}(?:.*/)?(?:{file}), line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
-    if raised and 1 <= int(raised[-1]) <= place.lines:
-        return int(raised[-1])
-    named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
-    return next((place.names[name] for name in named if name in place.names), None)
-
-
-def read_like(path: Path) -> tuple[ReportFile, int]:
-    """The report of a run that is to be repeated, and its seed.
-
-    Raises:
-        CourseError: it is not a report, or its seed is a secret.
-    """
-    report = read_report(path)
-    seed = report.environment.get("seed")
-    if not isinstance(seed, int):
-        raise CourseError(
-            f"--like: the inputs of {path.as_posix()} come from a secret that no report contains. To repeat them, run "
-            "grade batch into the same folder, or grade ci with the same secret"
-        )
-    return report, seed
-
-
-def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """The exercises that a report has, as the course has them: a report decides about no limit.
-
-    Raises:
-        CourseError: it has none of them, or a limit that nothing can have.
-    """
-    then = {exercise.id for exercise in report.exercises}
-    chosen = [exercise for exercise in exercises if exercise.id in then]
-    if not chosen:
-        raise CourseError(f"--like: that report lacks these exercises; it has {listed(sorted(then)) or 'none'}")
-    return chosen
-
-
-def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
-    if earlier.digest != report.digest:
-        yield "The files differ from those of that report, or other exercises were graded."
-    now = vars(report.environment)
-    for name in _COMPARED:
-        if (before := earlier.environment.get(name)) != now[name]:
-            yield f"{name}: {before} then, {now[name]} now"
-    limits = {exercise.id: exercise.limits for exercise in earlier.exercises}
-    for exercise in (graded.exercise for graded in report.exercises if graded.exercise.id in limits):
-        for name, own in vars(exercise.limits).items():
-            if (before := limits[exercise.id].get(name)) not in (None, own):
-                yield f"{exercise.id}: the limit {name} was {before:.10g}, and is {own:.10g} now"
-    then = {(item.id, row.id): row.verdict for item in earlier.exercises for row in item.checks}
-    rows = [(graded.exercise.id, row) for graded in report.exercises for row in graded.checks]
-    both = [(id, row, then[id, row.check.id]) for id, row in rows if (id, row.check.id) in then]
-    others = [(id, row, verdict) for id, row, verdict in both if verdict is not row.outcome.verdict]
-    for id, row, verdict in others:
-        yield f"{id}, {row.check.title}: {verdict} then, {row.outcome.verdict} now"
-    if not others:
-        yield f"All {len(both)} checks that both runs have ended as they did then."

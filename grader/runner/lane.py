@@ -36,7 +36,8 @@ from grader.model.messages import (
     to_frame,
 )
 from grader.model.progress import Cancel, Progress
-from grader.runner.source import Reached, Source
+from grader.runner.promises import Reached
+from grader.runner.source import Source
 from grader.runner.zygote import START_S, Forked
 from grader.sandbox import cgroup
 from grader.sandbox.clock import waited_s

@@ -7,7 +7,7 @@ nothing; a worker that may start processes has its own, which end with it. Each 
 receives anything (`levels`).
 
 A layer that cannot be applied raises, and that worker ends: no layer is skipped because it failed. What was reached in
-the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.source` names the level.
+the end is not believed but tried, by `trials` in a throw-away worker; `grader.runner.promises` names the level.
 
 It needs the standard library alone; the zygote imports by name what its children need.
 """

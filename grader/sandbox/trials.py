@@ -1,6 +1,6 @@
 """What can workers do here? Probes try it in throw-away workers, started like all others, with targets of the host's.
 
-Each probe gives "" if its promise (see `grader.runner.source`) holds, else what was possible, or did not work.
+Each probe gives "" if its promise (see `grader.runner.promises`) holds, else what was possible, or did not work.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ _DAEMONS = "daemons"
 
 
 def try_out(sandbox: Sandbox, wanted: TryOut) -> dict[str, str]:
-    """Return what each probe found, by name; see `grader.runner.source`.
+    """Return what each probe found, by name; see `grader.runner.promises`.
 
     They run in a worker of each kind: one for an exercise that allows no processes, which is what most of them do, and
     one that may start processes and open sockets. What one kind alone can do is found, too.

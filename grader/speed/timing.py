@@ -28,7 +28,8 @@ import pytest
 from grader.connection.connection import Proxy, connection_of, place_of, what_of
 from grader.connection.record import Record
 from grader.model import Device
-from grader.model.endings import WorkerLost, say
+from grader.model.endings import WorkerLost
+from grader.model.public_text import say
 from grader.sandbox import clock
 from grader.wire.containers import PlainEncoder
 from grader.wire.encode import Encoder

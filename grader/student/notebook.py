@@ -22,10 +22,10 @@ import click
 from grader.course.answers import submission_of
 from grader.course.layout import course_for, find_course, kept_results
 from grader.course.load import load_course, one_exercise
+from grader.grading.cells import in_cells as lines_in_cells
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import setup_of
 from grader.grading.plan import RunPlan
-from grader.grading.plan import in_cells as lines_in_cells
 from grader.grading.runtime import Runtime
 from grader.grading.schedule import grade_submission
 from grader.grading.store import open_store

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.model import Limits, Verdict
-from grader.model.endings import Limit, WorkerLost, say
+from grader.model.endings import WorkerLost
+from grader.model.public_text import Limit, say
 from grader.sandbox import clock
 from grader.sandbox.messages import Ended
 from grader.sandbox.process import sweep

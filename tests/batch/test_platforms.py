@@ -15,7 +15,8 @@ from grader.batch.journal import open_journal
 from grader.batch.overrides import OVERRIDES
 from grader.cli import main
 from grader.course.load import load_course
-from grader.report.people import number_in, people_in
+from grader.report.numbers import number_in
+from grader.report.people import people_in
 
 CASES = Path(__file__).with_name("cases")
 COURSE = """\

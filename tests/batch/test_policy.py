@@ -15,9 +15,9 @@ from grader.batch.overrides import OVERRIDES
 from grader.ci.job import is_passed
 from grader.cli import main
 from grader.course.load import load_course
-from grader.grading.plan import VOID
+from grader.grading.outcomes import VOID
 from grader.model.errors import CourseError
-from grader.report.schema import read_report
+from grader.report.read import read_report
 
 POLICY = """\
 title: A tiny course

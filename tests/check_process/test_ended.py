@@ -9,7 +9,7 @@ import pytest
 from grader.check_process.judge import cause_of, line_of, statement_of
 from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
-from grader.model.endings import say
+from grader.model.public_text import say
 
 TEXT = """
 def helper(value):

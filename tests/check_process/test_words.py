@@ -16,7 +16,7 @@ from support import Grade
 
 from grader.check_process.words import Words, known_error, left_out
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
-from grader.model.endings import Limit, say
+from grader.model.public_text import Limit, say
 from grader.report.schema import report_json
 
 CHECKS = '''

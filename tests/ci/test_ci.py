@@ -28,7 +28,8 @@ from grader.model.errors import GraderError
 from grader.model.messages import Setup, Start
 from grader.model.progress import Progress
 from grader.report.export.formats import Options
-from grader.report.schema import read_report, report_json
+from grader.report.read import read_report
+from grader.report.schema import report_json
 from grader.runner.lane import Lane
 
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"

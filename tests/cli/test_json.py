@@ -16,7 +16,7 @@ from grader.cli import main
 from grader.cli.doctor import TESTED, _doctor_lines, doctor_data
 from grader.model import Course
 from grader.model.messages import Level
-from grader.runner.source import PROMISES, Reached
+from grader.runner.promises import PROMISES, Reached
 
 
 def test_next(monkeypatch: pytest.MonkeyPatch) -> None:

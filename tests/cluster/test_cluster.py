@@ -35,7 +35,9 @@ from grader.cluster import cluster
 from grader.cluster.cluster import Came, Cluster, NodePlugin, facts, open_cluster
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import grade_exercise
-from grader.grading.plan import Finished, Outcomes, RunPlan, Work, is_broken, pack, unpack
+from grader.grading.outcomes import Finished, Outcomes, is_broken
+from grader.grading.packed_plan import pack, unpack
+from grader.grading.plan import RunPlan, Work
 from grader.grading.store import Keys
 from grader.intake.collect import read_submission
 from grader.model import Course, Submission

@@ -15,7 +15,8 @@ from support import COURSES, FORK, InLane, Noted, not_needed, open_lane
 from grader.course.load import find_exercises, load_course
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import lanes_for
-from grader.grading.plan import Finished, RunPlan, Work
+from grader.grading.outcomes import Finished
+from grader.grading.plan import RunPlan, Work
 from grader.grading.runtime import Processes, Runtime
 from grader.grading.schedule import grade_submission, schedule
 from grader.intake.collect import read_submission

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from grader.grading.plan import in_cells
+from grader.grading.cells import in_cells
 from grader.intake.notebook import modules_of
 from grader.model import Course
 

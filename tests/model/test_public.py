@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import grader
-from grader.model.endings import Limit, Public, say
+from grader.model.public_text import Limit, Public, say
 
 
 def test_a_public_text_is_a_text_that_knows_its_words() -> None:

@@ -23,8 +23,9 @@ from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 from grader.model.files import schema_of
 from grader.report.export.formats import FORMATS, OF_POINTS, Options, items_of, write_format
+from grader.report.read import read_report, report_from
 from grader.report.safe import for_terminal
-from grader.report.schema import ReportFile, read_report, report_from
+from grader.report.schema import ReportFile
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))

@@ -15,7 +15,9 @@ from grader.intake.collect import read_submission
 from grader.model import Course
 from grader.model.errors import CourseError
 from grader.model.messages import Setup, Start
-from grader.report.schema import differences, exercises_like, read_like, report_from, report_json
+from grader.report.read import report_from
+from grader.report.repeat import differences, exercises_like, read_like
+from grader.report.schema import report_json
 from grader.runner.lane import Lane
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import CourseError
+from grader.report.csv_table import Table
 from grader.report.export.lms import LOCKED, OVER, UNDECIDED, UNKNOWN, Column, fill
-from grader.report.people import Table, people_in
+from grader.report.people import people_in
 
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz (55),Week 1 (301),Current Score\r\n"

@@ -14,7 +14,8 @@ from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.messages import Level
 from grader.runner.lane import Lane
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
 
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"

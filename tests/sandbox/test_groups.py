@@ -17,7 +17,8 @@ from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, messages
 from grader.worker_process import fork
 from grader.worker_process.fork import ForkStarter

@@ -18,7 +18,8 @@ from grader.model import Course, Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.messages import Level
 from grader.runner.lane import Lane, Run
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
 
 SLOW = "import time\ntime.sleep(1)\n" + RIGHT

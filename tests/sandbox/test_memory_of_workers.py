@@ -10,7 +10,8 @@ import pytest
 from support import ROOT
 
 from grader.model.messages import Level
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 
 MEASURE = """
 import os, sys, tempfile
@@ -21,7 +22,8 @@ from grader.worker_process.fork import ForkStarter
 from grader.connection.student import Student
 from grader.model import Limits
 from grader.model.endings import WorkerLost
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import clock
 
 PEAK = b"x = bytearray(300 << 20)\\ndel x\\ndef main(): pass\\n"

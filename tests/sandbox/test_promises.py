@@ -18,7 +18,8 @@ from sandbox.test_room import LANDLOCK, in_a_container
 from support import COURSES, ROOT
 
 from grader.model.messages import Level
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
 from grader.sandbox.check_process import what_remains
 

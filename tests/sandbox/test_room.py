@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support import COURSES, RIGHT, run_grade
 
-from grader.runner.source import PROMISES
+from grader.runner.promises import PROMISES
 from grader.sandbox import launch as room
 
 IN_A_SMALL_WORLD = """
@@ -41,8 +41,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 MANY_WORKERS = """
 import os, tempfile
 from pathlib import Path
-from grader.runner.source import WorkerServer
-from grader.runner.source import SandboxPlan
+from grader.runner.worker_server import WorkerServer
+from grader.runner.promises import SandboxPlan
 from grader.model import Limits
 from grader.model.endings import WorkerLost
 from grader.worker_process.fork import ForkStarter

@@ -23,7 +23,9 @@ from grader.model import Limits, Verdict
 from grader.model.endings import WorkerLost
 from grader.model.errors import ConfinementError
 from grader.model.messages import Level
-from grader.runner.source import PROMISES, FreshInterpreters, SandboxPlan, WorkerServer, findings, reached
+from grader.runner.fresh_interpreters import FreshInterpreters
+from grader.runner.promises import PROMISES, SandboxPlan, findings, reached
+from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
 from grader.worker_process.fork import ForkStarter
 

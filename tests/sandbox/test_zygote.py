@@ -18,8 +18,9 @@ from grader.connection.connection import Connection
 from grader.connection.student import Student
 from grader.grading.runtime import Processes, Runtime
 from grader.model import Course, Limits
-from grader.runner.source import SandboxPlan, WorkerServer
+from grader.runner.promises import SandboxPlan
 from grader.runner.warm import Place, stop, warm_processes
+from grader.runner.worker_server import WorkerServer
 from grader.runner.zygote import WarmZygote, Zygote
 from grader.worker_process.fork import ForkStarter
 

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from grader.course.files import suggestion
 from grader.model.errors import CourseError
 from grader.model.score import counted, listed, points_text
-from grader.report.people import People, Person, Table, Worksheet, is_no, is_yes_no, number_in
+from grader.report.csv_table import Table
+from grader.report.moodle_worksheet import Worksheet, is_no, is_yes_no
+from grader.report.numbers import number_in
+from grader.report.people import People, Person
 
 _POINTS_POSSIBLE = "points possible"
 _READ_ONLY = "(read only)"

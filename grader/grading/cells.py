@@ -1,0 +1,42 @@
+"""Places in the words of who handed in: where a file came from, and lines as those of a notebook's cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.model import (
+    GradedCheck,
+    GradedExercise,
+    Submission,
+)
+
+
+def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
+    """The exercise with where its file came from, and with lines of a notebook's cells, where it is one."""
+    own, name = submission.of(graded.exercise), graded.exercise.file_name
+    graded = replace(graded, notes=own.notes, place=own.place)
+    if not own.cells:
+        return graded
+
+    def named(row: GradedCheck) -> GradedCheck:
+        message, detail = (in_cells(text, name, own.cells) for text in (row.outcome.message, row.outcome.detail))
+        return replace(row, outcome=replace(row.outcome, message=message, detail=detail))
+
+    return replace(graded, checks=tuple(map(named, graded.checks)))
+
+
+def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
+    """A text in which lines of a module are named as lines of the notebook's cells."""
+
+    def named(match: re.Match[str]) -> str:
+        line = int(match[1])
+        if not 0 < line <= len(origins):
+            return match[0]
+        cell, inner = origins[line - 1]
+        if not cell:  # of a script that was a notebook
+            return f"{file_name}, line {inner}"
+        return f"{label.format(cell)}, line {inner}"
+
+    return re.sub(rf"\"?(?:[^\s\"']{{0,200}}/)?{re.escape(file_name)}\"?, line (\d{{1,7}})", named, text)

@@ -1,0 +1,165 @@
+"""What one exercise of one submission came to: outcomes of checks, with the points that the course gives.
+
+Outcomes are saved without points, which come from the course and may change there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from grader.grading.cells import as_handed_in
+from grader.grading.plan import Work
+from grader.model import (
+    Check,
+    Exercise,
+    GradedExercise,
+    Mistake,
+    Outcome,
+    Score,
+    Submission,
+    Verdict,
+)
+from grader.model.report import PASSES_HERE
+from grader.model.score import hold_back, is_void, score
+
+VOID = "this check is void: everybody gets its points"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a work.
+
+    Attributes:
+        work: what was to be graded.
+        graded: the exercise.
+        confinement: the level that was reached, in a word; None if no student code was run.
+        late: whether the lane's deadline ended it, and the kernel says that it waited for a core before.
+        final: whether nothing of it is repeated later.
+        saved: whether an earlier run found it, and nothing was run now.
+        id: its number in the store, if it is there.
+    """
+
+    work: Work
+    graded: GradedExercise
+    confinement: str | None = None
+    late: bool = False
+    final: bool = True
+    saved: bool = False
+    id: int | None = None
+
+
+# -- outcomes and points -----------------------------------------------------------------------------------------------
+
+
+_KEPT = ("output", "mistakes", "behaviour", "handed_in", "notes")
+"""What of a graded exercise is saved as it is."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What one exercise of one submission came to, as it is saved: without points, which come from the course.
+
+    Attributes:
+        state: not_started, started, shown_pass or done.
+        checks: those that ran, in order.
+        outcomes: one for each of these checks.
+        output: what the student printed.
+        mistakes: the known mistakes that lost checks show.
+        behaviour: see `GradedExercise`.
+        handed_in: whether there was a file of the exercise.
+        notes: what staff should know of where the file came from.
+    """
+
+    state: str
+    checks: tuple[Check, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    output: str = ""
+    mistakes: tuple[Mistake, ...] = ()
+    behaviour: str = ""
+    handed_in: bool = True
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, graded: GradedExercise) -> Outcomes:
+        """Those of a graded exercise of which no check was left out."""
+        checks, outcomes = (tuple(getattr(row, part) for row in graded.checks) for part in ("check", "outcome"))
+        return cls(graded.state, checks, outcomes, **{name: getattr(graded, name) for name in _KEPT})
+
+    def graded(self, exercise: Exercise) -> GradedExercise:
+        """The graded exercise, with the points that the course gives now."""
+        graded = GradedExercise.untouched(exercise)
+        if self.checks:
+            graded = graded_from(exercise, self.checks, self.outcomes)
+        if self.state == "not_started":
+            graded = graded.not_started()
+        return replace(graded, state=self.state, **{name: getattr(self, name) for name in _KEPT})
+
+
+def graded_from(
+    exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
+) -> GradedExercise:
+    """An exercise of which these outcomes are known; checks without one were left out."""
+    ran = {outcome.check: outcome for outcome in outcomes}
+    # Points are divided among all checks, whichever ran: those of a check are the same every time.
+    every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
+    rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
+    # A void check says nothing: neither that a value is right, nor that it is wrong.
+    void = {
+        row.check.id: replace(row, score=Score(row.score.possible, row.score.possible), set_by=VOID)
+        for row in rows
+        if is_void(row.check.id, exercise.void)
+    }
+    judged = [row for row in rows if row.check.id not in void]
+    judged, held_by = hold_back(judged, exercise.values, exercise.caps, withheld=exercise.withheld.checks > 0)
+    by_id = {row.check.id: row for row in judged} | void
+    rows = [by_id[row.check.id] for row in rows]
+    total = sum((row.score for row in rows), Score(0, 0)) + Score(0, withheld, withheld)
+    left_out = tuple(row for row in rows if row.check.id not in ran)
+    rows = [row for row in rows if row.check.id in ran]
+    verdicts = {row.verdict for row in rows}
+    # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
+    all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
+    full = PASSES_HERE if exercise.withheld.checks else "done"
+    state = full if all_passed else "started"
+    return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
+
+
+def graded_so_far(
+    exercise: Exercise, submission: Submission, checks: Sequence[Check], outcomes: Sequence[Outcome]
+) -> GradedExercise:
+    """An exercise of which some checks have ended: the points of the others are undecided."""
+    graded = graded_from(exercise, checks, outcomes)
+    return as_handed_in(replace(graded, state="started", left_out=()), submission)
+
+
+def broken(exercise: Exercise, problem: str) -> GradedExercise:
+    """An exercise whose checks cannot be read."""
+    check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
+    return _our_fault(exercise, check, "the checks of this exercise are broken", problem)
+
+
+def lost(exercise: Exercise, why: str) -> GradedExercise:
+    """An exercise of a submission that no machine could grade."""
+    check = Check("machine", exercise.id, "A machine grades this exercise", category="error")
+    return _our_fault(exercise, check, "the machines that graded this exercise were lost", why)
+
+
+def _our_fault(exercise: Exercise, check: Check, what: str, detail: str) -> GradedExercise:
+    message = f"{what}; that is not your fault and costs you nothing"
+    return graded_from(exercise, [check], [Outcome(check.id, Verdict.BROKEN, message, detail)])
+
+
+def is_inconclusive(graded: GradedExercise) -> bool:
+    """Whether a check was inconclusive, so that to repeat it may decide it."""
+    return any(row.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
+
+
+def is_broken(graded: GradedExercise) -> bool:
+    """Whether a check is broken, which is not its author's fault, and staff has not decided on its points."""
+    return any(row.verdict is Verdict.BROKEN for row in graded.checks)
+
+
+def lost_points(graded: GradedExercise) -> bool:
+    """Whether a check that ran lost points."""
+    return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)

@@ -1,0 +1,62 @@
+"""Texts of hidden checks that a student may read: a template of ours, with words in its fields.
+
+Student code knows the hidden inputs when it answers, so any free text of its own, and any number that is counted or
+measured, could carry them out. A public text therefore keeps its template and its words apart until
+`check_process.hidden_words` has looked at each word: it belongs to a closed set, or stands in the check's own file.
+Templates are literals; a test enforces that.
+"""
+
+from __future__ import annotations
+
+
+class Public(str):
+    """A public text.
+
+    Attributes:
+        template: with `{}` for each word.
+        words: for these fields; a word may be a public text itself.
+    """
+
+    template: str
+    words: tuple[str, ...]
+
+    __slots__ = ("template", "words")
+
+    def __new__(cls, template: str, *words: object) -> Public:
+        """The text, which a shown check uses as an ordinary str."""
+        # An object in a worker is named by a word of ours; the worker could choose its text.
+        texts = tuple(map(_text, words))
+        self = super().__new__(cls, template.format(*texts))
+        texts = tuple(word if isinstance(word, str) else text for word, text in zip(words, texts, strict=True))
+        self.template, self.words = template, texts
+        return self
+
+
+def _text(word: object) -> str:
+    ours = getattr(type(word), "__word__", None)
+    return str(word) if ours is None else str(ours(word))
+
+
+class Limit(str):
+    """A limit as a word: a hidden check shows it if its file contains that number."""
+
+    __slots__ = ()
+
+
+class Key(str):
+    """A key of a dict as a word: a hidden check shows it if its file contains that text."""
+
+    __slots__ = ()
+
+    def __new__(cls, key: object) -> Key:
+        """As Python writes it."""
+        return super().__new__(cls, f"the key {key!r}")
+
+
+def say(template: str, *words: object) -> Public:
+    """A public text; the template is a literal."""
+    return Public(template, *words)
+
+
+NOT_EXPECTED = say("the result is not as expected")
+"""The message of a hidden check that may say nothing else."""

@@ -1,0 +1,127 @@
+"""A CSV file that another program wrote: cells are read and replaced, every other byte stays."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from grader.model.errors import CourseError
+from grader.model.files import failing_as, read_limited
+
+_DELIMITERS = ",;\t"
+_MOST_BYTES, _MOST_ROWS = 16 << 20, 100_000
+"""Ten times what the gradebook of a class of ten thousand has."""
+
+
+class Table:
+    """A CSV file that another program wrote: cells are read and replaced, and every other byte stays as it is.
+
+    Args:
+        path: of the file.
+
+    Attributes:
+        rows: the cells of each line as they are read, the header first; lines without any text are left out.
+        lines: the number of the line in the file where each of these rows begins.
+
+    Raises:
+        CourseError: the file cannot be read, is larger than any class's, or is not CSV.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        text, self._encoding = _text_of(path)
+        titles = re.sub('"[^"]*"', "", next(iter(text.splitlines()), ""))
+        self._delimiter = max(_DELIMITERS, key=titles.count)
+        self._texts: list[str] = []
+        """Each row as it is written, with its end; those without any text as well."""
+        self._places: list[int] = []
+        """Where in these each of `rows` stands."""
+        self.rows: list[list[str]] = []
+        self.lines: list[int] = []
+        consumed: list[str] = []
+
+        def lines() -> Iterator[str]:
+            for line in io.StringIO(text, newline=""):
+                consumed.append(line)
+                yield line
+
+        # Strict, since a quote that is never closed would take all further rows into its cell.
+        reader = csv.reader(lines(), delimiter=self._delimiter, strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                if any(cell.strip() for cell in cells):
+                    self._places.append(len(self._texts))
+                    self.rows.append(cells)
+                    self.lines.append(line)
+                if len(self.rows) > _MOST_ROWS:
+                    raise CourseError(f"{path} has more than {_MOST_ROWS:,} rows, which is the limit for a table")
+                self._texts.append("".join(consumed))
+                consumed.clear()
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise CourseError(f"{path}: line {line} is not CSV ({error}); export the file again") from None
+        if not self.rows:
+            raise CourseError(f"{path} is empty; download or export it again")
+
+    @property
+    def header(self) -> list[str]:
+        """The titles of the columns."""
+        return [title.strip() for title in self.rows[0]]
+
+    def cell(self, row: int, column: int) -> str:
+        """What stands in a cell; "" where the line is too short."""
+        cells = self.rows[row]
+        return cells[column].strip() if column < len(cells) else ""
+
+    def put(self, row: int, column: int, text: str) -> None:
+        """Put a number of ours into a cell; the others of its row keep their quotes."""
+        place, cells = self._places[row], self.rows[row]
+        written = self._texts[place].rstrip("\r\n")
+        end = self._texts[place][len(written) :]
+        parts = _as_written(written, self._delimiter)
+        missing = [""] * (column + 1 - len(cells))  # a line that ends before its last columns
+        cells += missing
+        parts += missing
+        cells[column] = text
+        parts[column] = f'"{text}"' if self._delimiter in text else text
+        self._texts[place] = self._delimiter.join(parts) + end
+
+    def remove(self, rows: Collection[int]) -> None:
+        """Take out lines; after that, `put` and `cell` must not be used until the file is read again."""
+        for row in rows:
+            self._texts[self._places[row]] = ""
+
+    def content(self) -> bytes:
+        """The whole file."""
+        return "".join(self._texts).encode(self._encoding)
+
+
+def _as_written(row: str, delimiter: str) -> list[str]:
+    """The cells of a row of CSV with their quotes, as they stand between delimiters."""
+    cells, inside = [""], False
+    for char in row:
+        if char == delimiter and not inside:
+            cells.append("")
+        else:
+            # A doubled quote closes and opens again.
+            inside ^= char == '"' and (inside or not cells[-1] or cells[-1].startswith('"'))
+            cells[-1] += char
+    return cells
+
+
+def _text_of(path: Path) -> tuple[str, str]:
+    """The text of a file, and the encoding by which it is written again."""
+    with failing_as(f"{path} cannot be read", "name another file"):
+        data = read_limited(path, _MOST_BYTES)
+    if b"\0" in data:
+        raise CourseError(f"{path} is not CSV in UTF-8; save it as  CSV UTF-8  (comma delimited)")
+    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    try:
+        return data.decode(encoding), encoding
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"  # each byte is a character, and comes back as it was

@@ -1,0 +1,65 @@
+"""Workers as fresh interpreters, without a sandbox."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from typing import IO
+
+from grader.model.messages import Level
+from grader.runner.promises import Reached, SandboxPlan
+from grader.runner.source import CheckProcess, Source, Supply
+from grader.sandbox.process import (
+    clean_environment,
+    isolated,
+    isolated_plain,
+)
+from grader.wire.transport import SocketTransport, pipes_of
+
+_UNCONFINED = (
+    "workers that start as fresh interpreters have no sandbox: leave out --start spawn and --device cuda, and on macOS "
+    "and Windows use the container"
+)
+
+
+class FreshInterpreters(Source):
+    """Workers as fresh interpreters, each started by the check process of its lane. They have limits and no sandbox.
+
+    Raises:
+        ConfinementError: they are to be confined.
+    """
+
+    def __init__(self, plan: SandboxPlan) -> None:
+        self._reached = Reached(Level.NONE, [], _UNCONFINED)
+        self._reached.require(plan.least)
+
+    def wait_ready(self) -> Reached:
+        """There is nothing to wait for, and nothing to try."""
+        return self._reached
+
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+        """The commands that start one of each kind."""
+        del lane, plain
+        command, other = (
+            isolated("grader.worker", "torch", "spawned"),
+            isolated_plain("grader.worker", "plain", "spawned"),
+        )
+        return Supply(command=tuple(command), plain_command=tuple(other))
+
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Start a fresh interpreter."""
+        # One thread can wait for a socket with a deadline; a pair of pipes takes two more.
+        ends = socket.socketpair() if hasattr(socket, "AF_UNIX") else None
+        process = subprocess.Popen(
+            isolated("grader.check_process"),
+            stdin=ends[1].fileno() if ends else subprocess.PIPE,
+            stdout=ends[1].fileno() if ends else subprocess.PIPE,
+            stderr=log,
+            env=clean_environment(PYDANTIC_DISABLE_PLUGINS="__all__"),  # it reads its messages with pydantic
+            start_new_session=True,
+        )
+        if ends:
+            ends[1].close()
+        transport = SocketTransport(ends[0]) if ends else pipes_of(process)
+        supply = self.supply(lane, plain=plain)
+        return CheckProcess(process, transport, supply.command, supply.plain_command)

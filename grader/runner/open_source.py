@@ -1,0 +1,21 @@
+"""Open the source of workers that suits the way to start them."""
+
+from __future__ import annotations
+
+from grader.model.messages import Start
+from grader.runner.fresh_interpreters import FreshInterpreters
+from grader.runner.promises import SandboxPlan
+from grader.runner.source import Source
+from grader.runner.worker_server import WorkerServer
+from grader.runner.zygote import Zygote
+
+
+def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> Source:
+    """Where workers come from that start in this way.
+
+    Args:
+        start: how they start.
+        plan: how they are confined.
+        zygote: what a worker server is forked from; by default one of its own.
+    """
+    return WorkerServer(plan, zygote) if start is Start.FORK else FreshInterpreters(plan)

@@ -1,0 +1,242 @@
+"""The warm server that forks confined workers, as the host sees it.
+
+How well they are confined on this machine is tried out once, while torch is being imported elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from grader.model.errors import StartError
+from grader.model.messages import Level
+from grader.runner.promises import Reached, SandboxPlan, findings, reached
+from grader.runner.source import CheckProcess, Source, Supply, packages_file
+from grader.runner.zygote import START_S, Forked, Zygote, start_for_workers
+from grader.sandbox import messages
+from grader.sandbox.messages import LaunchPlan, TryOut, receive, send, to_text
+from grader.sandbox.process import (
+    SAID_NOTHING,
+    bind_in,
+    end,
+    isolated,
+    isolated_plain,
+    plain_paths,
+    tail,
+    workers_paths,
+)
+from grader.sandbox.view import View
+from grader.wire.transport import SocketTransport
+
+_MEMORY_MB = 512
+
+
+_ENDS_S = 0.3
+"""From the death of the worker server to that of the launcher, which is what is seen from here."""
+
+_starter = ThreadPoolExecutor(1, "grade-starter")
+"""The thread that starts what is to end with this process. Linux ends such a process with the thread that started it,
+and a lane's thread, or one of a notebook's, may be over long before the workers are."""
+
+
+class WorkerServer(Source):
+    """The warm process that workers are forked from, and, where it is needed, the one of those without PyTorch.
+
+    Args:
+        plan: how well workers are to be confined.
+        zygote: what it is forked from; by default one of its own.
+        is_plain: whether its workers have the standard library alone. It is started as a command then, and not forked.
+    """
+
+    def __init__(self, plan: SandboxPlan, zygote: Zygote | None = None, *, is_plain: bool = False) -> None:
+        self._plan, self._is_plain = plan, is_plain
+        self._has_own = zygote is None and not is_plain
+        self._zygote = Zygote() if self._has_own else zygote
+        self._lock = threading.RLock()  # of lanes that work at once, one asks at a time
+        self._life = 0
+        self._before: Reached | None = None
+        self._plain: WorkerServer | None = None
+        self._process: Forked | subprocess.Popen[bytes]
+        self._start()
+        if plan.plain and not is_plain:
+            self._start_plain()
+
+    def _start_plain(self) -> WorkerServer:
+        if self._plain is None:
+            self._plain = WorkerServer(self._plan, is_plain=True)
+        return self._plain
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        most, hidden = self._plan.most, tuple(map(os.path.realpath, self._plan.hidden))
+        asks = most is Level.FULL, most > Level.NONE
+        with theirs:
+            if self._zygote is not None:
+                shown, listed = workers_paths()
+                plan = LaunchPlan(View(tuple(shown), hidden, tuple(listed)), (), *asks)
+                self._process = self._zygote.fork(messages.StartServer(plan), self._log, [theirs.fileno()])
+            else:
+                server = isolated_plain("grader.worker", "plain", "server", str(theirs.fileno()))
+                shown, without = plain_paths()
+                plan = LaunchPlan(View(tuple(shown), (*hidden, *without)), tuple(server), *asks)
+                command = isolated("grader.sandbox.launch", to_text(plan), str(os.getpid()))
+                start = partial(start_for_workers, command, self._log, [theirs.fileno()])
+                self._process = _starter.submit(start).result()
+        self._socket = ours
+        self._reached: Reached | None = None
+
+    def wait_ready(self) -> Reached:
+        """Wait until it has imported torch and tried how well workers are confined."""
+        with self._lock:
+            self._reached = self._reached or self._tried()  # it answers once, and each lane asks
+        # Reports have named the level by now; a successor must not be worse.
+        if self._before is not None and self._reached.level < self._before.level:
+            was, now = self._before.level.word, self._reached.level.word
+            raise StartError(f"the worker server was lost, and its successor reaches {now} where it had {was}")
+        self._reached.require(self._plan.least)
+        if self._plain is not None:
+            return min(self._reached, self._plain.wait_ready(), key=lambda reached: reached.level)
+        return self._reached
+
+    def _tried(self) -> Reached:
+        """Lay out a folder, a port and Unix sockets of the host's, have probes reach for them; say what holds."""
+        name = f"grade-{secrets.token_hex(8)}"
+        with (
+            tempfile.TemporaryDirectory(prefix="grade-probes-") as folder,
+            # Things of the host's that really are there: a port that nobody listens on would prove nothing.
+            socket.create_server(("127.0.0.1", 0)) as server,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as abstract,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
+        ):
+            first, second, theirs = (os.path.join(folder, own) for own in ("first", "second", "theirs"))
+            for path in (first, second, theirs):
+                os.mkdir(path, mode=0o700)
+            abstract.bind("\0" + name)
+            bind_in(theirs, name, named)
+            canary = Path(theirs, "canary.txt")
+            canary.write_text("a file of the grader's", encoding="ascii")
+            # What workers must not read is tried with what they would like to: the course, or what they do without.
+            wished = (packages_file() if self._is_plain else self._plan.readable) or canary
+            file, port = os.path.realpath(wished), server.getsockname()[1]
+            message = self._ask(TryOut(file, theirs, os.getpid(), port, name, _MEMORY_MB, (first, second)))
+        if not isinstance(message, messages.Found):
+            raise self._not_started()
+        rows, refused = findings(message.results), message.refused
+        # More may hold by chance than was wanted; what was not built is not promised.
+        return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
+
+    def _ask(self, wanted: TryOut) -> messages.Message | None:
+        """What the server answers; None if it is gone, or does not answer."""
+        with contextlib.suppress(OSError):
+            self._socket.settimeout(START_S)
+            send(self._socket, wanted)
+            return receive(self._socket)[0]
+        return None
+
+    def supply(self, lane: int, *, plain: bool = False) -> Supply:
+        """A new socket to it, or to its successor; and one to the other server, if it is needed."""
+        with self._lock:
+            own = self._supply(lane)
+            if not plain:
+                return own
+            try:
+                other = self._start_plain().supply(lane)
+            except StartError:
+                if own.server is not None:
+                    own.server.close()
+                raise
+            return replace(own, plain=other.server)
+
+    def _supply(self, lane: int) -> Supply:
+        with self._lock:
+            try:
+                # Not waited for: most lanes are opened when it has just been started.
+                return Supply(self.open_lane(lane), life=self._life)
+            except StartError:
+                if not self.was_lost(self._life):
+                    raise
+            self._before = self._reached
+            self._end()
+            self._life += 1
+            self._start()
+            return Supply(self.open_lane(lane), life=self._life)
+
+    def was_lost(self, life: int) -> bool:
+        """Whether the process has ended, or ends just now."""
+        with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
+            if life == self._life:
+                self._process.wait(_ENDS_S)
+        if self._plain is not None and self._plain.was_lost(self._plain.life):
+            return True
+        return life != self._life or self._process.returncode is not None
+
+    def open_lane(self, lane: int) -> socket.socket:
+        """A new socket to it, for a lane's check process.
+
+        Raises:
+            StartError: it did not start.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            send(self._socket, messages.OpenLane(lane), [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise self._not_started() from None
+        finally:
+            theirs.close()  # handed over or not: the server is to be the only one to hold it
+        return ours
+
+    def _not_started(self) -> StartError:
+        own = tail(self._log)
+        said = self._zygote.last_words() if own == SAID_NOTHING and self._zygote is not None else own
+        return StartError(f"the worker server did not start: {said}")
+
+    def open_check_process(self, lane: int, log: IO[bytes], *, plain: bool = False) -> CheckProcess:
+        """Fork it from the zygote's template."""
+        assert self._zygote is not None
+        supply = self.supply(lane, plain=plain)
+        ours, theirs = socket.socketpair()
+        # The check process alone holds them then: when it dies they close, and the servers end the lane's workers.
+        with ExitStack() as opened:
+            given = [opened.enter_context(each) for each in (theirs, supply.server, supply.plain) if each is not None]
+            process = self._zygote.fork(messages.StartCheckProcess(), log, [each.fileno() for each in given])
+        return CheckProcess(process, SocketTransport(ours), life=supply.life)
+
+    def end_workers(self, lane: int) -> bool:
+        """Tell the server, which ends them at once."""
+        if self._plain is not None:
+            self._plain.end_workers(lane)
+        with contextlib.suppress(OSError):  # it is gone, and they with it
+            send(self._socket, messages.EndWorkers(lane))
+        return True
+
+    @property
+    def life(self) -> int:
+        """Which server it is, counted from 0."""
+        return self._life
+
+    def close(self) -> None:
+        """End it; it ends its workers."""
+        if self._plain is not None:
+            self._plain.close()
+            self._plain = None
+        self._end()
+        if self._has_own and self._zygote is not None:
+            self._zygote.close()
+
+    def _end(self) -> None:
+        self._socket.close()
+        end(self._process)
+        self._log.close()
