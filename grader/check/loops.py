@@ -14,7 +14,8 @@ import torch
 
 from grader.check.text import Imports, Mention, Text, assert_no_hidden_code, names_from_outside, paths_in, text_of
 from grader.connection.connection import Proxy, connection_of, place_of, word_of
-from grader.model.endings import CheckFailed, Public, say
+from grader.model.endings import CheckFailed
+from grader.model.public_text import Public, say
 
 _STATEMENTS: Mapping[type[ast.AST], str] = {
     ast.For: "for",

@@ -20,7 +20,8 @@ from grader.check.text import Mention, assert_no_hidden_code, looked_up, text_of
 from grader.connection.connection import Proxy, connection_of, is_proxy, named, place_of, word_of
 from grader.connection.raised import raised_by_student, shown_lines
 from grader.connection.student import Student, connection_behind
-from grader.model.endings import CheckFailed, say
+from grader.model.endings import CheckFailed
+from grader.model.public_text import say
 
 _FREE = words_of(
     """shape size dim ndim ndimension numel nelement len stride storage_offset dtype device layout itemsize element_size
