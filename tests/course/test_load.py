@@ -90,6 +90,18 @@ def test_problem_in_course_yaml(home: Path, old: str, new: str, told: str) -> No
     assert any(told in problem for problem in problems(home))
 
 
+@pytest.mark.parametrize(("here", "works"), [("0.1.1.dev7", True), ("0.2.0rc1", True), ("0.1.0.dev3", False)])
+def test_a_commit_between_two_releases_counts(
+    home: Path, monkeypatch: pytest.MonkeyPatch, here: str, works: bool
+) -> None:
+    """A version of a commit is as new as its number says, for what a course requires."""
+    monkeypatch.setattr("grader.course.load.metadata.version", lambda name: here)
+    if works:
+        assert load_course(home).exercises
+    else:
+        assert any(f"here is tensorgrade {here}" in problem for problem in problems(home))
+
+
 SPOILED = {
     "not YAML": ("exercise.yaml", "title: [", "exercise.yaml: line"),
     "a wrong key": ("exercise.yaml", "titel: T", "number: this key is missing"),

@@ -249,11 +249,26 @@ def test_lines_of_messages_and_pages(world: World, tmp_path: Path) -> None:
     world.run(tmp_path, "\n".join(told.values()), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("tags", "version"), [([], "0.1.1.dev1"), (["week1", "v2026"], "0.1.1.dev1"), (["v0.7.0"], "0.7.0")]
+)
+def test_the_version_of_a_checkout(world: World, tmp_path: Path, tags: list[str], version: str) -> None:
+    """A release's tag is the version; no other tag is, and without one there is the fallback."""
+    source = Path(shutil.copytree(world.checkout, tmp_path / "source"))
+    git(source, "init", "-q", "-b", "main")
+    commit(source, {})
+    for tag in tags:
+        git(source, "tag", tag)
+    lines = "pip wheel --quiet --no-deps --wheel-dir ../built .; ls ../built"
+    assert world.run(tmp_path, lines, source).strip() == f"tensorgrade-{version}-py3-none-any.whl"
+
+
 def test_no_other_line_installs() -> None:
     """What else in our files has words of an installer is not printed for anybody, or installs what others own."""
     known = {
         "README.md", "docs/first-hour.md", "docs/grading-a-class.md", "docs/ci.md", "Makefile", "container/Dockerfile",
-        ".github/workflows/tests.yml", "constraints.txt", "constraints.lock", "exercises/13_distributed/README.md",
+        ".ci/try-installed", ".github/workflows/release.yml", ".github/workflows/tests.yml",
+        "constraints.txt", "constraints.lock", "exercises/13_distributed/README.md",
     }  # fmt: skip
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     skipped = ("tests/", "benchmarks/", "CHANGELOG.md", "grader/ci/templates/", "grader/release/templates/")
