@@ -75,15 +75,16 @@ def main(submissions: int, lanes: int, rounds: int, against: tuple[str, ...]) ->
         make_class(work / "class", submissions)
         sides: dict[str, Callable[[], float]] = {}
         for build in found:
-            sides[build.name] = partial(_batch, build, work, lanes)
+            course = builds.copy_course(work / "course", build, work / "courses")
+            sides[build.name] = partial(_batch, build, work, course, lanes)
         taken = builds.in_turns(sides, rounds)
         for build in found[1:]:
             builds.ratio(taken, found[0].name, build.name, TARGET)
 
 
-def _batch(build: builds.Build, work: Path, lanes: int) -> float:
+def _batch(build: builds.Build, work: Path, course: Path, lanes: int) -> float:
     out = Path(tempfile.mkdtemp(dir=work)) / "out"
-    words = ("batch", work / "class", "--out", out, "-j", str(lanes), "--course", work / "course", "-q")
+    words = ("batch", work / "class", "--out", out, "-j", str(lanes), "--course", course, "-q")
     return peak_mb(build.grade(*words), build, work)
 
 

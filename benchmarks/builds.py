@@ -9,8 +9,11 @@ Only ratios of what ran in the same round mean something, and the first round wa
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -22,6 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+import yaml
+
+from grader.check.renamed import NEW_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -83,6 +89,46 @@ def opened(commits: Sequence[str]) -> Iterator[list[Build]]:
             for build in builds[1:]:
                 if build.root.exists():
                     _git("worktree", "remove", "--force", str(build.root))
+
+
+_KNOWS = """
+import json
+from grader.course.files import ExerciseFile
+try:
+    from grader.check.renamed import NEW_NAMES
+except ImportError:
+    NEW_NAMES = {}
+print(json.dumps([sorted(ExerciseFile.model_fields), sorted(NEW_NAMES.values())]))
+"""
+"""Run with another build: which keys an exercise has there, and which words of checks have their name of today."""
+
+
+def copy_course(course: Path, build: Build, folder: Path) -> Path:
+    """Copy a course of this build so that another one can grade with it.
+
+    Args:
+        course: the course.
+        build: the one that is to grade; keys of exercise.yaml that it does not know are left out, and words of checks
+            have the names that they had there.
+        folder: where the copy is put, under the build's name.
+
+    Returns:
+        The copy.
+    """
+    copied = folder / build.name.replace("/", "_")
+    shutil.copytree(course, copied)
+    ran = run([sys.executable, "-c", _KNOWS], build.root, build.environment())
+    keys, words = json.loads(ran.text)
+    before = {new: old for old, new in NEW_NAMES.items() if new not in words}
+    # A word of ours stands alone: `torch.allclose` is PyTorch's.
+    word = re.compile(rf"(?<![\w.])({'|'.join(before)})\b") if before else None
+    for file in copied.rglob("check_*.py"):
+        if word is not None:
+            file.write_text(word.sub(lambda match: before[match[0]], file.read_text("utf-8")), "utf-8")
+    for file in copied.rglob("exercise.yaml"):
+        kept = {key: value for key, value in yaml.safe_load(file.read_text("utf-8")).items() if key in keys}
+        file.write_text(yaml.safe_dump(kept, sort_keys=False), "utf-8")
+    return copied
 
 
 def _git(*words: str) -> None:

@@ -164,14 +164,14 @@ def plain_tests() -> str:
     return "\n".join(lines) + "\n"
 
 
-def ours(build: builds.Build, work: Path, lanes: int, failures: int) -> float:
+def ours(build: builds.Build, work: Path, course: Path, lanes: int, failures: int) -> float:
     """Grade the class by `grade batch`, and return its seconds.
 
     Raises:
         click.ClickException: not every author was graded, or other checks failed than expected.
     """
     out = Path(tempfile.mkdtemp(dir=work)) / "out"
-    options: list[str | Path] = ["--out", out, "-j", str(lanes), "--course", work / "course", "-q"]
+    options: list[str | Path] = ["--out", out, "-j", str(lanes), "--course", course, "-q"]
     ran = builds.run(build.grade("batch", work / "class", *options), work, build.environment())
     if ran.status:
         raise click.ClickException(f"grade batch ended with {ran.status}:\n{ran.text}")
@@ -229,8 +229,11 @@ def main(submissions: int, lanes: tuple[int, ...], single: int, rounds: int, aga
             SILENT: partial(unisolated, work, work / "class", failures, "--tb=no"),
             EACH: partial(for_each, work, submissions),
         }
+        courses = {build.name: builds.copy_course(work / "course", build, work / "courses") for build in found}
         sides |= {
-            _name(build, count): partial(ours, build, work, count, failures) for build in found for count in lanes
+            _name(build, count): partial(ours, build, work, courses[build.name], count, failures)
+            for build in found
+            for count in lanes
         }
         taken = builds.in_turns(sides, rounds)
     for count in lanes:

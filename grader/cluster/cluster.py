@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import dask
 from distributed import (
     Client,
     KilledWorker,
@@ -191,6 +192,8 @@ def _connect(address: str, slots: int, stack: ExitStack) -> Client:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is said in our words
     where: dict[str, Any] = {"address": address}
     if own := re.fullmatch(r"local:([1-9][0-9]{0,2})", address):
+        # Without this, Dask never starts a process again that is not back 15 s after it was lost, as on a busy machine.
+        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": f"{_WAIT_S:.0f}s"}))
         where = {"address": stack.enter_context(_made_here(int(own[1]), max(1, slots // int(own[1]))))}
     elif address.endswith(".json"):
         if not Path(address).is_file():

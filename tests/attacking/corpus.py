@@ -43,6 +43,7 @@ class Attack:
         links: symbolic links to plant, by path; "{course}" and "{neighbour}" stand for folders.
         odd: special files to plant by path: missing, fifo, socket, device, folder, unreadable.
         made: files to plant, by path: how each begins, what is repeated then how many times, and how it ends.
+        zipped: zips to plant, by path: the entries of each, by name, what is repeated in it and how many times.
         large: files of that many bytes to plant, by path.
         many: numbers of empty files to plant, by a pattern of their path.
         deep: names of folders, and how many of them stand inside one another, with a module in the last.
@@ -67,6 +68,7 @@ class Attack:
     links: Mapping[str, str] = field(default_factory=dict)
     odd: Mapping[str, str] = field(default_factory=dict)
     made: Mapping[str, tuple[str, str, int, str]] = field(default_factory=dict)
+    zipped: Mapping[str, Sequence[tuple[str, str, int]]] = field(default_factory=dict)
     large: Mapping[str, int] = field(default_factory=dict)
     many: Mapping[str, int] = field(default_factory=dict)
     deep: Mapping[str, int] = field(default_factory=dict)

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import os
 import socket
+import stat
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -63,6 +65,16 @@ def _plant_honest(folder: Path, course: Path, secrets: Secrets, others: Mapping[
             (folder / f"{exercise}.py").write_text(text, encoding="utf-8")
 
 
+def _plant_zip(path: Path, entries: Sequence[tuple[str, str, int]]) -> None:
+    """Write a zip whose names lead wherever they like; a name that begins with `link:` is that of a symbolic link."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part, times in entries:
+            entry = zipfile.ZipInfo(name.removeprefix("link:"))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFLNK | 0o777 if name.startswith("link:") else stat.S_IFREG | 0o644) << 16
+            archive.writestr(entry, part * times)
+
+
 def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -> None:
     folder.mkdir(parents=True)
     honest = course / "solutions/01_wall" / CONTROL / "right/plain.py"
@@ -71,6 +83,8 @@ def _plant_attack(folder: Path, course: Path, neighbour: Path, attack: Attack) -
         _place(folder, name).write_bytes(text)
     for name, (begin, part, times, end) in attack.made.items():
         _place(folder, name).write_text(begin + part * times + end, encoding="utf-8")
+    for name, entries in attack.zipped.items():
+        _plant_zip(_place(folder, name), entries)
     for name, size in attack.large.items():
         _place(folder, name).write_bytes(b"#" + b"\xc3\xa9" * (size // 2) + b"\n")
     for name, target in attack.links.items():

@@ -52,7 +52,10 @@ PRETENDED = {"distributed.worker.preload": [pretend.__file__]}
 
 
 def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a process that is killed was grading is graded by another one, also by one that comes when all are gone."""
+    """What a process that is killed was grading is graded by another one, also by one that comes when all are gone.
+
+    It may take as long to come as a busy machine needs: by itself, Dask would give it up after the time that is set.
+    """
     whole, spread = (PretendClass.of(tiny, tmp_path / name, 16, VERDICTS) for name in ("whole", "spread"))
     whole.grade()
     made: list[SpecCluster] = []
@@ -84,7 +87,7 @@ def test_machines_are_lost(tiny: Course, tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Cluster, "submit", submit_and_kill)
     monkeypatch.setattr(cluster, "_made_here", remembered)
-    with dask.config.set(PRETENDED):
+    with dask.config.set(PRETENDED | {"distributed.deploy.lost-worker-timeout": "100ms"}):
         spread.grade(slots=2, engine=lambda plan, progress: open_cluster("local:2", plan, 2, progress))
     assert len(killed) == 3
     assert results(spread.out) == results(whole.out)
