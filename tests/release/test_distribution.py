@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 
+import pytest
 from support import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -27,3 +30,22 @@ def test_workflows_pin_actions_by_their_commit() -> None:
     ]
     pinned = re.compile(r"(- )?uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
     assert [line for line in used if not pinned.fullmatch(line)] == []
+
+
+SCHEMAS = [
+    (".github/workflows/*.yml", "github-workflows"),
+    (".github/ISSUE_TEMPLATE/[!c]*.yml", "github-issue-forms"),
+    (".github/ISSUE_TEMPLATE/config.yml", "github-issue-config"),
+    (".github/dependabot.yml", "dependabot"),
+    ("CITATION.cff", "citation-file-format"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "schema"), SCHEMAS, ids=[schema for _, schema in SCHEMAS])
+def test_files_for_github_follow_their_schemas(pattern: str, schema: str) -> None:
+    """GitHub shows a form that it cannot read to nobody, without a word."""
+    files = [str(path) for path in ROOT.glob(pattern)]
+    assert files
+    program = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    ran = subprocess.run([*program, *files], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
