@@ -30,6 +30,7 @@ import torch
 from grader.check import show
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.connections import Connections
+from grader.check_process.features import FIXTURES
 from grader.check_process.words import Ground, existing, may_lack_return, student_raised, where_known
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
@@ -39,7 +40,6 @@ from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusi
 from grader.model.picture import NamedShape, Picture, Shapes
 from grader.model.public_text import NOT_EXPECTED, Public, say
 
-_FIXTURES = ("student", "reference", "rng", "files", "accelerator", "probe", "tmp_path")
 _OF_CATEGORY = {"correctness": "values", "error": "values"}
 _CANNOT_TELL = say("this check could not go on with what your code returned, or with an argument that it changed")
 _DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
@@ -248,7 +248,7 @@ def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison
         case pytest.fail.Exception():
             return Ground(Verdict.FAILED, NOT_EXPECTED, str(error))
         case pytest.FixtureLookupError():
-            own = f"a check can use {', '.join(_FIXTURES)}, and those of its own file"
+            own = f"a check can use {', '.join(FIXTURES)}, and those of its own file"
             return Ground(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
         # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
         case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):

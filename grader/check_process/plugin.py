@@ -19,6 +19,7 @@ import pytest
 from _pytest.assertion import util
 
 from grader.check.declare import Accelerator, Rng
+from grader.check_process import features
 from grader.check_process.checks import CheckFile, CollectedCheck, InputStream
 from grader.check_process.connections import Connections
 from grader.check_process.host import Host
@@ -83,8 +84,11 @@ class CheckSession:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a check file that cannot be collected; its exercise is broken, the others are not."""
         for path, exercise in self._sources.items():
-            if report.failed and report.nodeid and str(path).endswith(report.nodeid):
-                self._problems[exercise.id] = str(report.longrepr)
+            if report.nodeid and str(path).endswith(report.nodeid):
+                if report.failed:
+                    self._problems[exercise.id] = str(report.longrepr)
+                elif report.skipped:  # its checks are not there, and nobody would miss them
+                    self._problems[exercise.id] = f"{path.name} skips itself when it is read: {report.longrepr[-1]}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -95,6 +99,7 @@ class CheckSession:
             exercise = self._sources[item.path]
             if item.path not in files:
                 files[item.path] = CheckFile(item.path, item.module, exercise)
+            self._refuse(exercise, item.path, features.refused_in_item(item))
             row = CollectedCheck.of(item, files[item.path], shown=item.path == exercise.shown_checks)
             self._checks[exercise.id].append(row)
             if exercise.without and row.check.device is not Device.NONE:
@@ -102,10 +107,18 @@ class CheckSession:
                     f"{item.path.name}: {item.name} has a device, which needs PyTorch, and `without` in exercise.yaml "
                     "takes PyTorch away; remove one of the two"
                 )
+        for path, exercise in self._sources.items():
+            if exercise.id not in self._problems:
+                self._refuse(exercise, path, features.refused_in_file(path))
         # Shown ones first: what a student prints is kept up to the first hidden input, and no further.
         for rows in self._checks.values():
             rows.sort(key=lambda row: not row.check.shown)
         self.tell_checks()
+
+    def _refuse(self, exercise: PlannedExercise, path: Path, feature: str) -> None:
+        """Note a feature of pytest's that would be left out in silence; "" for none."""
+        if feature:
+            self._problems.setdefault(exercise.id, f"{path.name}: {feature}")
 
     def tell_checks(self) -> None:
         """Tell the host which checks there are; it waits for that."""
@@ -223,7 +236,7 @@ class CheckSession:
         state = item.session._setupstate
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            error = self._raised_by(item, lambda: state.setup(item), item.runtest)
+            error = self._raised_by(item, lambda: features.skipped(item), lambda: state.setup(item), item.runtest)
             torn_down = self._raised_by(item, lambda: state.teardown_exact(following))
         return error or torn_down
 
@@ -275,6 +288,11 @@ class CheckSession:
         for name, path in self._exercise.data.items():
             return path.parents[name.count("/")]
         raise LookupError(f"{self._exercise.id} has no files of data: name them in its YAML file, under the key  files")
+
+    @pytest.fixture
+    def subtests(self) -> features.Subtests:
+        """Parts of a check, as pytest 9 has them; the check ends at the first that fails."""
+        return features.Subtests()
 
     @pytest.fixture
     def tmp_path(self) -> Iterator[Path]:

@@ -38,7 +38,7 @@ _INI = Path(__file__).with_name("pytest.ini")
 # print. `Host` sends the outcomes, and the streams are the channel's.
 _PLUGINS_OFF = (
     *("cacheprovider", "capture", "doctest", "faulthandler", "junitxml", "logging", "pastebin", "setuponly"),
-    *("setupplan", "stepwise", "terminal", "threadexception", "unraisableexception"),
+    *("setupplan", "stepwise", "subtests", "terminal", "threadexception", "unraisableexception"),
 )
 
 

@@ -36,7 +36,7 @@ def check_to_reference(student, reference):
 def check_ours(student):
     """Is at fault itself"""
     student.double(torch.ones(2))
-    return {}["missing"]
+    {}["missing"]
 '''
 RIGHT = "def double(x):\n    return 2 * x\n"
 

@@ -32,7 +32,7 @@ from grader.check import check, assert_values
 @check("C1")
 def check_raises(student):
     """Raises an error of its own"""
-    return {}["missing"]
+    {}["missing"]
 
 
 @check("C1")
