@@ -1,0 +1,10 @@
+"""Pictures of anybody's tensors, in the process that has them. It imports PyTorch; no command's own process does.
+
+- `facts`: what a tensor is: its storage, the view on it, its dtype and device; what several of them share
+- `cells`: the same as an SVG with a box for each element, one colour for each storage
+- `drawing`: tensors, shapes or values as one drawing: text in a terminal, SVG in a notebook
+- `failures`: which call of PyTorch raised, with its operands
+- `reasons`: why it raised: sentences and a picture
+- `for_you`: `draw` and `explain`, as `from grader import draw, explain` gives them
+- `script`: runs a script below `explain`, for `grade explain`
+"""

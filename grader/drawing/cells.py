@@ -1,0 +1,198 @@
+"""Tensors as an SVG: a box for each element, the storage below, one colour for each storage.
+
+Each box of a tensor and its place in the storage have the same `data-place`, so that a page can mark both. No script is
+in the SVG. Colours never carry information alone: each storage has a letter, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from xml.sax.saxutils import escape, quoteattr
+
+from grader.drawing.facts import Tensor
+from grader.model.picture import Window
+
+_CELL_W, _CELL_H, _GAP = 44, 30, 14
+_LINE = 20
+_MOST_COLUMNS, _MOST_ROWS, _MOST_BLOCKS, _MOST_PLACES = 12, 8, 6, 48
+_PER_ROW = 12
+_PALETTE = (
+    ("#0072B2", "#d5ebf8"),
+    ("#a3541b", "#fbe2d3"),
+    ("#00795a", "#d3efe5"),
+    ("#8a4a79", "#f5deee"),
+    ("#6f6400", "#f3efc4"),
+)
+"""Of Okabe and Ito, the ink darkened until it can be read on its own light shade and on white."""
+
+
+@dataclass
+class _Sheet:
+    """An SVG that grows downwards."""
+
+    parts: list[str]
+    width: float = 0
+    y: float = 6
+
+    def text(self, x: float, text: str, *, size: int = 13, fill: str = "#1b1f24", bold: bool = False) -> None:
+        """Write a line."""
+        weight = ' font-weight="700"' if bold else ""
+        self.parts.append(
+            f'<text x="{x}" y="{self.y + 14}" font-size="{size}" fill="{fill}"{weight}>{escape(text)}</text>'
+        )
+        self.width = max(self.width, x + len(text) * size * 0.62)
+        self.y += _LINE
+
+
+def storage_letter(memory: int, order: Sequence[int]) -> str:
+    """Return the letter of a storage, by the order in which storages come."""
+    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[order.index(memory) % 26]
+
+
+def cells_svg(tensors: Sequence[Tensor], title: str, description: str) -> str:
+    """Draw tensors and their storages.
+
+    Args:
+        tensors: facts; those without strides are left out.
+        title: of the drawing, for readers who cannot see it.
+        description: what it shows, likewise.
+    """
+    drawn = [(facts, facts.window) for facts in tensors if facts.window is not None]
+    order = list(dict.fromkeys(window.memory for _, window in drawn))
+    sheet = _Sheet([])
+    for memory in order:
+        mine = [(facts, window) for facts, window in drawn if window.memory == memory]
+        ink, shade = _PALETTE[order.index(memory) % len(_PALETTE)]
+        letter = storage_letter(memory, order)
+        for facts, window in mine:
+            _draw_tensor(sheet, facts, window, letter, ink, shade)
+        _draw_storage(sheet, mine, letter, ink, shade)
+        sheet.y += _GAP
+    width, height = max(sheet.width + 12, 120), sheet.y
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" role="img" aria-label={quoteattr(description)} '
+        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace">'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+        f'<rect width="{width:.0f}" height="{height:.0f}" rx="6" fill="#ffffff"/>'
+    )
+    return f"{head}{''.join(sheet.parts)}</svg>"
+
+
+def _draw_tensor(sheet: _Sheet, facts: Tensor, window: Window, letter: str, ink: str, shade: str) -> None:
+    sheet.text(8, f"{facts.name}", bold=True, fill=ink)
+    layout = f"shape {window.shape}  strides {window.strides}  offset {window.offset}"
+    sheet.text(8, layout)
+    sheet.text(8, facts.sentence, fill="#4b5563", size=12)
+    sheet.y += 4
+    if 0 in window.shape:
+        sheet.text(16, "no elements", fill="#4b5563")
+        return
+    *outer, rows, columns = (1, 1, *window.shape)
+    if len(window.shape) >= 2:
+        outer = list(window.shape[:-2])
+    else:
+        outer = []
+    blocks = list(islice(product(*(range(min(size, _MOST_BLOCKS)) for size in outer)), _MOST_BLOCKS + 1))
+    for block in blocks[:_MOST_BLOCKS]:
+        if block:
+            sheet.text(16, f"[{', '.join(map(str, block))}]", fill="#4b5563", size=12)
+        for row in range(min(rows, _MOST_ROWS)):
+            for column in range(min(columns, _MOST_COLUMNS)):
+                index = (
+                    (*block, row, column)[len(block) + 2 - min(2, len(window.shape)) :]
+                    if not block
+                    else (*block, row, column)
+                )
+                place = window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True))
+                flat = _flat(index, window.shape)
+                text = facts.values[flat] if flat < len(facts.values) else ""
+                where = f"{facts.name}[{', '.join(map(str, index))}]" if index else facts.name
+                hint = f"{where} is element {place} of storage {letter}"
+                _box(sheet, 16 + column * _CELL_W, text, ink, shade, f"{letter}{place}", hint)
+            if columns > _MOST_COLUMNS:
+                _dots(sheet, 16 + _MOST_COLUMNS * _CELL_W)
+            sheet.width = max(sheet.width, 16 + (min(columns, _MOST_COLUMNS) + (columns > _MOST_COLUMNS)) * _CELL_W)
+            sheet.y += _CELL_H
+        if rows > _MOST_ROWS:
+            sheet.text(16, f"and {rows - _MOST_ROWS:,} more rows", fill="#4b5563", size=12)
+        sheet.y += 6
+    if len(blocks) > _MOST_BLOCKS:
+        sheet.text(16, "and more", fill="#4b5563", size=12)
+    sheet.y += 6
+
+
+def _flat(index: Sequence[int], shape: Sequence[int]) -> int:
+    """The number of an element in the order of indices."""
+    number = 0
+    for at, size in zip(index, shape, strict=True):
+        number = number * size + at
+    return number
+
+
+def _draw_storage(sheet: _Sheet, mine: Sequence[tuple[Tensor, Window]], letter: str, ink: str, shade: str) -> None:
+    sizes = {facts.itemsize for facts, _ in mine}
+    _, first = mine[0]
+    sheet.text(8, f"storage {letter}: {first.storage:,} elements", fill=ink, bold=True, size=12)
+    if len(sizes) > 1:
+        sheet.text(8, "its views have elements of different sizes", fill="#4b5563", size=12)
+    texts: dict[int, str] = {}
+    counts: dict[int, int] = {}
+    for facts, window in mine:
+        if facts.itemsize != mine[0][0].itemsize:
+            continue
+        for place, index in _reads(window):
+            flat = _flat(index, window.shape)
+            counts[place] = counts.get(place, 0) + 1
+            if flat < len(facts.values):
+                texts.setdefault(place, facts.values[flat])
+    shown = min(first.storage, _MOST_PLACES)
+    for start in range(0, shown, _PER_ROW):
+        row = range(start, min(start + _PER_ROW, shown))
+        for column, place in enumerate(row):
+            x = 16 + column * _CELL_W
+            number = (
+                f'<text x="{x + _CELL_W / 2}" y="{sheet.y + 12}" font-size="11" text-anchor="middle" fill="#4b5563">'
+            )
+            sheet.parts.append(f"{number}{place}</text>")
+        sheet.y += 16
+        for column, place in enumerate(row):
+            read = place in counts
+            hint = f"element {place} of storage {letter}" + ("" if read else ", which no tensor here reads")
+            colours = (ink, shade) if read else ("#6b7280", "#ffffff")
+            _box(
+                sheet, 16 + column * _CELL_W, texts.get(place, ""), *colours, f"{letter}{place}", hint, dashed=not read
+            )
+        sheet.width = max(sheet.width, 16 + len(row) * _CELL_W)
+        sheet.y += _CELL_H + 4
+    if first.storage > shown:
+        sheet.text(16, f"and {first.storage - shown:,} more elements", fill="#4b5563", size=12)
+    if any(count > len(mine) for count in counts.values()):
+        sheet.text(16, "some elements are read by more than one index of a tensor", fill="#4b5563", size=12)
+
+
+def _reads(window: Window) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each place that is read, with the index; of a large tensor the first ones."""
+    if 0 in window.shape:
+        return
+    for index in islice(product(*(range(min(size, 4096)) for size in window.shape)), 4096):
+        yield window.offset + sum(step * at for step, at in zip(window.strides, index, strict=True)), index
+
+
+def _box(
+    sheet: _Sheet, x: float, text: str, ink: str, shade: str, place: str, hint: str, *, dashed: bool = False
+) -> None:
+    size = 13 if len(text) <= 5 else 10 if len(text) <= 7 else 8.5
+    stroke = ' stroke-dasharray="3 3"' if dashed else ""
+    sheet.parts.append(
+        f'<g class="cell" data-place="{place}"><title>{escape(hint)}</title>'
+        f'<rect x="{x}" y="{sheet.y}" width="{_CELL_W}" height="{_CELL_H}" fill="{shade}" stroke="{ink}"{stroke}/>'
+        f'<text x="{x + _CELL_W / 2}" y="{sheet.y + 20}" font-size="{size}" text-anchor="middle" fill="#1b1f24">'
+        f"{escape(text)}</text></g>"
+    )
+
+
+def _dots(sheet: _Sheet, x: float) -> None:
+    sheet.parts.append(f'<text x="{x + 8}" y="{sheet.y + 19}" font-size="13" fill="#4b5563">...</text>')

@@ -1,0 +1,158 @@
+"""Tensors, shapes or values as one drawing: text in a terminal, SVG in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grader.drawing.cells import cells_svg
+from grader.drawing.facts import Tensor, facts_of, shared_sentence
+from grader.model.picture import Grid, NamedShape, Picture, Shapes
+from grader.report.pictures import lines_of, sentence_of
+
+_WIDTH = 100
+_MOST_GRID = 12
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn: a picture as failing checks have it, and what is known of the tensors.
+
+    Attributes:
+        picture: its facts.
+        tensors: those that are drawn, with dtype and device.
+        sentences: what is said below, such as what two tensors share.
+    """
+
+    picture: Picture
+    tensors: tuple[Tensor, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+    def lines(self, width: int = _WIDTH, *, plain: bool = False) -> list[str]:
+        """Return the drawing as lines of text, none wider than that.
+
+        Args:
+            width: columns.
+            plain: whether sentences stand for boxes, for screen readers.
+        """
+        lines = [f"{facts.name}: {facts.sentence}" for facts in self.tensors]
+        if self.picture != Picture():
+            lines += lines_of(self.picture, width, plain=plain)
+        return [*lines, *self.sentences]
+
+    @property
+    def description(self) -> str:
+        """All of it in sentences."""
+        facts = [f"{one.name} is {one.sentence}." for one in self.tensors]
+        return " ".join(
+            filter(None, [sentence_of(self.picture) if self.picture != Picture() else "", *facts, *self.sentences])
+        )
+
+    def svg(self) -> str:
+        """Return the drawing as an SVG: elements as boxes, with their places in the storage."""
+        from grader.report.html import svg_of
+
+        parts = []
+        if any(facts.window is not None for facts in self.tensors):
+            parts.append(cells_svg(self.tensors, "Tensors as views on their storages", self.description))
+        rest = replace(self.picture, windows=())
+        if rest != Picture():
+            parts.append(svg_of(rest))
+        return parts[0] if len(parts) == 1 else _below(parts)
+
+    def html(self) -> str:
+        """Return the SVGs and the sentences as a part of a page."""
+        from html import escape
+
+        said = "".join(f"<p>{escape(text)}</p>" for text in self.sentences)
+        return f'<div class="tensorgrade-drawing">{self.svg()}{said}</div>'
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def _below(parts: Sequence[str]) -> str:
+    """SVGs one below another, as one; nothing if there are none."""
+    import re
+
+    boxes = [re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', part) for part in parts]
+    sizes = [(float(box[1]), float(box[2])) if box else (0.0, 0.0) for box in boxes]
+    width, y, body = max((size[0] for size in sizes), default=0), 0.0, []
+    for part, (_, height) in zip(parts, sizes, strict=True):
+        body.append(part.replace("<svg ", f'<svg y="{y:g}" ', 1))
+        y += height + 8
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{y:g}" viewBox="0 0 {width:g} {y:g}">'
+    return f"{head}{''.join(body)}</svg>"
+
+
+def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
+    """Return the drawing of tensors, arrays or shapes, by name.
+
+    Args:
+        values: tensors and NumPy arrays; or shapes, as tuples of numbers.
+        expected: for one tensor: the values that it should have, drawn beside its own.
+
+    Raises:
+        TypeError: a value is none of these.
+        ValueError: there is nothing to draw.
+    """
+    if not values:
+        raise ValueError("draw needs a tensor, or several: draw(x)")
+    if all(_is_shape(value) for value in values.values()):
+        rows = tuple(NamedShape(name, tuple(value)) for name, value in values.items())
+        return Drawing(Picture(shapes=Shapes(rows, broadcast=True)))
+    facts = tuple(facts_of(values))
+    if expected is not None:
+        ((name, value),) = values.items()
+        return _beside(name, value, expected)
+    windows = tuple(one.window for one in facts if one.window is not None)
+    shapes = None
+    if len(facts) > 1:
+        shapes = Shapes(tuple(NamedShape(one.name, one.shape) for one in facts), broadcast=True)
+    pairs = [(facts[0], other) for other in facts[1:]]
+    said = tuple(filter(None, (shared_sentence(*pair) for pair in pairs)))
+    return Drawing(Picture(windows=windows, shapes=shapes), facts, said)
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(size, int) and size >= 0 for size in value)
+
+
+def _beside(name: str, value: Any, expected: Any) -> Drawing:
+    """A small tensor beside the one that it should be."""
+    import torch
+
+    got, wanted = torch.as_tensor(value).detach().cpu(), torch.as_tensor(expected).detach().cpu()
+    if got.shape != wanted.shape:
+        rows = (NamedShape("expected", tuple(wanted.shape)), NamedShape(name, tuple(got.shape)))
+        return Drawing(Picture(shapes=Shapes(rows)))
+    if got.dim() > 2 or max(got.shape, default=0) > _MOST_GRID or not got.numel():
+        raise ValueError(
+            f"values are drawn side by side for at most 2 dims of at most {_MOST_GRID}; index a part of {name}"
+        )
+    same = torch.isclose(got.double(), wanted.double(), equal_nan=True) if not got.is_complex() else got == wanted
+    grid = Grid(_rows(wanted), _rows(got), tuple(tuple(not each for each in row) for row in _two_dims(same)), got.dim())
+    if bool(same.all()):
+        return Drawing(Picture(), (), (f"{name} is as expected: all {got.numel()} elements agree.",))
+    return Drawing(Picture(grid=grid))
+
+
+def _two_dims(value: Any) -> list[list[Any]]:
+    rows: list[list[Any]] = value.reshape((1,) * (2 - value.dim()) + tuple(value.shape)).tolist()
+    return rows
+
+
+def _rows(value: Any) -> tuple[tuple[str, ...], ...]:
+    def text(each: Any) -> str:
+        return f"{each:.4g}" if isinstance(each, float) else str(each)
+
+    return tuple(tuple(text(each) for each in row) for row in _two_dims(value))

@@ -1,0 +1,194 @@
+"""Which call of PyTorch raised, with its operands and what the student calls them.
+
+While `Watcher` is on, PyTorch itself hands over each call with its arguments. So operands are known as they were, and
+no expression is evaluated a second time.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A call of PyTorch that raised.
+
+    Attributes:
+        function: what was called.
+        args: its arguments.
+        kwargs: those by name.
+        error: what it raised.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    error: BaseException
+
+    @property
+    def name(self) -> str:
+        """The function's last name, such as "matmul"."""
+        return str(getattr(self.function, "__name__", "")) or "call"
+
+    @property
+    def full_name(self) -> str:
+        """Its dotted name, as the documentation has it."""
+        return resolve_name(self.function) or self.name
+
+
+class Watcher(TorchFunctionMode):
+    """Keeps the last call of PyTorch that raised, with its arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failed: FailedCall | None = None
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call the function, and keep the call if it raises."""
+        del types
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception as error:
+            if self.failed is None or self.failed.error is not error:
+                self.failed = FailedCall(func, args, kwargs or {}, error)
+            raise
+
+
+# -- where, and which operands
+
+
+def student_expression(
+    failed: FailedCall, traceback: TracebackType | None
+) -> tuple[FrameType | None, ast.expr | ast.stmt | None, str]:
+    """Return the innermost frame of the student's code, the expression that was running there, and where it is."""
+    chosen: TracebackType | None = None
+    while traceback is not None:
+        if not _is_library(traceback.tb_frame):
+            chosen = traceback
+        traceback = traceback.tb_next
+    if chosen is None:
+        return None, None, ""
+    code = chosen.tb_frame.f_code
+    where = f"{code.co_filename}, line {chosen.tb_lineno}"
+    positions = list(code.co_positions())[chosen.tb_lasti // 2]
+    return chosen.tb_frame, expression_at(code.co_filename, positions, chosen.tb_frame.f_globals), where
+
+
+def _is_library(frame: FrameType) -> bool:
+    """Whether a frame is PyTorch's, NumPy's, ours or of what runs a script."""
+    name = str(frame.f_globals.get("__name__", ""))
+    return name.split(".")[0] in ("torch", "numpy", "runpy") or name.startswith("grader.drawing")
+
+
+def expression_at(
+    file: str, positions: tuple[int | None, int | None, int | None, int | None], names: Mapping[str, Any]
+) -> ast.expr | ast.stmt | None:
+    """Return the expression that Python was running, by the places that it keeps of instructions; None if unknown."""
+    line, last, column, end = positions
+    text = "".join(linecache.getlines(file, dict(names)))
+    if not text or None in positions:
+        return None
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.expr | ast.AugAssign | ast.Assign) and (
+                node.lineno,
+                node.end_lineno,
+                node.col_offset,
+                node.end_col_offset,
+            ) == (line, last, column, end):
+                return node
+    return None
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor among the arguments, and what the student calls it."""
+
+    name: str
+    value: torch.Tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape."""
+        return tuple(self.value.shape)
+
+    @property
+    def code(self) -> str:
+        """What stands before a dot in code: "" for an operand without a name."""
+        try:
+            tree = ast.parse(self.name, mode="eval").body
+        except SyntaxError:
+            return ""
+        return self.name if isinstance(tree, ast.Name | ast.Call | ast.Attribute | ast.Subscript) else f"({self.name})"
+
+
+def operands_of(failed: FailedCall, frame: FrameType | None, node: ast.AST | None) -> list[Operand]:
+    """Return the tensors among the arguments, in order; each once."""
+    sources = _sources(node, failed.name)
+    known = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {})}
+    by_identity = {id(value): name for name, value in known.items() if isinstance(value, torch.Tensor)}
+    tensors: list[tuple[str, torch.Tensor]] = []
+    plain = [("", each) for each in failed.args] + list(failed.kwargs.items())
+    for place, (key, value) in enumerate(plain):
+        source = sources[place] if place < len(sources) and not key else ""
+        if isinstance(value, torch.Tensor):
+            tensors.append((source or key, value))
+        elif isinstance(value, (tuple, list)):
+            inner = _elements(node, place)
+            for number, each in enumerate(value):
+                if isinstance(each, torch.Tensor):
+                    tensors.append((inner[number] if number < len(inner) else f"{source or 'list'}[{number}]", each))
+    found: list[Operand] = []
+    for number, (source, value) in enumerate(tensors, 1):
+        name = by_identity.get(id(value)) or source or f"operand {number}"
+        if all(other.value is not value for other in found):
+            found.append(Operand(name if len(name) <= 40 else f"operand {number}", value))
+    return found
+
+
+def _sources(node: ast.AST | None, function: str) -> list[str]:
+    """The source of each operand of an expression, in the order in which PyTorch gets them.
+
+    None where the expression calls something else, such as a layer, inside of which PyTorch's function was called.
+    """
+    match node:
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            return [ast.unparse(left), ast.unparse(right)]
+        case ast.AugAssign(target=left, value=right):
+            return [ast.unparse(left), ast.unparse(right)]
+        case ast.Subscript(value=value, slice=index):
+            return [ast.unparse(value), ast.unparse(index)]
+        case ast.UnaryOp(operand=operand):
+            return [ast.unparse(operand)]
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if _is_same(name, function):
+            return [*([] if _is_module(value) else [ast.unparse(value)]), *map(ast.unparse, args)]
+        case ast.Call(func=ast.Name(id=name), args=args) if _is_same(name, function):
+            return [*map(ast.unparse, args)]
+    return []
+
+
+def _is_same(name: str, function: str) -> bool:
+    return function.strip("_").endswith(name.strip("_"))
+
+
+def _is_module(node: ast.expr) -> bool:
+    text = ast.unparse(node)
+    return text in ("torch", "F", "functional") or text.startswith(("torch.nn", "torch.linalg", "torch.special", "nn."))
+
+
+def _elements(node: ast.AST | None, place: int) -> list[str]:
+    match node:
+        case ast.Call(args=args) if place < len(args) and isinstance(args[place], ast.List | ast.Tuple):
+            return [ast.unparse(each) for each in args[place].elts]  # type: ignore[attr-defined]
+    return []

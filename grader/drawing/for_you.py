@@ -1,0 +1,138 @@
+"""`draw` and `explain`, for a student's own scripts, prompts and notebooks: `from grader import draw, explain`."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import sys
+from types import FrameType, TracebackType
+from typing import Any
+
+from grader.drawing.drawing import Drawing, drawing_of
+from grader.drawing.failures import Watcher, expression_at
+from grader.drawing.reasons import Explanation, explained
+
+_WIDTH = 100
+
+
+def draw(*values: Any, expected: Any = None, **named: Any) -> None:
+    """Draw tensors: in a terminal as text, in a notebook as SVG.
+
+    `draw(x)` shows a tensor as its storage and the view on it. `draw(a, b)` also shows what they share, and how their
+    shapes align for broadcasting. `draw(x, expected=y)` shows values side by side, with the wrong ones marked.
+    `draw((3, 1), (4,))` aligns shapes alone.
+
+    Args:
+        values: tensors, NumPy arrays, or shapes as tuples.
+        expected: for one small tensor: the values that it should have.
+        named: the same with names of your own.
+
+    Raises:
+        TypeError: a value is none of these.
+        ValueError: there is nothing to draw.
+    """
+    names = _names(sys._getframe(1), values)
+    _show(drawing_of({**dict(zip(names, values, strict=True)), **named}, expected))
+
+
+class explain:  # noqa: N801  used as `with explain():`
+    """Explain an error of PyTorch that leaves the block, below its traceback; the error goes on.
+
+    It says which operands clash in which dims, and what to try, with a picture of shapes or storages:
+
+        with grader.explain():
+            loss = model(x)
+    """
+
+    def __enter__(self) -> explain:
+        """Have PyTorch hand over its calls."""
+        self._watcher = Watcher()
+        self._watcher.__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Add the explanation to the error."""
+        self._watcher.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
+        failed = self._watcher.failed
+        without_frames_of_ours(traceback)
+        if error is None or failed is None or failed.error not in _chain(error):
+            return
+        try:
+            found = explained(failed, failed.error.__traceback__ if failed.error is not error else traceback)
+        except Exception as own:  # the student's error counts, and ours must not take its place
+            error.add_note(f"grader.explain could not explain this: {type(own).__name__}: {own}")
+            return
+        if found is not None:
+            _tell(error, found)
+
+
+def without_frames_of_ours(traceback: TracebackType | None) -> None:
+    """Take what handed calls over out of a traceback, so that it reads as it does without us."""
+    while traceback is not None:
+        below = traceback.tb_next
+        while below is not None and below.tb_frame.f_globals.get("__name__") == Watcher.__module__:
+            below = below.tb_next
+        traceback.tb_next = below
+        traceback = below
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error and those that it was raised from."""
+    found: list[BaseException] = []
+    now: BaseException | None = error
+    while now is not None and now not in found:
+        found.append(now)
+        now = now.__cause__ or now.__context__
+    return found
+
+
+def _tell(error: BaseException, found: Explanation) -> None:
+    """Add the explanation to the error, below which Python prints it; in a notebook show its drawing, too."""
+    error.add_note("\n".join(found.lines(_columns())))
+    if found.drawing is not None and _in_notebook():
+        _show(found.drawing)
+
+
+def _columns() -> int:
+    return min(_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _show(drawing: Drawing) -> None:
+    if _in_notebook():
+        from IPython.display import display
+
+        display(drawing)
+        return
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        "┌".encode(encoding)
+        is_plain = False
+    except UnicodeEncodeError:
+        is_plain = True
+    print("\n".join(drawing.lines(_columns(), plain=is_plain)))  # noqa: T201  that is what it is for
+
+
+def _names(frame: FrameType, values: tuple[Any, ...]) -> list[str]:
+    """What the caller calls the values: as they stand in the call, else the variables that hold them."""
+    code = frame.f_code
+    positions = list(code.co_positions())[frame.f_lasti // 2]
+    node = expression_at(code.co_filename, positions, frame.f_globals)
+    given = node.args if isinstance(node, ast.Call) else []
+    sources = [ast.unparse(each) for each in given if not isinstance(each, ast.Starred)]
+    variables = {id(value): name for name, value in {**frame.f_globals, **frame.f_locals}.items()}
+    names: list[str] = []
+    for number, value in enumerate(values):
+        source = sources[number] if len(sources) == len(values) else ""
+        is_shape = isinstance(value, tuple)
+        name = source if source and not is_shape else variables.get(id(value), "") if not is_shape else ""
+        name = name or (f"shape {number + 1}" if is_shape else f"tensor {number + 1}")
+        names.append(name if name not in names else f"{name} ({number + 1})")
+    return names

@@ -1,0 +1,573 @@
+"""Why a call of PyTorch raised: which operands, which dims, and what to try, with a picture.
+
+What is wrong is decided by the operands, not by the words of the error. Only autograd's two errors about saved values
+are known by their words, because nothing else shows them. Each reason is a function of the call and its operands, which
+gives sentences and a drawing, or None where it is not the reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from grader.drawing.drawing import Drawing
+from grader.drawing.facts import facts_of
+from grader.drawing.failures import FailedCall, Operand, operands_of, student_expression
+from grader.model.picture import NamedShape, Picture, Shapes
+from grader.model.score import counted
+
+_MATMUL = ("matmul", "mm", "bmm", "mv", "dot", "linear", "addmm", "__matmul__", "__rmatmul__", "inner", "baddbmm")
+_LISTS = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack")
+_VIEWS = ("view", "reshape", "unflatten", "view_as", "reshape_as")
+_INDEX = ("__getitem__", "__setitem__", "index_select", "gather", "take", "select")
+_WITH_DIM = ("sum", "mean", "prod", "max", "min", "argmax", "argmin", "softmax", "log_softmax", "cumsum", "cumprod")
+_ALSO_WITH_DIM = ("sort", "argsort", "any", "all", "std", "var", "unbind", "flip", "select", "narrow", "size")
+_NEEDS_FLOAT = ("mean", "std", "var", "softmax", "log_softmax", "norm", "median", "nanmean", "requires_grad_")
+_FLOAT_MODULES = ("torch.linalg", "torch.Tensor.mean")
+_NOT_BROADCAST = (*_MATMUL, *_LISTS, *_VIEWS, *_INDEX, "einsum")
+_SAVED_CHANGED = "has been modified by an inplace operation"
+_SAVED_FREED = "backward through the graph a second time"
+_MOST_DIMS, _MOST_INDICES = 8, 1 << 16
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a call raised.
+
+    Attributes:
+        where: the file and the line of the student's code, or "".
+        source: the expression that raised, or "".
+        sentences: what is wrong, and what to try.
+        drawing: the operands, or None.
+    """
+
+    where: str
+    source: str
+    sentences: tuple[str, ...]
+    drawing: Drawing | None = None
+
+    def lines(self, width: int, *, plain: bool = False) -> Iterator[str]:
+        """Yield the explanation as lines of text."""
+        if self.where:
+            yield f"{self.where}: {self.source}" if self.source else self.where
+        if self.drawing is not None:
+            yield from (f"  {line}" for line in self.drawing.lines(width - 2, plain=plain))
+        yield from self.sentences
+
+
+_Found = tuple[list[str], Drawing | None]
+
+
+def _named(operands: Sequence[Operand]) -> str:
+    return " and ".join(f"{one.name} {one.shape}" for one in operands)
+
+
+def _shapes(operands: Sequence[Operand], *, broadcast: bool) -> Drawing | None:
+    rows = tuple(NamedShape(one.name, one.shape) for one in operands if len(one.shape) <= _MOST_DIMS)
+    return Drawing(Picture(shapes=Shapes(rows, broadcast=broadcast))) if len(rows) > 1 else None
+
+
+def _memory(operands: Sequence[Operand]) -> Drawing:
+    values = {one.name: one.value for one in operands}
+    facts = tuple(facts_of(values))
+    return Drawing(Picture(windows=tuple(one.window for one in facts if one.window is not None)), facts)
+
+
+def _devices(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    # A tensor without dims may lie on the CPU.
+    devices = list(dict.fromkeys(str(one.value.device) for one in operands if one.value.dim()))
+    if len(devices) < 2:
+        return None
+    where = "; ".join(f"{one.name} is on {one.value.device}" for one in operands)
+    first = operands[0]
+    others = [one for one in operands if one.value.device != first.value.device]
+    device = f"{first.code}.device" if first.code else repr(str(first.value.device))
+    return [
+        f"All operands must be on one device: {where}.",
+        f"Try: {others[0].code}.to({device}), or make it there with device={device}.",
+    ], None
+
+
+def _in_place(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if not operands or not _mutates(failed.name):
+        return None
+    first = operands[0]
+    value = first.value
+    if (
+        torch.is_grad_enabled()
+        and value.requires_grad
+        and (value.is_leaf or (value._is_view() and _base_is_leaf(value)))
+    ):
+        return [
+            f"{first.name} is a leaf that requires grad, so autograd forbids in-place changes of it.",
+            f"Try: with torch.no_grad(): around the change, or a new tensor, such as {first.name} = {first.name} + ...",
+        ], None
+    others = [each for each in failed.args[1:] if isinstance(each, (torch.Tensor, int, float, complex))]
+    for other in others if failed.name != "__setitem__" else ():
+        result = torch.result_type(value, other)
+        if not torch.can_cast(result, value.dtype):
+            kind = str(result).removeprefix("torch.")
+            own = str(value.dtype).removeprefix("torch.")
+            return [
+                f"The result has dtype {kind}, and an in-place change of {first.name} keeps its dtype {own}.",
+                f"Try: {first.code}.to(torch.{kind}) first, or make a new tensor instead.",
+            ], None
+    strides = value.stride() if value.layout is torch.strided else ()
+    if any(size > 1 and step == 0 for size, step in zip(value.shape, strides, strict=False)):
+        return [
+            f"Several indices of {first.name} read the same element of its storage, so it cannot be written in place.",
+            f"Try: {first.code}.clone() first.",
+        ], _memory([first])
+    return None
+
+
+def _base_is_leaf(value: torch.Tensor) -> bool:
+    base = value._base
+    return base is not None and base.is_leaf and base.requires_grad
+
+
+def _mutates(name: str) -> bool:
+    in_place = name in ("__setitem__", "__set__") or (
+        name.startswith("__i")
+        and name.endswith("__")
+        and name not in ("__index__", "__int__", "__invert__", "__iter__")
+    )
+    return in_place or (name.endswith("_") and not name.endswith("__"))
+
+
+def _matmul(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if failed.name not in _MATMUL or len(operands) < (1 if failed.name in ("mm", "bmm") else 2):
+        return None
+    if len(operands) == 1:  # multiplied by itself
+        operands = [operands[0], operands[0]]
+    wanted = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1)}.get(failed.name)
+    dims = tuple(len(one.shape) for one in operands[:2])
+    if wanted is not None and dims != wanted:
+        each = " and ".join(map(str, wanted))
+        return [f"{failed.name} takes tensors of {each} dims: {_named(operands[:2])}. Try: matmul or @."], None
+    if len({one.value.dtype for one in operands}) > 1:
+        return _one_dtype(operands, "A product of matrices needs operands of one dtype; it does not promote them")
+    left, right = operands[-2:] if failed.name in ("addmm", "baddbmm", "addmv") else operands[:2]
+    if failed.name == "linear":
+        last = left.shape[-1] if left.shape else "none"
+        need = f"F.linear multiplies the last dim of {left.name}, {last}, by that of the weight {right.shape}"
+        if left.shape[-1:] != right.shape[-1:]:
+            return [f"{need}: the layer takes {right.shape[-1]} features."], _shapes(operands[:2], broadcast=False)
+        return None
+    inner = left.shape[-1] if left.shape else None
+    outer = right.shape[-2 if len(right.shape) > 1 else -1] if right.shape else None
+    if inner is None or outer is None:
+        scalar = left if not left.shape else right
+        return [f"{scalar.name} has no dims, and a product of matrices needs at least one. Try: * instead of @."], None
+    if inner != outer:
+        text = f"{left.name} {left.shape} @ {right.name} {right.shape}: dim -1 of {left.name} is {inner}"
+        dim = -2 if len(right.shape) > 1 else -1
+        sentences = [f"{text}, and dim {dim} of {right.name} is {outer}; they must be equal."]
+        if len(right.shape) > 1 and inner == right.shape[-1] and left.code and right.code:
+            sentences.append(f"Try: {left.code} @ {right.code}.mT, which swaps the last two dims of {right.name}.")
+        elif len(left.shape) > 1 and left.shape[-2] == outer and left.code and right.code:
+            sentences.append(f"Try: {left.code}.mT @ {right.code}, which swaps the last two dims of {left.name}.")
+        return sentences, _shapes([left, right], broadcast=False)
+    batch = [one.shape[:-2] for one in (left, right)]
+    if _broadcasts(batch) is None:
+        return [f"The dims before the last two are broadcast, and {batch[0]} and {batch[1]} clash."], _shapes(
+            [Operand(f"{one.name} (without its last 2 dims)", one.value[..., 0, 0]) for one in (left, right)],
+            broadcast=True,
+        )
+    return None
+
+
+def _lists(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if failed.name not in _LISTS or len(operands) < 2:
+        return None
+    dim = failed.kwargs.get("dim", failed.args[1] if len(failed.args) > 1 else 0)
+    if failed.name == "stack":
+        what = "stack needs tensors of one shape, because it adds a dim"
+        return [f"{what}: {_named(operands)}.", "Try: cat, which joins along a dim that is there."], _shapes(
+            operands, broadcast=False
+        )
+    dims = {len(one.shape) for one in operands}
+    if len(dims) > 1:
+        return [
+            f"{failed.name} needs tensors with equally many dims: {_named(operands)}.",
+            "Try: unsqueeze the smaller one.",
+        ], _shapes(operands, broadcast=False)
+    (count,) = dims
+    if not isinstance(dim, int) or not -count <= dim < count:
+        return [f"dim={dim} does not exist: the tensors have {count} dims."], None
+    own = dim % count
+    bad = [at for at in range(count) if at != own and len({one.shape[at] for one in operands}) > 1]
+    if bad:
+        sentences = [
+            f"{failed.name} joins along dim {own}; all others must be equal. Dim {bad[0]} is not: {_named(operands)}."
+        ]
+        if len(bad) == 1 and len({one.shape[own] for one in operands}) == 1:
+            sentences.append(f"Try: dim={bad[0]}.")
+        return sentences, _shapes(operands, broadcast=False)
+    return None
+
+
+def _views(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if failed.name not in _VIEWS or not operands:
+        return None
+    first = operands[0]
+    sizes = _sizes(failed.args[1:], failed.kwargs)
+    if sizes is None:
+        return None
+    count, given = first.value.numel(), math.prod(size for size in sizes if size != -1)
+    left = sizes.count(-1)
+    fits = count == given if not left else left == 1 and given and count % given == 0
+    if not fits:
+        how = f"the sizes multiply to {given:,}" if not left else f"{count:,} is not divisible by {given:,}"
+        if left > 1:
+            how = "only one size may be -1"
+        return [f"{first.name} {first.shape} has {count:,} elements, and shape {sizes} does not fit: {how}."], None
+    if failed.name == "view" and first.value.layout is torch.strided:
+        return [
+            f"view makes no copy, and no strides read the storage of {first.name} as {sizes}: "
+            "its elements do not lie in that order.",
+            f"Try: {first.code}.reshape{sizes if len(sizes) > 1 else f'({sizes[0]})'}, which copies where it must, "
+            f"or {first.code}.contiguous() first.",
+        ], _memory([first])
+    return None
+
+
+def _sizes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...] | None:
+    given: Any = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list, torch.Size)) else args
+    given = given or kwargs.get("shape") or kwargs.get("size")
+    if isinstance(given, (tuple, list)) and given and all(isinstance(size, int) for size in given):
+        return tuple(given)
+    return None
+
+
+def _indexing(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    """An index that the first operand does not have."""
+    if failed.name not in _INDEX or not operands or len(failed.args) < 2:
+        return None
+    first = operands[0]
+    if failed.name == "gather":
+        at = failed.kwargs.get("index", failed.args[2] if len(failed.args) > 2 else None)
+        return _gathered(first, at) if isinstance(at, torch.Tensor) else None
+    if failed.name not in ("__getitem__", "__setitem__"):
+        return None
+    index = failed.args[1]
+    parts = index if isinstance(index, tuple) else (index,)
+    counts = [part for part in parts if part is not None and part is not Ellipsis]
+    used = sum(part.dim() if _is_mask(part) else 1 for part in counts)
+    if used > len(first.shape):
+        have = counted(len(first.shape), "dim")
+        return [f"{first.name} {first.shape} has {have}, and the index has {counted(used, 'part')}."], None
+    for dim, part in enumerate(parts):
+        if part is Ellipsis or part is None:
+            break
+        if (found := _index_part(first, dim, part)) is not None:
+            return found
+    tensors = [Operand(f"index {dim}", part) for dim, part in enumerate(parts) if _is_positions(part)]
+    if len(tensors) > 1 and _broadcasts([one.shape for one in tensors]) is None:
+        return ["Index tensors are broadcast to each other, and these clash."], _shapes(tensors, broadcast=True)
+    return _new_values(failed, first, index) if failed.name == "__setitem__" else None
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, torch.Tensor) and part.dtype is torch.bool
+
+
+def _is_positions(part: Any) -> bool:
+    return isinstance(part, torch.Tensor) and part.dtype is not torch.bool
+
+
+def _index_part(first: Operand, dim: int, part: Any) -> _Found | None:
+    """What is wrong with one part of an index."""
+    if _is_mask(part) and part.dim():
+        want = first.shape[dim : dim + part.dim()]
+        if tuple(part.shape) == want:
+            return None
+        said = f"A mask needs the shape of what it selects from, {want} of {first.name}; it has {tuple(part.shape)}."
+        return [said], _shapes([first, Operand("the mask", part)], broadcast=False)
+    if isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()):
+        kind = str(part.dtype).removeprefix("torch.")
+        remedy = "Try: .long() for positions, or a comparison for a mask."
+        return [f"An index must be an integer or a bool; this one has dtype {kind}.", remedy], None
+    values: list[Any] = []
+    if _is_positions(part) and part.numel() <= _MOST_INDICES:
+        values = part.flatten().tolist()
+    elif isinstance(part, int) and not isinstance(part, bool):
+        values = [part]
+    size = first.shape[dim]
+    wrong = [each for each in values if not -size <= each < size]
+    if not wrong:
+        return None
+    where = f"dim {dim} of {first.name} {first.shape} has size {size}"
+    return [f"Index {wrong[0]} is out of range: {where}, so indices go from {-size} to {size - 1}."], None
+
+
+def _gathered(first: Operand, index: torch.Tensor) -> _Found | None:
+    if index.dim() != first.value.dim():
+        need = f"gather needs an index with as many dims as {first.name} {first.shape}"
+        return [f"{need}; it has shape {tuple(index.shape)}."], None
+    return _index_dtype(index) if index.dtype is not torch.int64 else None
+
+
+def _new_values(failed: FailedCall, first: Operand, index: Any) -> _Found | None:
+    """Values that do not fit where they are to be written."""
+    if len(failed.args) < 3 or not isinstance(failed.args[2], torch.Tensor):
+        return None
+    try:
+        target = Operand(f"{first.name}[...]", first.value.detach()[index])
+    except (IndexError, RuntimeError, TypeError):  # the index itself is wrong, in a way that is not known here
+        return None
+    rows = [target, Operand("the new values", failed.args[2])]
+    said = f"The new values must broadcast to the shape of what they replace, {target.shape}."
+    return [said], _shapes(rows, broadcast=True)
+
+
+def _index_dtype(index: torch.Tensor) -> _Found:
+    kind = str(index.dtype).removeprefix("torch.")
+    return [f"The index must have dtype int64, got {kind}. Try: index.long()."], None
+
+
+def _one_dtype(operands: Sequence[Operand], rule: str) -> _Found:
+    said = ", ".join(f"{one.name} has {str(one.value.dtype).removeprefix('torch.')}" for one in operands)
+    kinds = list(dict.fromkeys(one.value.dtype for one in operands))
+    wanted = kinds[0]
+    for kind in kinds[1:]:
+        wanted = torch.promote_types(wanted, kind)
+    other = next((one for one in operands if one.value.dtype is not wanted), operands[-1])
+    return [f"{rule}: {said}.", f"Try: {other.code}.to({wanted})."], None
+
+
+def _dtypes(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if not operands:
+        return None
+    first = operands[0]
+    kind = str(first.value.dtype).removeprefix("torch.")
+    if failed.name in ("__neg__", "neg", "__sub__", "__rsub__", "sub") and any(
+        one.value.dtype is torch.bool for one in operands
+    ):
+        return [
+            f"Bools have no minus: {first.name} has dtype {kind}.",
+            "Try: ~mask for not, a ^ b for a difference, or .int() to count.",
+        ], None
+    if not first.value.is_floating_point() and not first.value.is_complex():
+        makes_float = failed.name in _NEEDS_FLOAT or failed.full_name.startswith(_FLOAT_MODULES)
+        if makes_float:
+            return [
+                f"{failed.name} needs floating point numbers: {first.name} has dtype {kind}.",
+                f"Try: {first.code}.float().",
+            ], None
+    if failed.name in (
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "embedding",
+        "cross_entropy",
+        "nll_loss",
+        "mse_loss",
+        "where",
+        "scatter_",
+    ):
+        if len({one.value.dtype for one in operands}) > 1 and failed.name.startswith("conv"):
+            return _one_dtype(operands, f"{failed.name} needs operands of one dtype")
+        if failed.name in ("cross_entropy", "nll_loss") and len(operands) > 1:
+            target = operands[1]
+            if not target.value.is_floating_point() and target.value.dtype is not torch.int64:
+                return _index_dtype(target.value)
+            if len(first.shape) > 1 and target.shape[:1] != first.shape[:1]:
+                return [f"{failed.name} needs one target for each row: {_named(operands[:2])}."], _shapes(
+                    operands[:2], broadcast=False
+                )
+        if failed.name == "embedding":
+            index = next((one for one in operands if not one.value.is_floating_point()), operands[0])
+            if index.value.is_floating_point():
+                return _index_dtype(index.value)
+    return None
+
+
+def _expanding(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if (
+        failed.name not in ("expand", "broadcast_to", "expand_as", "permute", "transpose", "squeeze", "unsqueeze")
+        or not operands
+    ):
+        return None
+    first = operands[0]
+    count = len(first.shape)
+    if failed.name in ("expand", "broadcast_to"):
+        sizes = _sizes(failed.args[1:], failed.kwargs)
+        if sizes is None:
+            return None
+        wanted = NamedShape("the new shape", tuple(max(size, 0) for size in sizes))
+        rows = (NamedShape(first.name, first.shape), wanted)
+        return [
+            f"{failed.name} stretches dims of size 1 only, and adds dims at the left: "
+            f"{first.name} {first.shape} cannot become {sizes}."
+        ], Drawing(Picture(shapes=Shapes(rows, broadcast=True)))
+    if failed.name == "permute":
+        given = _sizes(failed.args[1:], {"shape": failed.kwargs.get("dims")})
+        return [f"permute needs each of the {count} dims of {first.name} once, got {given}."], None
+    dims = [each for each in failed.args[1:] if isinstance(each, int)]
+    room = count + (failed.name == "unsqueeze")
+    wrong = [dim for dim in dims if not -room <= dim < room]
+    return _no_dim(first, wrong[0], room) if wrong else None
+
+
+def _dim_argument(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    """A dim that the first operand does not have."""
+    if not operands or operands[0].value is not next(iter(failed.args), None):
+        return None
+    first, name = operands[0], failed.name
+    dim = failed.kwargs.get(
+        "dim", failed.args[1] if name in (*_WITH_DIM, *_ALSO_WITH_DIM) and len(failed.args) > 1 else None
+    )
+    room = len(first.shape) + (name == "unsqueeze")
+    dims = (
+        [dim] if isinstance(dim, int) and not isinstance(dim, bool) else dim if isinstance(dim, (tuple, list)) else []
+    )
+    wrong = [each for each in dims if isinstance(each, int) and not -max(room, 1) <= each < max(room, 1)]
+    return _no_dim(first, wrong[0], room) if wrong and name not in ("chunk", "split") else None
+
+
+def _no_dim(first: Operand, dim: int, room: int) -> _Found:
+    count = counted(len(first.shape), "dim")
+    if not first.shape and room == 0:
+        return [f"dim {dim} does not exist: {first.name} is one number without dims."], None
+    return [
+        f"dim {dim} does not exist: {first.name} {first.shape} has {count}; dims go from {-room} to {room - 1} here."
+    ], None
+
+
+def _einsum(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    """Letters of an equation that stand for different sizes."""
+    equation = failed.args[0] if failed.name == "einsum" and failed.args else None
+    if not isinstance(equation, str) or "..." in equation:
+        return None
+    parts = equation.replace(" ", "").split("->")[0].split(",")
+    values = [value for value in failed.args[1:] if isinstance(value, torch.Tensor)]
+    if len(parts) != len(values):
+        return [f"{equation!r} names {counted(len(parts), 'operand')}, and einsum was given {len(values)}."], None
+    sizes: dict[str, int] = {}
+    for letters, value in zip(parts, values, strict=True):
+        if len(letters) != value.dim():
+            return [
+                f"{letters!r} names {counted(len(letters), 'dim')}, and that operand has shape {tuple(value.shape)}."
+            ], None
+        for letter, size in zip(letters, value.shape, strict=True):
+            if sizes.setdefault(letter, size) not in (size, 1) and size != 1:
+                return [
+                    f"{letter!r} stands for sizes {sizes[letter]} and {size} in {equation!r}: {_named(operands)}."
+                ], None
+    return None
+
+
+def _one_value(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if failed.name not in ("item", "__bool__", "__float__", "__int__", "__index__") or not operands:
+        return None
+    first = operands[0]
+    if first.value.numel() == 1:
+        return None
+    what = "a condition needs one bool" if failed.name == "__bool__" else "one number is needed"
+    remedy = ".all() or .any()" if failed.name == "__bool__" else "an index, .sum() or .tolist()"
+    return [f"{first.name} {first.shape} has {first.value.numel():,} elements, and {what}.", f"Try: {remedy}."], None
+
+
+def _autograd(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if not operands:
+        return None
+    first = operands[0]
+    text = str(failed.error)
+    if failed.name in ("numpy", "__array__") and first.value.requires_grad:
+        return [
+            f"{first.name} requires grad, and NumPy records no gradients.",
+            f"Try: {first.code}.detach().numpy().",
+        ], None
+    if failed.name == "__deepcopy__" and not first.value.is_leaf:
+        return [f"{first.name} is not a leaf: it is part of a graph. Try: {first.code}.detach().clone()."], None
+    if failed.name not in ("backward", "grad"):
+        return None
+    if not first.value.requires_grad:
+        return [
+            f"{first.name} does not require grad: no tensor that it was computed from does, or autograd was off.",
+            "Try: requires_grad=True for the parameters; look for .detach(), torch.no_grad() and integers on the way.",
+        ], None
+    if first.value.numel() != 1 and len(failed.args) < 2 and failed.kwargs.get("gradient") is None:
+        return [
+            f"{first.name} {first.shape} is not one number, so it has no gradient by itself.",
+            f"Try: {first.code}.sum().backward() or {first.code}.mean().backward().",
+        ], None
+    if _SAVED_FREED in text:
+        return [
+            "The graph was freed by the first backward.",
+            "Try: compute the loss again, or backward(retain_graph=True) the first time.",
+        ], None
+    if _SAVED_CHANGED in text:
+        return [
+            "A tensor that backward needs was changed in place after it was used.",
+            "Try: replace the change in place (such as x += y, x[0] = y, x.relu_()) by a new tensor (x = x + y), "
+            "or run with torch.autograd.detect_anomaly() to see which.",
+        ], None
+    return None
+
+
+def _broadcasts(shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    try:
+        return tuple(torch.broadcast_shapes(*shapes))
+    except RuntimeError:
+        return None
+
+
+def _broadcast(failed: FailedCall, operands: Sequence[Operand]) -> _Found | None:
+    if len(operands) < 2 or failed.name in _NOT_BROADCAST:
+        return None
+    shapes = [one.shape for one in operands]
+    outcome = _broadcasts(shapes)
+    if outcome is not None:
+        if _mutates(failed.name) and outcome != shapes[0]:
+            return [
+                f"The result has shape {outcome}, and in place {operands[0].name} keeps its shape {shapes[0]}."
+            ], _shapes(operands, broadcast=True)
+        return None
+    longest = max(len(shape) for shape in shapes)
+    aligned = [(1,) * (longest - len(shape)) + shape for shape in shapes]
+    clash = next(dim for dim in reversed(range(longest)) if len({shape[dim] for shape in aligned} - {1}) > 1)
+    sizes = " and ".join(str(shape[clash]) for shape in aligned)
+    sentences = [
+        f"Broadcasting aligns shapes at the right: dim {clash - longest} has {sizes}, which are neither equal nor 1."
+    ]
+    if len(operands) == 2 and failed.name != "copy_":
+        sentences += _fits(operands[0], operands[1])
+    return sentences, _shapes(operands, broadcast=True)
+
+
+def _fits(left: Operand, right: Operand) -> Iterator[str]:
+    """A dim of size 1 that makes two operands fit, where one does."""
+    for one, other in ((right, left), (left, right)):
+        for dim in range(len(one.shape) + 1):
+            new = (*one.shape[:dim], 1, *one.shape[dim:])
+            if dim and (outcome := _broadcasts([new, other.shape])) is not None:
+                at = dim - len(new)
+                yield f"Try: {one.code}.unsqueeze({at}), which has shape {new}; the result has shape {outcome}."
+                return
+
+
+_REASONS: tuple[Callable[[FailedCall, Sequence[Operand]], _Found | None], ...] = (
+    _autograd, _devices, _dim_argument, _in_place, _einsum, _matmul, _lists, _views, _indexing, _dtypes, _expanding,
+    _one_value, _broadcast,
+)  # fmt: skip
+"""All reasons; the first that applies is given."""
+
+
+def explained(failed: FailedCall, traceback: TracebackType | None) -> Explanation | None:
+    """Return why a call raised; None if the operands show no reason that is known here."""
+    frame, node, where = student_expression(failed, traceback)
+    operands = operands_of(failed, frame, node)
+    for why in _REASONS:
+        found = why(failed, operands)
+        if found is not None:
+            sentences, drawing = found
+            return Explanation(where, ast.unparse(node) if node is not None else "", tuple(sentences), drawing)
+    return None

@@ -1,0 +1,38 @@
+"""`python -m grader.drawing.script FILE [ARGUMENT]...`: a script, run as Python runs it, below `explain`."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+
+from grader.drawing.for_you import explain
+
+
+def main(arguments: list[str]) -> int:
+    """Run a script; return its exit status."""
+    path = arguments[0]
+    sys.argv = arguments
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    try:
+        with explain():
+            runpy.run_path(path, run_name="__main__")
+    except Exception as error:
+        _print_from(path, error)
+        return 1
+    return 0
+
+
+def _print_from(path: str, error: BaseException) -> None:
+    """Print a traceback as Python does, from the script on: without our frames and those of `runpy`."""
+    rest = error.__traceback__
+    while rest is not None and rest.tb_frame.f_code.co_filename != path:
+        rest = rest.tb_next
+    traceback.print_exception(type(error), error, rest if rest is not None else error.__traceback__)
+    if not getattr(error, "__notes__", None):
+        print("grade explain: no call of PyTorch raised this, or its operands show no reason.", file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
