@@ -20,8 +20,8 @@ PACKAGE = Path(grader.__file__).parent
 LAYERS = (
     *("__init__", "sandbox", "wire", "lint", "accelerator", "model", "worker"),
     *("worker_process", "connection", "speed", "check", "check_process"),
-    *("course", "intake", "runner", "grading", "report", "cluster", "batch", "ci", "release", "author", "student"),
-    *("notebook", "cli", "__main__"),
+    *("course", "intake", "runner", "grading", "report", "drawing", "cluster", "batch", "ci", "release", "author"),
+    *("student", "notebook", "cli", "__main__"),
 )
 """The packages, the lowest first: each imports lower ones only. `runner` starts `check_process`, `worker` by name."""
 

@@ -36,6 +36,7 @@ GROUPS = {
         "break": ("games", "Plant a fault in your own solution, for you to find."),
         "catch": ("games", "Try your own check on known wrong and right answers."),
         "draw": ("games", "Draw how shapes broadcast, or how strides read a storage."),
+        "explain": ("games", "Run a script of your own, and explain an error of PyTorch with a picture."),
         "trace": ("games", "Draw what your code does on the simulated GPU."),
         "doctor": ("doctor", "Check your course, this computer and its sandbox."),
         "stop": ("student", "End the processes that stay warm between commands."),

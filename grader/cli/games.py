@@ -1,8 +1,9 @@
-"""Games with exercises: `grade drill`, `break`, `catch`, `trace` and `draw`."""
+"""Games with exercises: `grade drill`, `break`, `catch`, `trace`, `draw` and `explain`."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -132,6 +133,19 @@ def draw_command(
 
         write_named(svg, svg_of(picture), "--svg")
         say(f"The picture is in {svg}")
+
+
+@click.command("explain", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("script", type=click.Path(exists=True, dir_okay=False))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def explain_command(script: str, arguments: tuple[str, ...]) -> None:
+    """Run a script of your own, and explain an error of PyTorch with a picture.
+
+    Below the traceback stand the operands that do not fit, and what to try. The script runs as Python runs it, with no
+    sandbox. In code of your own:  with grader.explain():
+    """
+    command = [sys.executable, "-m", "grader.drawing.script", script, *arguments]
+    sys.exit(subprocess.run(command, check=False).returncode)
 
 
 def _picture(shapes: tuple[str, ...], strides: str | None, offset: int, storage: int | None) -> Picture:

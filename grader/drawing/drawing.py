@@ -81,7 +81,7 @@ class Drawing:
 
 
 def _below(parts: Sequence[str]) -> str:
-    """SVGs one below another, as one; nothing if there are none."""
+    """SVGs one below another, as one; "" without any."""
     import re
 
     boxes = [re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', part) for part in parts]
@@ -102,7 +102,7 @@ def drawing_of(values: Mapping[str, Any], expected: Any = None) -> Drawing:
         expected: for one tensor: the values that it should have, drawn beside its own.
 
     Raises:
-        TypeError: a value is none of these.
+        TypeError: a value cannot be drawn.
         ValueError: there is nothing to draw.
     """
     if not values:

@@ -28,7 +28,7 @@ def draw(*values: Any, expected: Any = None, **named: Any) -> None:
         named: the same with names of your own.
 
     Raises:
-        TypeError: a value is none of these.
+        TypeError: a value cannot be drawn.
         ValueError: there is nothing to draw.
     """
     names = _names(sys._getframe(1), values)
