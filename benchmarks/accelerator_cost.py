@@ -1,18 +1,30 @@
 """What the simulated accelerator costs: operators and training steps beside those on the CPU, and turning it on.
 
-python benchmarks/accelerator_cost.py
+python benchmarks/accelerator_cost.py [--against d2f5de22 [--rounds 3]]
+
+With `--against`, builds take turns: single operators, a step of training a narrow transformer, and the programs in
+`benchmarks/programs` that need one device and no other process. What counts is what the device adds to the CPU's time,
+in seconds of CPU time with one thread; the counts of each build must be the same.
 """
 
 from __future__ import annotations
 
 import functools
 import gc
+import json
 import os
+import runpy
 import statistics
+import sys
 import time
 import timeit
+import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import builds
+import click
 import torch
 from torch import nn
 
@@ -76,7 +88,117 @@ def report_steps() -> None:
         print(f"a step {name}: {here * 1e3:.0f} ms on the CPU, {there * 1e3:.0f} ms on the device, {ratio:.2f} times")
 
 
-def main() -> None:
+_PROGRAMS = ("adversarial", "attention", "autoencoder", "contrastive", "diffusion", "experts", "graph_convolution")
+_COUNTS = ("launches", "transfers", "transferred_bytes", "scalars_read", "syncs_for", "peak_bytes")
+
+
+def cases(device: str) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
+    """Single operators, on the CPU and on the device."""
+    cpu, there = torch.ones(4), torch.ones(4, device=device)
+    return {
+        "x + 1": (lambda: cpu + 1, lambda: there + 1),
+        "x + x": (lambda: cpu + cpu, lambda: there + there),
+        "x.add_(1)": (lambda: cpu.add_(1), lambda: there.add_(1)),
+        "x.view(2, 2)": (lambda: cpu.view(2, 2), lambda: there.view(2, 2)),
+        "x.item()": (cpu[0].item, there[0].item),
+        "torch.ones(4)": (lambda: torch.ones(4), lambda: torch.ones(4, device=device)),
+        f"x.to({device!r})": (cpu.clone, lambda: cpu.to(device)),
+    }
+
+
+def _costs_of_program(name: str, mode: str) -> tuple[float, object]:
+    """The seconds of CPU time of a program in a forked child, and what the device counted."""
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        warnings.simplefilter("ignore")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        accelerator.enable(mode)  # type: ignore[arg-type]
+        sys.argv = [name]
+        torch.manual_seed(0)
+        start = time.process_time()
+        runpy.run_path(str(Path(__file__).parent / "programs" / f"{name}.py"), run_name="__main__")
+        seconds = time.process_time() - start
+        found = accelerator.counters() if mode == "cuda" else {}
+        os.write(write, json.dumps([seconds, {key: found[key] for key in _COUNTS if key in found}]).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        seconds, counted = json.load(stream)
+    os.waitpid(child, 0)
+    return seconds, counted
+
+
+def measure() -> None:
+    """Print, as JSON, what this build adds to the CPU's time, and what it counts."""
+    accelerator.preload()
+    accelerator.preload_operations()
+    added: dict[str, float] = {}
+    counts: dict[str, object] = {}
+    for name in _PROGRAMS:
+        (here, _), (there, counts[name]) = (_costs_of_program(name, mode) for mode in ("none", "cuda"))
+        added[name] = there - here
+    accelerator.enable("sim")
+    for name, (on_cpu, on_device) in cases("sim").items():
+        added[name] = (microseconds(on_device) - microseconds(on_cpu)) * 1e-6
+    size = next(iter(_SIZES.values()))
+    steps = [step_of(device, *size) for device in ("cpu", "sim")]
+    for step in steps:
+        step()
+    accelerator.reset_counters()
+    times = [[_cpu_seconds(step) for step in steps] for _ in range(5)]
+    added["a step of training"] = statistics.median(there - here for here, there in times)
+    found = accelerator.counters()
+    counts["a step of training"] = {key: found[key] for key in _COUNTS}
+    print(json.dumps({"added": added, "counts": counts}))
+
+
+def _cpu_seconds(step: Callable[[], None]) -> float:
+    start = time.process_time()
+    step()
+    return time.process_time() - start
+
+
+def compare(against: tuple[str, ...], rounds: int) -> None:
+    """Let builds take turns, and print for each number the ratio of this build to the others."""
+    with builds.opened(against) as found:
+        taken: dict[str, list[dict[str, Any]]] = {build.name: [] for build in found}
+        for turn in range(rounds):
+            for build in reversed(found) if turn % 2 else found:
+                command = [sys.executable, str(Path(__file__)), "--measure"]
+                done = builds.run(command, environment=build.environment(OMP_NUM_THREADS="1"))
+                if done.status:
+                    raise click.ClickException(done.text)
+                taken[build.name].append(json.loads(done.text.splitlines()[-1]))
+        for commit in against:
+            for name in taken["this"][0]["added"]:
+                pairs = zip(taken["this"], taken[commit], strict=True)
+                mine, theirs = zip(*((one["added"][name], other["added"][name]) for one, other in pairs), strict=True)
+                ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
+                print(f"{name}: adds {min(mine) * 1e6:.1f} us here, {min(theirs) * 1e6:.1f} us in {commit}; ", end="")
+                print(f"median of ratios {statistics.median(ratios):.2f}")
+            same = taken["this"][0]["counts"] == taken[commit][0]["counts"]
+            print(f"counts: {'the same' if same else 'DIFFERENT'}")
+            for name, counted in taken["this"][0]["counts"].items():
+                if counted != (theirs := taken[commit][0]["counts"][name]):
+                    print(f"  {name}: {counted} here, {theirs}")
+
+
+@click.command()
+@builds.against
+@builds.rounds
+@click.option("--measure", "only_measure", is_flag=True, help="Print what this build costs as JSON.")
+def main(against: tuple[str, ...], rounds: int, only_measure: bool) -> None:
+    """Print what the simulated accelerator costs."""
+    if only_measure:
+        measure()
+    elif against:
+        compare(against, rounds)
+    else:
+        report()
+
+
+def report() -> None:
+    """Print what this build costs, beside the CPU."""
     accelerator.preload()
     accelerator.preload_operations()
     gc.collect()
@@ -86,17 +208,7 @@ def main() -> None:
         middle = statistics.median(times)
         print(f"enable({mode!r}) in a forked child: {middle:.1f} ms of CPU time, best {min(times):.1f}")
     accelerator.enable("sim")
-    cpu, sim = torch.ones(4), torch.ones(4, device="sim")
-    cases: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-        "x + 1": (lambda: cpu + 1, lambda: sim + 1),
-        "x + x": (lambda: cpu + cpu, lambda: sim + sim),
-        "x.add_(1)": (lambda: cpu.add_(1), lambda: sim.add_(1)),
-        "x.view(2, 2)": (lambda: cpu.view(2, 2), lambda: sim.view(2, 2)),
-        "x.item()": (cpu[0].item, sim[0].item),
-        "torch.ones(4)": (lambda: torch.ones(4), lambda: torch.ones(4, device="sim")),
-        "x.to('sim')": (cpu.clone, lambda: cpu.to("sim")),
-    }
-    for name, (here, there) in cases.items():
+    for name, (here, there) in cases("sim").items():
         print(f"{name:14} {microseconds(here):6.1f} us on the CPU, {microseconds(there):6.1f} us on the device")
     report_steps()
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 COPIES = ("host to device", "device to host", "device to device")
 _HOST = "host"
@@ -20,8 +19,7 @@ _NAME, _TIME = 29, 10
 _NARROW, _NARROW_NAME = 64, 18
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Something that took virtual time.
 
     Attributes:

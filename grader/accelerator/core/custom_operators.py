@@ -25,14 +25,14 @@ def key_of(facts: Facts, func: Any, kind: str) -> DispatchKeySet | None:
     """
     device = "CUDA" if kind == "cuda" else "PrivateUse1"
     # Under the other key PyTorch's own operators have kernels of ours.
-    ours = kind != "cuda" and func.namespace == "aten"
-    if not ours and f"{facts.path}/{device}" in _REGISTERED and not _is_pytorchs(facts.path, device):
+    ours = kind != "cuda" and facts.namespace == "aten"
+    if not ours and facts.kernels[device] in _REGISTERED and not _is_pytorchs(facts.path, device):
         return DispatchKeySet(getattr(DispatchKey, device))
-    if func.namespace in _PYTORCH:
+    if facts.namespace in _PYTORCH:
         return None
-    if f"{facts.path}/CompositeExplicitAutograd" in _REGISTERED:
+    if facts.kernels["CompositeExplicitAutograd"] in _REGISTERED:
         return DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
-    if f"{facts.path}/CPU" in _REGISTERED:
+    if facts.kernels["CPU"] in _REGISTERED:
         raise NotImplementedError(
             f"Could not run '{func.name()}' with arguments from the '{device}' backend. This could be because the "
             "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "

@@ -8,9 +8,9 @@ import torch
 
 from grader.accelerator.core.tensor import SimTensor
 from grader.accelerator.core.unsupported import unsupported
-from grader.accelerator.schema.facts import Facts
+from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.sim.counters import HOST_TO_DEVICE
-from grader.accelerator.sim.machine import Device, Machine, the_machine
+from grader.accelerator.sim.machine import Device, Machine
 
 _STRUCTURED = {
     *("mm", "addmm", "bmm", "baddbmm", "addmv", "cat", "gather", "index_add", "index_copy", "nll_loss_forward"),
@@ -48,15 +48,13 @@ _MADE_OF = {"embedding": ("index_select", {"indices": "index"})}
 """Operators in whose errors another one is named, with other names of its arguments."""
 
 
-def check_devices(
-    facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[torch.Tensor]
-) -> None:
+def check_devices(call: Dispatch) -> None:
     """Raise PyTorch's own error unless the operands are on one device; a 0-dim CPU tensor may join."""
-    machine = the_machine()
+    facts, args, shells, hosts = call.facts, call.args, call.shells, call.hosts
     for host in hosts:
         # Stripping goes by exact type, so each instance of a class derived from ours was left among the CPU tensors.
         if isinstance(host, SimTensor):
-            raise unsupported(func, "a class derived from a tensor of the device was given")
+            raise unsupported(call.func, "a class derived from a tensor of the device was given")
     if not shells:
         return
     first = shells[0]._place
@@ -69,11 +67,11 @@ def check_devices(
         _check_indices(args)
     # Indices may be on the CPU, as on CUDA, where PyTorch moves them first.
     if facts.indexing and same:
-        _move_indices(machine, args, first)
+        _move_indices(call.machine, args, first)
         hosts = [host for host in hosts if not any(host is index for index in args[1])]
         if all(host.dim() == 0 for host in hosts) and isinstance(args[0], SimTensor):
             return
-    named = _named_arguments(facts, args, kwargs)
+    named = call.named_arguments()
     if read := _FOR_THE_HOST.get(facts.name):
         hosts = [host for host in hosts if not any(name in read and host is value for name, value in named)]
         if same and not hosts:
@@ -86,7 +84,7 @@ def check_devices(
     most = len(hosts) if facts.name.startswith("_foreach_") else 2 if facts.name == "where" else 1
     if facts.pointwise and facts.name not in _WRAPPED and same and len(scalars) == len(hosts) <= most:
         return
-    raise RuntimeError(_two_devices(facts, func, args, kwargs, first, shells, hosts))
+    raise RuntimeError(_two_devices(call, first, hosts))
 
 
 def _check_indices(args: Any) -> None:
@@ -109,19 +107,14 @@ def _move_indices(machine: Machine, args: Any, place: Device) -> None:
             machine.transfer(HOST_TO_DEVICE, place.index, index.numel() * index.element_size())
 
 
-def _named_arguments(facts: Facts, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
-    return [*zip(facts.names, args, strict=False), *kwargs.items()]
-
-
-def _two_devices(
-    facts: Facts, func: Any, args: Any, kwargs: Any, first: Device, shells: list[SimTensor], hosts: list[torch.Tensor]
-) -> str:
+def _two_devices(call: Dispatch, first: Device, hosts: list[torch.Tensor]) -> str:
+    facts, func, args, shells = call.facts, call.func, call.args, call.shells
     # PyTorch notices in three places, each with words of its own: in the iterator over elements, in convolutions, and
     # in the wrapper that is generated around a kernel.
     if facts.name in ("masked_fill", "masked_fill_") and len(shells) == 1 and isinstance(args[0], SimTensor):
         return f"expected self and mask to be on the same device, but got mask on cpu and self on {first.public}"
     if facts.name in _ADDCMUL and len(hosts) == 1 and hosts[0].dim() == 0:
-        named = _named_arguments(facts, args, kwargs)
+        named = call.named_arguments()
         return next(text for name, text in _NO_NUMBERS.items() if any(k == name and v is hosts[0] for k, v in named))
     if facts.name == "block_diag":
         places = [one.device for one in args[0]]
@@ -143,7 +136,7 @@ def _two_devices(
         return f"Input type ({args[0].type()}) and weight type ({args[1].type()}) should be the same{also}"
     operator, other_names = _MADE_OF.get(facts.name, (facts.name, {}))
     operands: list[tuple[str, torch.device]] = []
-    for name, value in _named_arguments(facts, args, kwargs):
+    for name, value in call.named_arguments():
         items = value if isinstance(value, (list, tuple)) else (value,)
         operands += [(name, item.device) for item in items if isinstance(item, torch.Tensor)]
     # The wrapper compares with the first tensor, and names the first that lies elsewhere.

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import LEGACY, SimTensor
+from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.schema.facts import Facts
 
 _WEIGHTS = {"native_layer_norm": 2, "native_group_norm": 1, "native_batch_norm": 1}
@@ -19,24 +20,23 @@ _SCALED = ("_scaled_mm", "_scaled_mm_v2", "_scaled_grouped_mm", "_scaled_grouped
 _NO_SCALED = "torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9, or ROCm MI300+"
 
 
-def check_kernel(
-    facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], capability: tuple[int, int]
-) -> None:
+def check_kernel(call: Dispatch) -> None:
     """Raise as CUDA does where a GPU has no kernel of an operator, or none for this dtype or on this GPU."""
+    facts, shells = call.facts, call.shells
     if facts.cpu_alone:
         raise NotImplementedError(
-            f"Could not run '{func.name()}' with arguments from the 'CUDA' backend. This could be because the operator "
-            "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
-            "build)."
+            f"Could not run '{call.func.name()}' with arguments from the 'CUDA' backend. This could be because the "
+            "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+            "using custom build)."
         )
     if facts.lacks is not None and shells:
         kernel, dtypes = facts.lacks
         if (first := shells[0].dtype) in dtypes:
             if not kernel and torch.backends.cudnn.enabled:
                 raise RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {LEGACY[first]}")
-            raise _not_implemented(kernel or _of_convolution(*args), shells[0])
+            raise _not_implemented(kernel or _of_convolution(*call.args), shells[0])
     if facts.scatters:
-        _check_reduction(facts, kwargs.get("reduce") or args[4], shells[0])
+        _check_reduction(facts, call.kwargs.get("reduce") or call.args[4], shells[0])
     if facts.name == "_int_mm":
         rows, shared, columns = *shells[0].shape, shells[1].shape[-1]
         if rows <= 16:
@@ -44,7 +44,7 @@ def check_kernel(
         for name, size in (("self", shared), ("mat2", columns)):
             if size % 8 or not size:
                 raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
-    if facts.name in _SCALED and capability < (8, 9):
+    if facts.name in _SCALED and call.machine.spec.capability < (8, 9):
         raise RuntimeError(_NO_SCALED)
     if facts.name in _SCALED and {one.dtype for one in shells[:2]} == {torch.float8_e5m2}:
         raise ValueError("Multiplication of two Float8_e5m2 matrices is not supported")
@@ -83,8 +83,9 @@ def _of_convolution(
     return "slow_conv_dilated<>" if deep or max(dilation) > 1 else "slow_conv2d_cuda"
 
 
-def check_dtypes(facts: Facts, args: Any, shells: list[SimTensor]) -> None:
+def check_dtypes(call: Dispatch) -> None:
     """Raise as CUDA does for operands of two dtypes."""
+    facts, args, shells = call.facts, call.args, call.shells
     if not shells:
         return
     first = shells[0].dtype

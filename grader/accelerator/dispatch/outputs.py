@@ -9,29 +9,29 @@ import torch
 from grader.accelerator.core.sparse import parts_of
 from grader.accelerator.core.tensor import SimTensor, hold_parts, refresh, wrap
 from grader.accelerator.core.unsupported import refuse_odd
-from grader.accelerator.sim.machine import Device, Machine
+from grader.accelerator.dispatch.record import Dispatch
+from grader.accelerator.sim.machine import Machine
 from grader.accelerator.sim.races import Block
 
 
-def shells_of(
-    machine: Machine, func: Any, out: Any, shells: list[SimTensor], target: Device | None, fresh: list[torch.Tensor]
-) -> Any:
-    """An argument's own shell if that argument came out, a new one for any other tensor; new memory goes to `fresh`."""
+def shells_of(call: Dispatch, out: Any) -> Any:
+    """An argument's own shell if that argument came out, a new one for any other tensor; new memory is noted."""
     if isinstance(out, (list, tuple)):
-        return type(out)(shells_of(machine, func, item, shells, target, fresh) for item in out)
+        return type(out)(shells_of(call, item) for item in out)
     if not isinstance(out, torch.Tensor):
         return out
+    shells, target = call.shells, call.target
     for shell in shells:
         # In-place operators and `out=` give back the very tensor that they were given.
         if shell._inner is out:
             return shell
     if target is None:
         return out
-    refuse_odd(func, out)
+    refuse_odd(call.func, out)
     # Memory that is known belongs to an argument: this is a view, or an argument's alias, and takes nothing new.
-    block = _known_block(machine, out)
+    block = _known_block(call.machine, out)
     if block is None:
-        fresh.append(out)
+        call.fresh.append(out)
     elif torch.is_inference_mode_enabled() and not shells[0].is_inference():
         with torch.inference_mode(False):  # a view of an ordinary tensor is one
             return wrap(out, target, block)

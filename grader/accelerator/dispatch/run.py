@@ -22,6 +22,7 @@ from grader.accelerator.dispatch.cost import amount_of, find_room
 from grader.accelerator.dispatch.devices import check_devices
 from grader.accelerator.dispatch.dtypes import check_dtypes, check_kernel, driver_of
 from grader.accelerator.dispatch.outputs import blocks_of, follow, shells_of
+from grader.accelerator.dispatch.record import Dispatch, record
 from grader.accelerator.dispatch.waits import reason_to_wait
 from grader.accelerator.ops.attention import attend_whole
 from grader.accelerator.ops.half_precision import in_single
@@ -48,90 +49,101 @@ _COMPOSITE = DispatchKeySet(DispatchKey.CompositeExplicitAutograd)
 
 
 def run(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """Run an operator that was given a tensor of ours.
-
-    PyTorch calls this with the keys for conjugates switched off. Operators that are made of others would then take
-    conjugate views for plain ones, and give wrong numbers, so the keys are switched on again.
-    """
+    """Run an operator that was given a tensor of ours."""
     del cls
     # A class that is made of other tensors, as nested ones are, takes itself apart first.
     if len(types) > 1 and not all(issubclass(kind, SimTensor) for kind in types):
         return NotImplemented
-    with _Keys(_included(), _excluded() - _CONJUGATES):
-        if RECORDERS:
-            with inside():
-                return _run(func, args, kwargs or {})
-        return _run(func, args, kwargs or {})
+    if RECORDERS:
+        with inside():
+            return _run(func, args, kwargs or {})
+    return _run(func, args, kwargs or {})
 
 
 def run_by_device(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that was given the simulated device."""
-    with _Keys(_included(), _excluded() - _CONJUGATES), inside() if RECORDERS else contextlib.nullcontext():
+    with inside() if RECORDERS else contextlib.nullcontext():
         return _run(func, args, kwargs)
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    facts, machine = facts_of(func), the_machine()
+    """Run an operator with the keys for conjugates switched on.
+
+    PyTorch comes here with these keys off. Operators that are made of others would then take conjugate views for plain
+    ones, and give wrong numbers. What goes element by element on real numbers has no such views, and needs no keys.
+    """
+    facts = facts_of(func)
+    if facts.pointwise and all(map(_is_plain, args)) and all(map(_is_plain, kwargs.values())):
+        return _dispatch(facts, func, args, kwargs)
+    with _Keys(_included(), _excluded() - _CONJUGATES):
+        return _dispatch(facts, func, args, kwargs)
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is SimTensor or kind is SimParameter:
+        return not (value.dtype.is_complex or value._inner.is_neg())
+    return kind in _PLAIN
+
+
+_PLAIN = {int, float, bool, str, type(None), torch.dtype}
+
+
+def _dispatch(facts: Facts, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    machine = the_machine()
     done = _in_another_way(facts, machine, func, args, kwargs)
     if done is not NotImplemented:
         return done
-    # Strip all arguments, and remember whose shells they were; CPU tensors among them are to be looked at.
-    shells: list[SimTensor] = []
-    hosts: list[torch.Tensor] = []
-    inner = [_strip(arg, shells, hosts) for arg in args]
-    named = {name: _strip(value, shells, hosts) for name, value in kwargs.items()}
-    place = shells[0]._place if shells else None
+    call = record(machine, facts, func, args, kwargs)
     if facts.name == "linalg_lstsq":
-        named["driver"] = driver_of(named.get("driver"))
-    _check(machine, facts, func, args, kwargs, shells, hosts)
-    target = _target(machine, facts, named, place)
-    if target is not None:
-        find_room(facts, inner, named, shells, target)
-    if (where := target or place) is not None and (capture := machine.capturing(where.index)):
-        keep_before(capture, facts, inner, named)
+        call.named["driver"] = driver_of(call.named.get("driver"))
+    _check(call)
+    call.target = _target(call)
+    if call.target is not None:
+        find_room(call, call.target)
+    if machine.capture is not None and call.device and (capture := machine.capturing(call.device.index)):
+        keep_before(capture, call)
     # The numbers are made at once; only the clock pretends that the device gets to it later.
     failed = ""
     try:
-        out = _compute(facts, func, inner, named, target or place)
+        out = _compute(facts, func, call.inner, call.named, call.device)
     except (IndexError, RuntimeError) as error:
-        if machine.kind != "cuda" or not shells:
+        if machine.kind != "cuda" or not call.shells:
             raise
         failed = assertion_of(facts, error)
         if not failed:
             raise in_cudas_words(error) from None
-        out = of_no_meaning(facts, func, inner, named)
-    given = _give(facts, func, inner, named, shells, target, out)
+        out = of_no_meaning(facts, func, call.inner, call.named)
+    given = _give(call, out)
     if failed:
-        machine.fail(shells[0]._place.index, failed)
+        machine.fail(call.shells[0]._place.index, failed)
     # After the launch: the host waits for the work just given, too.
-    reason = reason_to_wait(facts, args, kwargs)
-    if reason:
-        machine.read_scalar(reason, shells[0]._place.index)
+    if facts.may_wait and (reason := reason_to_wait(call)):
+        machine.read_scalar(reason, call.shells[0]._place.index)
     return given
 
 
-def _check(
-    machine: Machine, facts: Facts, func: Any, args: Any, kwargs: Any, shells: list[SimTensor], hosts: list[Any]
-) -> None:
+def _check(call: Dispatch) -> None:
     """Raise what a device raises before it starts a kernel."""
+    facts, machine, shells = call.facts, call.machine, call.shells
     if facts.checked:
-        check_kernel(facts, func, args, kwargs, shells, machine.spec.capability)
+        check_kernel(call)
     if machine.shrunk and facts.works:
         check_memory(machine.kind, shells)
-    if hosts or len(shells) > 1:
-        check_devices(facts, func, args, kwargs, shells, hosts)
-        check_dtypes(facts, args, shells)
+    if call.hosts or len(shells) > 1:
+        check_devices(call)
+        check_dtypes(call)
     if facts.alerts:
-        check_deterministic(facts.alerts, facts.name, machine.kind, args, kwargs)
+        check_deterministic(facts.alerts, facts.name, machine.kind, call.args, call.kwargs)
 
 
 def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """What an operator gives that is not one of the CPU's kernels on the tensors inside; else `NotImplemented`."""
     if (key := key_of(facts, func, machine.kind)) is not None:
         return func.redispatch(key, *args, **kwargs)
-    if func.namespace == "_c10d_functional":
+    if facts.namespace == "_c10d_functional":
         return func.redispatch(_COMPOSITE, *args, **kwargs)
-    if func.namespace == "c10d" and machine.kind == "cuda":
+    if facts.namespace == "c10d" and machine.kind == "cuda":
         done = importlib.import_module("grader.accelerator.cuda.nccl").collective(func, args, kwargs)
         if done is not NotImplemented:
             return done
@@ -142,28 +154,18 @@ def _in_another_way(facts: Facts, machine: Machine, func: Any, args: Any, kwargs
     return func.decompose(*args, **kwargs) if facts.decomposes else NotImplemented
 
 
-def _target(machine: Machine, facts: Facts, named: dict[str, Any], place: Device | None) -> Device | None:
+def _target(call: Dispatch) -> Device | None:
     """Where the outcome goes: to the device that the call names, None being the CPU, or to that of the operands."""
+    facts, machine, named = call.facts, call.machine, call.named
     if facts.has_device and named.get("device") is not None:
         if not machine.is_ours(named["device"]):
             return None
         target = machine.devices[machine.index_of(named["device"])]
         named["device"] = "cpu"
         return target
-    return machine.device(machine.current) if facts.has_device and place is None else place
-
-
-def _strip(value: Any, shells: list[SimTensor], hosts: list[torch.Tensor]) -> Any:
-    # By exact type, which is quick: no code here runs more often. What is derived from our class is refused later on.
-    kind = type(value)
-    if kind is SimTensor or kind is SimParameter:
-        shells.append(value)
-        return value._inner
-    if kind is list or kind is tuple:
-        return [_strip(item, shells, hosts) for item in value]
-    if isinstance(value, torch.Tensor):
-        hosts.append(value)
-    return value
+    if call.shells:
+        return call.shells[0]._place
+    return machine.device(machine.current) if facts.has_device else None
 
 
 def _compute(facts: Facts, func: Any, inner: list[Any], named: dict[str, Any], place: Device | None) -> Any:
@@ -224,24 +226,22 @@ def _with_numbers_of(place: Device, func: Any, inner: list[Any], named: dict[str
         go_on_from(place.generator, after)
 
 
-def _give(
-    facts: Facts, func: Any, inner: Any, named: Any, shells: list[SimTensor], target: Device | None, out: Any
-) -> Any:
+def _give(call: Dispatch, out: Any) -> Any:
     """Count the work, and put the tensors that came out into shells."""
-    machine = the_machine()
-    fresh: list[torch.Tensor] = []
-    given = shells_of(machine, func, out, shells, target, fresh)
+    facts, machine, shells, fresh = call.facts, call.machine, call.shells, call.fresh
+    given = shells_of(call, out)
     # An operator that gave no new memory and wrote to none only looked at it, as `_unsafe_view` does.
     launches = facts.works and (fresh or facts.writes or not isinstance(out, torch.Tensor))
     if launches or facts.syncs_for:
-        _use(machine, facts, inner, named, shells, target, fresh, given)
+        _use(call, given)
+    place: Any = call.device
     if launches:
-        place = target or shells[0]._place
-        flops, nbytes = amount_of(machine.spec, facts, inner, named, out, fresh, shells)
-        machine.launch(facts.name, place.index, flops, nbytes, tuple(tuple(shell._inner.shape) for shell in shells))
-        if capture := machine.capturing(place.index):
-            capture.step(functools.partial(_compute, facts, func, [*inner], {**named}, place), out, fresh)
-    elif fresh and (capture := machine.capturing((target or shells[0]._place).index)):
+        flops, nbytes = amount_of(call, out)
+        machine.launch(facts.name, place, flops, nbytes, [shell._inner.shape for shell in shells])
+        if machine.capture is not None and (capture := machine.capturing(place.index)):
+            again = functools.partial(_compute, facts, call.func, [*call.inner], {**call.named}, place)
+            capture.step(again, out, fresh)
+    elif fresh and machine.capture is not None and (capture := machine.capturing(place.index)):
         capture.made(fresh)
     if facts.writes:
         for shell in shells:
@@ -249,25 +249,15 @@ def _give(
     return given
 
 
-def _use(
-    machine: Machine,
-    facts: Facts,
-    inner: Any,
-    named: Any,
-    shells: list[SimTensor],
-    target: Device | None,
-    fresh: list[torch.Tensor],
-    given: Any,
-) -> None:
+def _use(call: Dispatch, given: Any) -> None:
     """Tell what memory is read, and what is written to."""
-    place = target or shells[0]._place
+    facts, shells = call.facts, call.shells
+    place: Any = call.device
     # By number: an optimizer's operator is given all parameters at once, and to compare each with each would tell.
-    into = {id(value) for value in written_by(facts, inner, named)} if facts.writes else set()
-    written = [shell._block for shell in shells if id(shell._inner) in into]
-    reads = [shell._block for shell in shells if id(shell._inner) not in into]
-    reads = [] if facts.shapes_only else reads
-    writes = written + (blocks_of(given) if fresh else [])
-    machine.use(place, facts.name, reads, writes)
+    into = {id(value) for value in written_by(facts, call.inner, call.named)} if facts.writes else ()
+    written = [shell._block for shell in shells if id(shell._inner) in into] if into else []
+    reads = [] if facts.shapes_only else [shell._block for shell in shells if id(shell._inner) not in into]
+    call.machine.use(place, facts.name, reads, written + blocks_of(given) if call.fresh else written)
 
 
 def _overload(name: str) -> Any:

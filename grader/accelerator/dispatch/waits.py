@@ -7,11 +7,13 @@ from typing import Any
 import torch
 
 from grader.accelerator.core.tensor import SimTensor
+from grader.accelerator.dispatch.record import Dispatch
 from grader.accelerator.schema.facts import Facts
 
 
-def reason_to_wait(facts: Facts, args: Any, kwargs: Any) -> str:
+def reason_to_wait(call: Dispatch) -> str:
     """Why the host must wait for an operator; "" if it need not."""
+    facts, args, kwargs = call.facts, call.args, call.kwargs
     if facts.indexing:
         return _mask_of(facts, args)
     if facts.name == "isin":

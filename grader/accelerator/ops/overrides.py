@@ -41,7 +41,7 @@ def copy_between(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     _use("copy_", source, to)
     if ours and theirs and to._place is source._place:
         # Within one device it is a kernel that reads and writes every byte.
-        machine.launch("copy_", to._place.index, 0, 2 * nbytes)
+        machine.launch("copy_", to._place, 0, 2 * nbytes)
     elif ours and theirs:
         machine.transfer(DEVICE_TO_DEVICE, to._place.index, nbytes, source=source._place.index, blocks=False)
     elif ours:
@@ -104,7 +104,7 @@ def _to_copy(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             machine.races.copies_from(inner)
         machine.transfer(HOST_TO_DEVICE, place.index, nbytes, pinned=pinned, blocks=not non_blocking)
     elif place is source._place:
-        machine.launch("_to_copy", place.index, 0, nbytes + nbytes_of(inner))
+        machine.launch("_to_copy", place, 0, nbytes + nbytes_of(inner))
     else:
         machine.transfer(DEVICE_TO_DEVICE, place.index, nbytes, source=source._place.index, blocks=False)
     return result
@@ -161,7 +161,7 @@ def _pack(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if capture := the_machine().capturing(source._place.index):
         capture.step(functools.partial(func, source._inner, *args[1:], **kwargs), (packed, sizes), [packed])
     _use("_pack_padded_sequence", source, made)
-    the_machine().launch("_pack_padded_sequence", source._place.index, 0, 2 * packed.numel() * packed.element_size())
+    the_machine().launch("_pack_padded_sequence", source._place, 0, 2 * packed.numel() * packed.element_size())
     return made, sizes
 
 

@@ -47,6 +47,9 @@ _SYNCS = {
     "_to_sparse": "to_sparse",
 }
 
+_ARGUMENTS_DECIDE = {"isin", "masked_fill", "index_fill", "repeat_interleave", "histc", "normal"}
+"""Operators whose arguments decide whether the host waits, beside those above and those that index."""
+
 _POINTWISE_TOO = {
     "fill",
     "masked_fill",
@@ -105,8 +108,11 @@ class Facts:
     """What is to know about an operator, read from its schema once."""
 
     name: str
+    namespace: str
     path: str
     """Its namespace and its name with the overload, as `torch.library` notes what is registered in Python."""
+    kernels: dict[str, str]
+    """By dispatch key: what `torch.library` notes of a kernel that is registered in Python."""
     names: tuple[str, ...]
     """The names of its arguments."""
     keywords: frozenset[str]
@@ -122,6 +128,8 @@ class Facts:
     """It makes a tensor like another one, of which it reads no numbers."""
     syncs_for: str
     """Why the host must wait for its outcome; "" if it need not."""
+    may_wait: bool
+    """The host waits for it, or its arguments decide whether."""
     pointwise: bool
     works: bool
     """It starts a kernel, unless all it gives is a view."""
@@ -156,7 +164,9 @@ def facts_of(func: Any) -> Facts:
     dynamic = torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
     return Facts(
         name=name,
-        path=func.name().replace("::", "/"),
+        namespace=func.namespace,
+        path=(path := func.name().replace("::", "/")),
+        kernels={key: f"{path}/{key}" for key in ("CUDA", "PrivateUse1", "CompositeExplicitAutograd", "CPU")},
         names=names,
         keywords=frozenset(argument.name for argument in arguments if argument.kwarg_only),
         writes=tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write),
@@ -164,7 +174,8 @@ def facts_of(func: Any) -> Facts:
         seeded=generator < 0 and torch.Tag.nondeterministic_seeded in tags,
         has_device="device" in names,
         shapes_only=name.startswith("new_") or name.endswith("_like"),
-        syncs_for=_SYNCS.get(name, name if dynamic else ""),
+        syncs_for=(syncs_for := _SYNCS.get(name, name if dynamic else "")),
+        may_wait=bool(syncs_for) or name in _INDEXING or name.removesuffix("_") in _ARGUMENTS_DECIDE,
         pointwise=_is_pointwise(func, name),
         works=name not in NO_KERNEL and not func.is_view,
         # Outside inference mode autograd takes operators that are made of others apart before they come here.

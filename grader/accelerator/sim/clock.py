@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from grader.accelerator.timeline import Span
 
@@ -12,7 +11,10 @@ Queue = tuple[int, int]
 """A queue of work, that is a stream: the index of its device and its number there; 0 is the default stream."""
 
 
-NOTHING: tuple[int, tuple[tuple[int, ...], ...]] = (0, ())
+Moved = tuple[int, Sequence[tuple[int, ...]]]
+"""How many bytes work moves, and the shapes of its tensors."""
+
+NOTHING: Moved = (0, ())
 """What moves data without a record."""
 
 
@@ -81,7 +83,7 @@ class Clock:
         seconds: float,
         unit: str,
         busy: float,
-        moved: tuple[int, tuple[tuple[int, ...], ...]] = NOTHING,
+        moved: Moved = NOTHING,
     ) -> None:
         """Give a queue work: the host needs a moment to hand it over, the device does it when it comes to it.
 
@@ -96,13 +98,17 @@ class Clock:
         """
         self.pass_time(host_seconds, f"launch {name}")
         # A queue begins when the host has handed the work over and all that came before is done, whichever is later.
-        start = max(self.host, *(self.ready.get(queue, 0.0) for queue in queues))
-        for place in {queue[0] for queue in queues}:
-            # However many streams there are, a device has its arithmetic, its memory and its bus once.
-            start = self.units.setdefault((place, unit), Busy()).take(start, busy, self.host)
+        start, ready = self.host, self.ready
         for queue in queues:
-            self.ready[queue] = start + seconds
-            self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, *moved)
+            start = max(start, ready.get(queue, 0.0))
+        for place in {queue[0] for queue in queues} if len(queues) > 1 else (queues[0][0],):
+            # However many streams there are, a device has its arithmetic, its memory and its bus once.
+            if (part := self.units.get((place, unit))) is None:
+                part = self.units[place, unit] = Busy()
+            start = part.take(start, busy, self.host)
+        for queue in queues:
+            ready[queue] = start + seconds
+            self.note(name, str(queue[0]), start, start + seconds, queue[1], unit, moved)
 
     def pass_time(self, seconds: float, name: str) -> None:
         """The host is busy."""
@@ -127,7 +133,16 @@ class Clock:
         """When a device will have done all it was given."""
         return max((self.ready[queue] for queue in self.queues(index)), default=0.0)
 
-    def note(self, name: str, place: str, start: float, end: float, *more: Any) -> None:
+    def note(
+        self,
+        name: str,
+        place: str,
+        start: float,
+        end: float,
+        stream: int = 0,
+        unit: str = "",
+        moved: Moved = NOTHING,
+    ) -> None:
         """Record a span, and pass it on."""
         # What took no time is left out: it would take the place of something that did.
         if end <= start:
@@ -137,7 +152,8 @@ class Clock:
         keeps = len(self.spans) < self.most
         if not keeps and self.listener is None:
             return
-        span = Span(name, place, start, end, *more)
+        nbytes, shapes = moved
+        span = Span(name, place, start, end, stream, unit, nbytes, tuple(map(tuple, shapes)))
         if keeps:
             self.spans.append(span)
         if self.listener is not None:

@@ -47,6 +47,7 @@ class Device:
         self.public = torch.device(kind, index)
         self.memory = Memory(index, kind, spec.memory, spec.granularity)
         self.generator = SimGenerator(self.public)
+        self._default: Queue = (index, 0)
         self.fault: Fault | None = None
         self.fault_is_reported = False
 
@@ -62,7 +63,8 @@ class Device:
     @property
     def queue(self) -> Queue:
         """The queue that work of this thread is given to now."""
-        return (self.index, self.stream)
+        stream = self._here.streams.get(self.index)
+        return self._default if stream is None else (self.index, stream)
 
 
 class Machine:
@@ -198,23 +200,26 @@ class Machine:
 
     def use(self, place: Device, name: str, reads: Sequence[Block], writes: Sequence[Block]) -> None:
         """A device is given work that uses memory."""
-        self.races.use(place.queue, name, reads, writes)
+        queue = place.queue
+        self.races.use(queue, name, reads, writes)
         if self.awaits:
             # A program waits for a collective before it uses what it fills, and then its stream does.
             ready = self.clock.ready
             arrives = max((block.arrives for block in (*reads, *writes)), default=0.0)
-            ready[place.queue] = max(ready.get(place.queue, 0.0), arrives)
-        if capture := self.capturing(place.index):
+            ready[queue] = max(ready.get(queue, 0.0), arrives)
+        if self.capture is not None and (capture := self.capturing(place.index)):
             capture.uses(reads, writes)
 
     def launch(
-        self, name: str, index: int, flops: float, nbytes: float, shapes: tuple[tuple[int, ...], ...] = ()
+        self, name: str, place: Device, flops: float, nbytes: float, shapes: Sequence[tuple[int, ...]] = ()
     ) -> None:
         """An operator runs on a device."""
-        self.check(index)
-        spec, queue = self.spec, self.devices[index].queue
-        seconds, busy = spec.kernel_seconds(flops, nbytes), spec.busy_seconds(flops, nbytes)
-        if capture := self.capturing(index):
+        if place.fault is not None:
+            self.check(place.index)
+        spec, queue = self.spec, place.queue
+        busy = spec.busy_seconds(flops, nbytes)
+        seconds = max(spec.kernel, busy)
+        if self.capture is not None and (capture := self.capturing(place.index)):
             capture.work(name, queue, seconds, "kernels", busy, (int(nbytes), shapes))
             return
         self.tally.launches += 1

@@ -28,7 +28,7 @@ class Memory:
     @property
     def room(self) -> int:
         """The bytes that may be taken still."""
-        return int(self.share * self.capacity) - self.current
+        return (self.capacity if self.share == 1.0 else int(self.share * self.capacity)) - self.current
 
     def room_for(self, nbytes: int) -> int:
         """The bytes that an allocation takes; raises `torch.OutOfMemoryError` if they are not there."""
@@ -42,17 +42,19 @@ class Memory:
     def take(self, nbytes: int) -> int:
         """Allocate; the bytes to give back later."""
         requested, nbytes = nbytes, self.room_for(nbytes)
-        self.statistics.add(nbytes, requested, 1)
+        if nbytes:
+            self.statistics.take(nbytes, requested)
         self.current += nbytes
         self.total += nbytes
-        self.peak = max(self.peak, self.current)
+        if self.current > self.peak:
+            self.peak = self.current
         return nbytes
 
     def give(self, nbytes: int, requested: int) -> None:
         """Give back what was taken."""
         self.current -= nbytes
         if nbytes:
-            self.statistics.add(nbytes, requested, -1)
+            self.statistics.give(nbytes, requested)
 
     def _no_room(self, nbytes: int) -> str:
         name = "GPU" if self.kind == "cuda" else self.kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.accelerator.sim.spec import MIB
 
@@ -15,31 +15,45 @@ class Count:
     current: int = 0
     peak: int = 0
     allocated: int = 0
-    freed: int = 0
+    before: int = 0
+    """What it was when `allocated` began."""
 
-    def add(self, amount: int) -> None:
-        """It grows, or shrinks by a negative amount."""
-        self.current += amount
-        self.peak = max(self.peak, self.current)
-        if amount > 0:
-            self.allocated += amount
-        else:
-            self.freed -= amount
+    @property
+    def freed(self) -> int:
+        """How much went since then."""
+        return self.before + self.allocated - self.current
 
 
-@dataclass(slots=True)
 class Pool:
     """Blocks of a kind: their bytes, the requested bytes, and their number."""
 
-    nbytes: Count = field(default_factory=Count)
-    requested: Count = field(default_factory=Count)
-    blocks: Count = field(default_factory=Count)
+    def __init__(self) -> None:
+        self.nbytes, self.requested, self.blocks = Count(), Count(), Count()
 
-    def add(self, nbytes: int, requested: int, blocks: int) -> None:
-        """A block comes, or goes, with negative numbers."""
-        self.nbytes.add(nbytes)
-        self.requested.add(requested)
-        self.blocks.add(blocks)
+    def take(self, nbytes: int, requested: int) -> None:
+        """A block comes."""
+        # Written out, since each new tensor comes here.
+        count = self.nbytes
+        count.allocated += nbytes
+        count.current += nbytes
+        if count.current > count.peak:
+            count.peak = count.current
+        count = self.requested
+        count.allocated += requested
+        count.current += requested
+        if count.current > count.peak:
+            count.peak = count.current
+        count = self.blocks
+        count.allocated += 1
+        count.current += 1
+        if count.current > count.peak:
+            count.peak = count.current
+
+    def give(self, nbytes: int, requested: int) -> None:
+        """A block goes."""
+        self.nbytes.current -= nbytes
+        self.requested.current -= requested
+        self.blocks.current -= 1
 
 
 class Statistics:
@@ -47,14 +61,24 @@ class Statistics:
 
     def __init__(self) -> None:
         # CUDA's allocator keeps blocks below 1 MiB apart.
-        self.pools = {"all": Pool(), "large_pool": Pool(), "small_pool": Pool()}
+        self.all, self.large, self.small = Pool(), Pool(), Pool()
         self.full = 0
         """How often there was no room."""
 
-    def add(self, nbytes: int, requested: int, sign: int) -> None:
-        """A block comes (1) or goes (-1)."""
-        for name in ("all", "small_pool" if nbytes < MIB else "large_pool"):
-            self.pools[name].add(sign * nbytes, sign * requested, sign)
+    def take(self, nbytes: int, requested: int) -> None:
+        """A block comes."""
+        self.all.take(nbytes, requested)
+        (self.small if nbytes < MIB else self.large).take(nbytes, requested)
+
+    def give(self, nbytes: int, requested: int) -> None:
+        """A block goes."""
+        self.all.give(nbytes, requested)
+        (self.small if nbytes < MIB else self.large).give(nbytes, requested)
+
+    @property
+    def pools(self) -> dict[str, Pool]:
+        """The pools by the names that `torch.cuda.memory_stats` has for them."""
+        return {"all": self.all, "large_pool": self.large, "small_pool": self.small}
 
     def counts(self) -> Iterator[Count]:
         """Every number."""
@@ -69,7 +93,7 @@ class Statistics:
     def reset_accumulated(self) -> None:
         """Nothing was allocated or freed so far."""
         for count in self.counts():
-            count.allocated = count.freed = 0
+            count.allocated, count.before = 0, count.current
         self.full = 0
 
     def by_name(self) -> dict[str, int]:
