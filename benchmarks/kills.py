@@ -43,7 +43,7 @@ from many_workers import descendants
 
 from grader.course.load import load_course
 from grader.intake import reading
-from grader.sandbox import kernel, launch
+from grader.sandbox import child, kernel
 
 COURSE = Path(__file__).resolve().parents[1] / "tests" / "courses" / "tiny"
 VERDICTS = ("passed", "failed", "timed_out")
@@ -115,7 +115,7 @@ class ForkedReader:
         (asked, ask), (said, say) = os.pipe(), os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            launch.run_and_exit(lambda: self._read(asked, say, stderr.fileno()))
+            child.run_and_exit(lambda: self._read(asked, say, stderr.fileno()))
         os.close(asked)
         os.close(say)
         self.stdin, self.stdout = os.fdopen(ask, "wb"), os.fdopen(said, "rb")

@@ -2,9 +2,15 @@
 
 run       what was handed in, graded; what did not change is not graded again
 journal   what became of each exercise of each submission, written down as it happens; by one process or by shards
-policy    what counts in the end: points that staff gives by hand, days late, grace days, extra credit, what is dropped
-book      the folder of results: reports, the gradebook, what could not be matched; what a regrade changed
-pages     the pages of authors, to return; the class at a glance, with groups of what nothing explains
+policy    what counts in the end: days late, grace days, extra credit, what is dropped, what staff decided
+overrides points that staff gives by hand
+lateness  how late a submission was, and what that costs
+roster    who is in the class
+reports   the journal as reports
+results_folder  the folder that a batch writes into
+changes   what a regrade changed, and what staff changed
+feedback  the pages of authors, to return
+class_summary  the class at a glance, with groups of answers that nothing explains; class_text shows it in a terminal
 similar   pairs of submissions that have much code in common
 term      the hand-ins of a term joined
 """

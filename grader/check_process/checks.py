@@ -28,7 +28,7 @@ import pytest
 import torch
 
 from grader.check.declare import Rng
-from grader.check_process.words import Words
+from grader.check_process.hidden_words import Words
 from grader.model import Check
 from grader.model.course import PlannedExercise
 
@@ -109,8 +109,6 @@ def _changeable(space: dict[str, Any]) -> dict[str, Any]:
                 copies[name] = copy.deepcopy(value, memo)
     return copies
 
-
-# -- inputs ------------------------------------------------------------------------------------------------------------
 
 _WORDS = 624
 _STATE_BYTES = 5056

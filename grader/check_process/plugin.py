@@ -1,4 +1,4 @@
-"""The plugin of the one pytest session: checks are collected once and run again for each submission; their fixtures.
+"""The plugin of the one pytest session: checks are collected once and run again for each submission.
 
 The host says which exercises there are, then sends one job for each exercise of each submission.
 """
@@ -7,28 +7,23 @@ from __future__ import annotations
 
 import gc
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
-from _pytest.assertion import util
 
-from grader.check.declare import Accelerator, Rng
+from grader.check.declare import Accelerator
 from grader.check_process import features
-from grader.check_process.checks import CheckFile, CollectedCheck, InputStream
+from grader.check_process.checks import CheckFile, CollectedCheck
 from grader.check_process.connections import Connections
+from grader.check_process.fixtures import Fixtures
 from grader.check_process.host import Host
-from grader.check_process.judge import Comparison, Judge, Run, Verdicts, decide
-from grader.check_process.own_time import own_time_limited
-from grader.check_process.reproduce import Tries, traced, typed
+from grader.check_process.judge import Judge, Verdicts
+from grader.check_process.lines_to_try import Reproducer, typed
+from grader.check_process.run_check import CheckRunner, PlannedRun
+from grader.check_process.trace import traced
 from grader.connection.connection import Connection
-from grader.connection.record import Record, comparing
-from grader.connection.student import Probe, Student
 from grader.lint.lines import findings
 from grader.model import Check, Device, Outcome, Verdict
 from grader.model.messages import Collected, Done, Job, Message, Plan, PlannedExercise
@@ -39,7 +34,7 @@ _NO_CUDA = "needs a CUDA device; grade --device cuda uses one"
 
 
 class CheckSession:
-    """The pytest plugin: collects, runs the jobs, gives checks their fixtures, turns endings into outcomes.
+    """The pytest plugin that collects checks and runs jobs.
 
     Args:
         host: who gives work and learns of outcomes.
@@ -48,12 +43,12 @@ class CheckSession:
         accelerator: what checks of devices run on.
 
     Attributes:
+        fixtures: the plugin that gives checks their fixtures.
         ended_by: what came from the host in the place of another job.
     """
 
     def __init__(self, host: Host, plan: Plan, connections: Connections, accelerator: Accelerator) -> None:
         self._host = host
-        self._root = plan.root
         self._connections = connections
         self._accelerator = accelerator
         self._planned = {exercise.id: exercise for exercise in plan.exercises}
@@ -62,11 +57,9 @@ class CheckSession:
         self._checks: dict[str, list[CollectedCheck]] = {id: [] for id in self._planned}
         self._problems: dict[str, str] = {}
         self._verdicts: Verdicts = {}
-        self._tries = Tries()
-        self._student: Connection
-        self._exercise: PlannedExercise
-        self._inputs: InputStream
-        self._comparison: Comparison | None = None
+        self._reproducer = Reproducer()
+        self.fixtures = Fixtures(plan.root, accelerator)
+        self._runner = CheckRunner(connections, self.fixtures)
         self.ended_by: Message | None = None
 
     @property
@@ -149,13 +142,13 @@ class CheckSession:
         # What was imported and collected stays: no later collection need go over it.
         gc.collect()
         gc.freeze()
-        util._reprcompare = self._note_comparison
+        self._runner.keep_comparisons()
         while isinstance(message := self._host.receive(), Job):
             self._run_job(message)
         self.ended_by = message
 
     def _run_job(self, job: Job) -> None:
-        planned = self._exercise = self._planned[job.exercise]
+        planned = self._planned[job.exercise]
         part = job.part
         rows = [row for row in self._checks[job.exercise] if part.has(row.check.id)]
         self.waiting.no_core_s, before = None, self._connections.started
@@ -180,7 +173,7 @@ class CheckSession:
                     break
         finally:
             # Also if the job ends by an error of ours: the next author must not meet this one's workers.
-            self._tries.close()
+            self._reproducer.close()
             printed = self._connections.part(planned.limits.shown_output_kb * 1024)
             self.waiting.begin(Budget(MAX_RECEIVED))
         self._host.tell(Done(printed, self.waiting.no_core_s, self._connections.started - before))
@@ -190,126 +183,18 @@ class CheckSession:
 
     def _run_check(self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection) -> Outcome:
         check, part = row.check, job.part
-        attempt = partial(self._attempt, row, following, job)
+        planned = PlannedRun(self._runner, row, following, job)
         if check.id in part.traced:
-            return traced(check, student, part.traced[check.id], attempt)
+            return traced(planned, student, part.traced[check.id])
         if check.id in part.typed:
             return typed(check, student, part.typed[check.id])
         started = time.monotonic()
-        outcome = Judge(row, student, attempt, self._connections, self._verdicts, job.seed).judge()
+        outcome = Judge(planned, student, self._connections, self._verdicts).judge()
         # Only a diagnosis asks whether something was drawn.
         examined = outcome.verdict is not Verdict.PASSED or part.again
-        same = examined and "rng" not in row.item.fixturenames and self._inputs.are_others_untouched()
+        same = examined and not self._runner.has_drawn(row)
         outcome = replace(outcome, seconds=round(time.monotonic() - started, 4), same_for_all=same)
-        return self._tries.explained(outcome, check, student, attempt) if part.with_tries else outcome
-
-    def _attempt(
-        self, row: CollectedCheck, following: pytest.Item | None, job: Job, student: Connection, **how: Any
-    ) -> Run:
-        """Run a check once with this connection as the student's; `how` its arguments are sent, see `Record`."""
-        self._student = student
-        self._connections.add_reference(self._exercise, student)
-        self._inputs = InputStream(job.seed, row.check)
-        self._inputs.begin_others()
-        seed, limits = self._inputs.workers_seed(), self._exercise.limits
-        limits = replace(limits, call_s=row.call_s) if row.call_s else limits
-        shown, unconfirmed = row.check.shown, not job.part.again
-        mine = Record(seed, self._inputs.renew, recording=shown, unconfirmed=unconfirmed, **how)
-        student.begin_check(mine, limits)
-        self.waiting.begin(mine.budget)
-        # The same seed: a function that draws random numbers draws the same ones in both workers.
-        if student.reference is not None:
-            student.reference.begin_check(Record(seed))
-        self._comparison = None
-        row.renew_values()
-        with comparing(mine):
-            error = self._run_item(row.item, following)
-        return Run(decide(row, error, self._comparison, student), error)
-
-    def _run_item(self, item: pytest.Function, following: pytest.Item | None) -> BaseException | None:
-        """Set the fixtures of a check up, call it, tear them down; gives what was raised in the step that came first.
-
-        pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
-        """
-        # pytest runs each item once; its fixtures are made anew for every submission.
-        item._initrequest()
-        state = item.session._setupstate
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            error = self._raised_by(item, lambda: features.skipped(item), lambda: state.setup(item), item.runtest)
-            torn_down = self._raised_by(item, lambda: state.teardown_exact(following))
-        return error or torn_down
-
-    def _raised_by(self, item: pytest.Function, *steps: Callable[[], object]) -> BaseException | None:
-        """What steps of a check raise, the first that raises anything; or that they take too long."""
-        try:
-            with own_time_limited(item, self._exercise.limits.check_s):
-                for step in steps:
-                    step()
-        except (KeyboardInterrupt, pytest.exit.Exception):
-            raise
-        except BaseException as error:
-            return error
-        return None
-
-    def _note_comparison(self, op: str, left: object, right: object) -> str:
-        """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it gives."""
-        self._comparison = op, left, right
-        return op.replace("%", "%%")
-
-    # -- fixtures ------------------------------------------------------------------------------------------------------
-
-    @pytest.fixture
-    def student(self) -> Student:
-        """The student's module."""
-        return Student(self._student)
-
-    @pytest.fixture
-    def reference(self) -> Student:
-        """The reference, in a worker of its own; it is given arguments as they were before the student's call."""
-        reference = self._student.reference
-        if reference is None:
-            pytest.skip("this copy of the course has no reference solution")
-        return Student(reference)
-
-    @pytest.fixture
-    def rng(self) -> Rng:
-        """A generator of this check's inputs, which only the run, the author and the check's id decide."""
-        return self._inputs.rng
-
-    @pytest.fixture
-    def accelerator(self) -> Accelerator:
-        """The accelerator that the worker of a check with `device="sim"` or "sim-cuda" sees."""
-        return replace(self._accelerator, type=self._student.device)
-
-    @pytest.fixture
-    def files(self) -> Path:
-        """The folder of the exercise's files of data, which the student's code finds beside its own."""
-        for name, path in self._exercise.data.items():
-            return path.parents[name.count("/")]
-        raise LookupError(f"{self._exercise.id} has no files of data: name them in its YAML file, under the key  files")
-
-    @pytest.fixture
-    def subtests(self) -> features.Subtests:
-        """Parts of a check, as pytest 9 has them; the check ends at the first that fails."""
-        return features.Subtests()
-
-    @pytest.fixture
-    def tmp_path(self) -> Iterator[Path]:
-        """An empty folder of the check's own; student code cannot see it."""
-        with TemporaryDirectory(prefix="check-", dir=self._root) as path:
-            yield Path(path)
-
-    @pytest.fixture
-    def probe(self, request: pytest.FixtureRequest) -> Probe:
-        """The exercise's probe file that lies beside the check, or the shown one."""
-        # A hidden check may use what a student sees as well; never the other way round.
-        shown = self._exercise.shown_checks
-        for folder in (request.path.parent, shown.parent if shown else None):
-            for path in self._exercise.probes:
-                if path.parent == folder:
-                    return Probe(self._student, path)
-        raise LookupError(f"there is no probe_{self._exercise.id}.py beside {request.path.name}")
+        return self._reproducer.add_snippet(outcome, planned, student) if part.with_tries else outcome
 
 
 def _check_files(exercise: PlannedExercise) -> list[Path]:

@@ -119,7 +119,9 @@ def _run_pytest(session: CheckSession, planned: Sequence[PlannedExercise]) -> No
     # One check file that cannot be read must not keep the others from being graded. pytest lists no folder above the
     # last one, and this process may not.
     options += ["--continue-on-collection-errors", f"--rootdir={top}", f"--confcutdir={top}"]
-    pytest.main([*options, "-p", "pytest_timeout", *paths], plugins=[session, OwnTime(session.waiting)])
+    pytest.main(
+        [*options, "-p", "pytest_timeout", *paths], plugins=[session, session.fixtures, OwnTime(session.waiting)]
+    )
 
 
 def share(planned: Sequence[PlannedExercise]) -> None:

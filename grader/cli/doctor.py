@@ -125,7 +125,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
     from grader.course.layout import is_given, kept_progress
     from grader.model.report import PASSES_HERE
     from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
-    from grader.student.pages import rows_of
+    from grader.student.rows import rows_of
 
     try:
         course = options.course_here()

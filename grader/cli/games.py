@@ -75,7 +75,7 @@ def catch_command(name: str, workers: options.Workers) -> None:
     say = Say()
     from grader.student.folder import typed
     from grader.student.games.catching import caught_by, own_check, write_template
-    from grader.student.pages import solved_reference
+    from grader.student.rows import solved_reference
 
     course, exercise = options.exercise_here(name)
     solved_reference(course, exercise)

@@ -131,7 +131,7 @@ def _graded(
     from grader.grading.store import open_store
     from grader.report.progress import OfExercises
     from grader.runner.compiled import is_compiled
-    from grader.student.pages import after_run, needs_whole_course, unchanged_lines
+    from grader.student.advice import after_run, needs_whole_course, unchanged_lines
 
     course, width = plan.course, terminal_width()
     say, details = says

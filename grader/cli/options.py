@@ -229,7 +229,7 @@ def course_and_exercises(
 
 def exercise_here(name: str | None) -> tuple[Course, Exercise]:
     """The course in the user's folder, and the exercise of a name, or the one that comes next."""
-    from grader.student.pages import exercise_in_hand
+    from grader.student.rows import exercise_in_hand
 
     course = course_here()
     return course, exercise_in_hand(course, name)

@@ -71,7 +71,8 @@ def update_command() -> None:
 def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, ...], as_json: bool) -> None:
     """List the exercises with states and points."""
     from grader.student.folder import read_progress
-    from grader.student.pages import chosen, list_data, list_lines, rows_of
+    from grader.student.list_page import list_data, list_lines
+    from grader.student.rows import chosen, rows_of
 
     course, say = options.course_here(), Say(quiet=as_json)
     progress = read_progress(course)
@@ -92,7 +93,8 @@ def list_command(names: tuple[str, ...], topic: str | None, states: tuple[str, .
 def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
     """Show which exercise comes next, and where its file is. With a name: from that exercise or module on."""
     from grader.student.folder import typed
-    from grader.student.pages import list_data, next_lines, next_row
+    from grader.student.list_page import list_data, next_lines
+    from grader.student.rows import next_row
 
     course, say = options.course_here(), Say(quiet=as_json)
     row = next_row(course, start)
@@ -116,13 +118,15 @@ def next_command(start: str | None, quiet: bool, as_json: bool) -> None:
 @options.workers()
 def show_command(name: str | None, rules: bool, reference: bool, plain: bool, workers: options.Workers) -> None:
     """Show the task of an exercise, by default of the next one."""
-    from grader.student.pages import show_lines, solved_reference
+    from grader.student.rows import solved_reference
+    from grader.student.task_page import show_lines
 
     say, (course, exercise) = Say(), options.exercise_here(name)
     if not reference:
         say(*show_lines(exercise, terminal_width(), rules=rules, plain=plain))
         return
-    from grader.student.pages import counted_lines, solution_lines
+    from grader.student.counted import counted_lines
+    from grader.student.task_page import solution_lines
 
     solved_reference(course, exercise)
     say(*solution_lines(exercise), "")
@@ -159,7 +163,7 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
     from grader.report.progress import Shown
     from grader.report.terminal import story_lines
     from grader.student.folder import typed
-    from grader.student.own import try_of
+    from grader.student.lines_to_try import try_of
 
     course, exercise = options.exercise_here(name)
     row, lines, printed = try_of(course, exercise, workers.setup(seed or 0), Shown(say))
@@ -176,7 +180,7 @@ def try_command(name: str | None, seed: int | None, workers: options.Workers) ->
 @click.option("--all", "everything", is_flag=True, help="Show all hints.")
 def hint_command(name: str | None, again: bool, everything: bool) -> None:
     """Show the next of three hints; hints cost no points."""
-    from grader.student.pages import hints
+    from grader.student.hints import hints
 
     course, exercise = options.exercise_here(name)
     Say()(*hints(course, exercise, terminal_width(), again=again, everything=everything))
@@ -234,7 +238,7 @@ def pack_command(handin: str | None, out: Path, force: bool, quiet: bool, worker
     say, details = Say(), Say(quiet=quiet)
     details.meanwhile("Packing ...")
     from grader.report.progress import Shown
-    from grader.student.own import pack, the_handin
+    from grader.student.pack import pack, the_handin
 
     course = options.course_here()
     chosen = the_handin(course) if handin is None else options.handin_of(course, handin)

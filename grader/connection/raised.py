@@ -1,7 +1,7 @@
 """What student code raised, as its worker says: read, raised again as a plain builtin type, and put into words.
 
 All of it is untrusted. The text of a line is taken from the submitted files, never from the worker
-(`check_process.judge`).
+(`check_process.submitted_lines`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Grades exercises of submissions: outcomes → points, what to run again, and which known mistake explains a failure.
 
-plan         what is graded and how; one exercise of one submission as work; its outcomes as points
+plan         what is graded and how; one exercise of one submission as work
+outcomes     what a work came to: outcomes of checks, and their points
+cells        lines of a notebook's cells, for what came from one
+packed_plan  a run plan with its files, for other machines
 schedule     one submission → report, the straight line of `grade`; which work runs now, and which once more
 store        results of earlier runs, and what they depend on
 runtime      the processes of one run: where workers come from, lanes, what they share, the token that cancels

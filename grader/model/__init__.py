@@ -4,7 +4,9 @@ course    a course and what is in it
 check     one check: its declaration, its outcome, what was measured
 report    a submission, and what grading makes of it
 score     outcomes → points; the checks of an exercise by what ended them
-endings   how a check can end, as exceptions; texts of a hidden check that a student may read
+endings   how a check can end, as exceptions
+public_text  texts of a hidden check that a student may read
+unparsed  a file that Python cannot parse
 picture   the facts of a picture
 errors    faults of ours and of the course, as exceptions
 """

@@ -1,6 +1,6 @@
 """How a check can end, besides passing, as exceptions.
 
-`check_process.judge` makes the verdict.
+`check_process.verdict` makes the verdict.
 
 BaseException
 ├── Exception

@@ -112,9 +112,6 @@ def _open_no_socket() -> None:
     seccomp.apply(seccomp.load("check"))
 
 
-# -- what remains, for `grade doctor` ----------------------------------------------------------------------------------
-
-
 def what_remains() -> dict[str, str]:
     """Return what a check process can reach on this machine, see `REACH`. A throw-away process tries it."""
     name = f"grade-{secrets.token_hex(8)}"

@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from grader.sandbox import kernel, launch, messages
+from grader.sandbox import child, kernel, launch, messages
 from grader.sandbox.messages import receive, send
 from grader.sandbox.process import GRACE_S
 
@@ -72,7 +72,7 @@ def main() -> Callable[[], None]:
     host = socket.socket(fileno=int(sys.argv[1]))
     pid = os.fork()
     if pid == 0:
-        launch.run_and_exit(lambda: _be_the_template(theirs))
+        child.run_and_exit(lambda: _be_the_template(theirs))
     theirs.close()
     libraries = importlib.import_module(_LIBRARIES).WithTorch()
     importlib.import_module(_WORKER_SERVER).prepare(libraries)
@@ -255,7 +255,7 @@ class Forks:
             try:
                 self._forked = self._become(descriptors, become)
             except BaseException:
-                launch.end_with_traceback()
+                child.end_with_traceback()
             return
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = pid
@@ -314,4 +314,4 @@ def _check_process(channel: int, *servers: int) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    launch.run_and_exit(main())
+    child.run_and_exit(main())

@@ -40,7 +40,7 @@ from grader.model.report import ExerciseFiles
 from grader.report.html import fragment
 from grader.report.safe import for_html
 from grader.report.terminal import exercise_lines
-from grader.student.own import pack, the_handin
+from grader.student.pack import pack, the_handin
 
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20

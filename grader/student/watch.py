@@ -33,9 +33,13 @@ from grader.model.score import counted
 from grader.report.console import Say, terminal_width
 from grader.report.safe import filled
 from grader.report.terminal import exercise_lines, mistake_lines, summary_lines
+from grader.student.advice import after_run, ending
 from grader.student.folder import reset, starter_of, typed
+from grader.student.hints import hints
+from grader.student.list_page import list_lines
 from grader.student.own import own_files
-from grader.student.pages import after_run, ending, hints, list_lines, rows_of, show_lines
+from grader.student.rows import rows_of
+from grader.student.task_page import show_lines
 
 _BAR = 26
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.check_process.judge import cause_of, line_of, statement_of
+from grader.check_process.check_lines import line_of, statement_of
+from grader.check_process.verdict import cause_of
 from grader.connection.raised import Raised, exception_of
 from grader.model import Check, Verdict
 from grader.model.public_text import say

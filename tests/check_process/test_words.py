@@ -14,7 +14,8 @@ import pytest
 from check_process.courses import course_with, graded
 from support import Grade
 
-from grader.check_process.words import Words, known_error, left_out
+from grader.check_process.hidden_words import Words
+from grader.check_process.student_error import known_error, left_out
 from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public_text import Limit, say
 from grader.report.schema import report_json

@@ -9,7 +9,7 @@ from support import files_in, written
 from grader.intake.collect import collect, read_submission
 from grader.intake.contents import Handed, Part
 from grader.model import Course
-from grader.student.own import packed_files
+from grader.student.pack import packed_files
 
 FILES = {
     "double.py": b"from tools.deep import two\nimport beside\n",

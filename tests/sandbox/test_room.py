@@ -14,7 +14,7 @@ import pytest
 from support import COURSES, RIGHT, run_grade
 
 from grader.runner.promises import PROMISES
-from grader.sandbox import launch as room
+from grader.sandbox import namespace_limits as room
 
 IN_A_SMALL_WORLD = """
 import os, sys

@@ -11,8 +11,9 @@ import pytest
 
 from grader.course.load import load_course
 from grader.model import Check, Course, Environment, GradedCheck, GradedExercise, Outcome, Report, Score, Verdict
+from grader.student.advice import advice
 from grader.student.folder import Progress, Standing, read_progress, write_progress
-from grader.student.pages import advice, side_effects
+from grader.student.side_effects import side_effects
 
 _WRONG = '{"last": "", "exercises": {"x": {"state": "done", "earned": %s, "solved": 1, "tries": 0, "hints": %s}}}'
 HERE = Environment("", "", "", "", "", 1, None, "", None, "")

@@ -15,7 +15,9 @@ from grader.model import Course
 from grader.model.errors import CourseError
 from grader.report.safe import columns
 from grader.student.folder import Progress, Standing, reset, save_starters, write_progress
-from grader.student.pages import Row, chosen, list_data, list_lines, next_lines, next_row, rows_of, show_lines
+from grader.student.list_page import list_data, list_lines, next_lines
+from grader.student.rows import Row, chosen, next_row, rows_of
+from grader.student.task_page import show_lines
 
 DONE = Standing("done", 10, solved=True)
 

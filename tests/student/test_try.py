@@ -11,7 +11,7 @@ from support import RIGHT, WarmGrade
 
 from grader.cli import main
 from grader.model import Check, GradedCheck, Outcome, Score, Verdict
-from grader.student.own import lines_of
+from grader.student.lines_to_try import lines_of
 
 
 def test_lines_of_a_failing_check_are_run(type_grade: WarmGrade, home: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,38 @@
+"""The line and the statement of a check file that raised."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import traceback
+from functools import lru_cache
+from pathlib import Path
+
+
+def line_of(error: BaseException | None, path: Path) -> int:
+    """The innermost line of the check file on the way to where an error was raised, or 0."""
+    frames = traceback.walk_tb(error.__traceback__ if error else None)
+    return next((line for frame, line in reversed([*frames]) if frame.f_code.co_filename == str(path)), 0)
+
+
+def raising(error: BaseException, path: Path) -> ast.stmt | None:
+    """The innermost statement of the check file that raised, if it is there."""
+    line = line_of(error, path)
+    try:
+        tree = _parsed("".join(linecache.getlines(str(path))))
+    except (SyntaxError, ValueError):  # the file is another one by now: its author is at work
+        return None
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    around = [node for node in statements if node.lineno <= line <= (node.end_lineno or 0)]
+    return around[-1] if around else None
+
+
+def statement_of(error: BaseException, path: Path) -> str:
+    """The statement of the check file that raised; of an `assert` the condition, of a block the first line."""
+    innermost = raising(error, path)
+    if innermost is None:
+        return ""
+    return ast.unparse(innermost.test if isinstance(innermost, ast.Assert) else innermost).split("\n")[0]
+
+
+_parsed = lru_cache(maxsize=20)(ast.parse)  # which takes longer than many a check

@@ -1,0 +1,197 @@
+"""Lines that a student can run, and whether they show what is wrong.
+
+What a student is to try has been tried: lines that would show nothing wrong are not printed. Those of a shown check are
+run for the student and for the reference, and must print something else. In a copy without the reference, the check is
+run again with arguments made anew from their text, as the student will make them, and must fail as it did; it must look
+at what its calls return, and not at what becomes of their arguments. For a hidden check the author's example is run, in
+a worker that knows no hidden input, and for the reference as well.
+
+For `grade try` these lines are run, and what they print is shown.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from contextlib import closing
+from dataclasses import replace
+
+from grader.check_process.judge import AS_THEY_WERE
+from grader.check_process.reproduce import MOST_CALLS, reproduce
+from grader.check_process.run_check import PlannedRun
+from grader.check_process.value_source import remade
+from grader.connection.connection import Connection, named
+from grader.connection.record import Record
+from grader.model import Check, Device, Outcome, Verdict
+from grader.model.check import EXAMPLE_TO_TRY
+from grader.model.endings import WorkerLost
+
+_PRINTED = ("signature", "raised", "kind", "shape", "dtype", "device", "values")
+"""What `print` shows. Sharing of memory, writes and times are seen in other ways."""
+
+_ON_RANKS = "(called on {} ranks at once: to see it in plain Python, start a process for each, as torchrun does)"
+_RAISED, _LOST = "raised: ", "lost: "
+_CALL_S = 1.0
+_MOST_KNOWN = 500
+_LONGEST = 4000
+_SHORT = 60
+_VARIES = re.compile(r" at 0x[0-9a-f]+|\w+Backward\w*")
+_DIGITS = re.compile(r"(\d\.\d{5})\d+")
+
+
+class Reproducer:
+    """Runs what a student may try, in a worker of its own. Open it for one session, close it after each job."""
+
+    def __init__(self) -> None:
+        self._references: dict[tuple[str, str, Device, str], str] = {}
+        self._fresh: dict[int, Connection] = {}
+
+    def add_snippet(self, outcome: Outcome, planned: PlannedRun, student: Connection) -> Outcome:
+        """Return the outcome with lines or an example to try, if they show what is wrong.
+
+        Args:
+            outcome: of the check.
+            planned: runs the check again.
+            student: whose code it was run with.
+        """
+        check = planned.row.check
+        if not check.shown:
+            shows = bool(check.try_this) and self._example_shows(check, outcome, student)
+            return _with_text(outcome, _example(check.try_this)) if shows else outcome
+        stub = outcome.verdict is Verdict.SKIPPED and outcome.cause == "raised"
+        seen = outcome.verdict in (Verdict.FAILED, Verdict.CRASHED, Verdict.SKIPPED) and student.record.lost is None
+        if stub or not seen or outcome.cause not in _PRINTED:
+            return outcome
+        sent = student.record.sent
+        if (ranks := max((call.ranks for call in sent), default=1)) > 1:
+            # No line of plain Python makes a call on several ranks: it needs a process for each.
+            return _with_text(outcome, _ON_RANKS.format(ranks))
+        calls = [call.read() for call in sent[-MOST_CALLS:]]
+        changes = bool(student.record.changes)
+        lines = reproduce(student.module, calls, student.folder, student.device, changes=changes)
+        shows = lines is not None and self._lines_show(lines.calls, outcome, student, planned)
+        return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
+
+    def _lines_show(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
+        """Whether lines suit the reference and print something else for the student.
+
+        Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the
+        lines must suit the student, and what they print is all that the check looks at.
+        """
+        # A worker that ran nothing else, as the lines will be run; for the repeat it is new enough.
+        with closing(student.fresh()) as own:
+            got = _tried(own, lines)
+            if _lacks_a_package(student, got):
+                return False  # where the student types them, the package is there
+            # What is drawn at random says nothing of what is wrong. The same worker draws again, from another seed.
+            if _tried(own, lines, seed=1) != got:
+                return False
+            if student.reference is None:
+                return not student.record.watched and _suits(got, outcome) and _fails_alike(own, outcome, planned)
+        expected = self._of_reference(student.reference, outcome.check, lines)
+        return _suits(expected, outcome) and expected != got
+
+    def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
+        """What comes of lines for the reference: known from an earlier submission, or tried in the job's worker."""
+        key = reference.module, check, reference.device, lines
+        if key not in self._references:
+            if len(self._references) >= _MOST_KNOWN:
+                self._references.clear()
+            self._references[key] = _tried(self._fresh_of(reference), lines)
+        return self._references[key]
+
+    def _fresh_of(self, connection: Connection) -> Connection:
+        """A connection whose worker has met no input of a check; one for all that is tried in a job."""
+        if id(connection) not in self._fresh:
+            self._fresh[id(connection)] = connection.fresh()
+        return self._fresh[id(connection)]
+
+    def _example_shows(self, check: Check, outcome: Outcome, student: Connection) -> bool:
+        """Whether an example of a hidden check that did not pass gives something else than for the reference."""
+        if outcome.cause in ("", "load"):
+            return False
+        lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
+        if lost or student.reference is None or not _is_python(check.try_this):
+            return True  # nothing can be tried
+        text = _as_lines(check.try_this)
+        # In a worker that has met no hidden input, so that what comes of it says nothing of one.
+        got = _tried(self._fresh_of(student), text)
+        return not _lacks_a_package(student, got) and got != self._of_reference(student.reference, check.id, text)
+
+    def close(self) -> None:
+        """End the workers."""
+        for connection in self._fresh.values():
+            connection.close()
+        self._fresh.clear()
+
+
+def _fails_alike(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
+    """Whether with arguments that are made anew a check fails as it did."""
+    again = planned.run(fresh, rewrite=remade).outcome
+    return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
+
+
+def _with_text(outcome: Outcome, text: str) -> Outcome:
+    return replace(outcome, message=f"{outcome.message}\n{text}")
+
+
+def _example(text: str) -> str:
+    # Code on a line of its own is not broken where it is shown, and runs as it stands.
+    between = "\n    " if len(text) > _SHORT and _is_python(text) else " "
+    return f"{EXAMPLE_TO_TRY}{between}{text}"
+
+
+def _is_python(text: str) -> bool:
+    """Whether an example is lines to run, of which one calls something; else it is advice in words."""
+    try:
+        tree = ast.parse(_as_lines(text))
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
+
+
+def _as_lines(text: str) -> str:
+    return text.replace(", and ", ", ")
+
+
+def _suits(printed: str, outcome: Outcome) -> bool:
+    """What is raised is right only where the check expects it, and names it."""
+    return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
+
+
+def _lacks_a_package(connection: Connection, printed: str) -> bool:
+    """Whether lines raised because the exercise is solved without a package."""
+    return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
+
+
+def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
+    """What comes of lines: what they print and give, or the type of what they raise.
+
+    Args:
+        connection: to the worker that runs them.
+        lines: in Python.
+        seed: of the generators that student code draws from.
+    """
+    limits = connection.limits
+    connection.begin_check(Record(seed=seed), replace(limits, call_s=min(_CALL_S, limits.call_s)))
+    try:
+        printed = named(connection, "tried", "")(connection.module, lines)
+    except WorkerLost as lost:
+        return f"{_LOST}{lost.verdict}"
+    except Exception as error:  # any exception of student code
+        return f"{_RAISED}{type(error).__name__}"
+    finally:
+        connection.begin_check(Record(), limits)
+    return _DIGITS.sub(r"\1", _VARIES.sub("", str(printed)[:_LONGEST]))
+
+
+def typed(check: Check, student: Connection, lines: str) -> Outcome:
+    """Run lines in a worker of their own: the message of the outcome says what they print."""
+    outcome = Outcome(check.id, Verdict.NOT_RUN, device=student.device)
+    try:
+        with closing(student.fresh()) as fresh:
+            fresh.begin_check(Record())
+            printed = named(fresh, "typed", "")(lines)
+    except WorkerLost as lost:
+        return replace(outcome, verdict=lost.verdict, message=lost.message)
+    return replace(outcome, message=printed if isinstance(printed, str) else "")

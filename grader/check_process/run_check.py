@@ -1,0 +1,152 @@
+"""Run one check once, in the one pytest session: its fixtures are set up, it is called, they are torn down."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pytest
+from _pytest.assertion import util
+
+from grader.check_process.checks import CollectedCheck, InputStream
+from grader.check_process.connections import Connections
+from grader.check_process.features import skipped
+from grader.check_process.fixtures import Fixtures
+from grader.check_process.own_time import own_time_limited
+from grader.check_process.verdict import Comparison, decide
+from grader.connection.connection import Connection
+from grader.connection.record import Record, comparing
+from grader.model import Outcome
+from grader.model.messages import Job
+
+
+class Run(NamedTuple):
+    """One run of a check: its outcome, and what it raised."""
+
+    outcome: Outcome
+    error: BaseException | None
+
+
+class CheckRunner:
+    """Runs checks, one at a time.
+
+    Args:
+        connections: to the references, and to the time for which workers are waited for.
+        fixtures: what checks are given.
+    """
+
+    def __init__(self, connections: Connections, fixtures: Fixtures) -> None:
+        self._connections = connections
+        self._fixtures = fixtures
+        self._comparison: Comparison | None = None
+
+    def keep_comparisons(self) -> None:
+        """Have pytest report both sides of a plain assert that fails, from now on."""
+        util._reprcompare = self._note_comparison
+
+    def has_drawn(self, row: CollectedCheck) -> bool:
+        """Return whether the last run of a check may have drawn random numbers, by `rng` or by another generator."""
+        return "rng" in row.item.fixturenames or not self._fixtures.inputs.are_others_untouched()
+
+    def run(
+        self,
+        row: CollectedCheck,
+        following: pytest.Item | None,
+        job: Job,
+        student: Connection,
+        *,
+        copying: bool = False,
+        rewrite: Callable[..., tuple[Any, ...]] | None = None,
+    ) -> Run:
+        """Run a check once.
+
+        Args:
+            row: the check.
+            following: what runs next, by which pytest tears fixtures down.
+            job: has the seed of the inputs.
+            student: the connection that the check gets as the student's.
+            copying: whether its code gets copies of all arguments, see `Record`.
+            rewrite: makes the arguments of a call anew before they are sent, see `Record`.
+        """
+        exercise = row.file.exercise
+        inputs = InputStream(job.seed, row.check)
+        self._fixtures.connection, self._fixtures.exercise, self._fixtures.inputs = student, exercise, inputs
+        self._connections.add_reference(exercise, student)
+        inputs.begin_others()
+        seed, limits = inputs.workers_seed(), exercise.limits
+        limits = replace(limits, call_s=row.call_s) if row.call_s else limits
+        record = Record(
+            seed,
+            inputs.renew,
+            copying=copying,
+            rewrite=rewrite,
+            recording=row.check.shown,
+            unconfirmed=not job.part.again,
+        )
+        student.begin_check(record, limits)
+        self._connections.waiting.begin(record.budget)
+        # The same seed: a function that draws random numbers draws the same ones in both workers.
+        if student.reference is not None:
+            student.reference.begin_check(Record(seed))
+        self._comparison = None
+        row.renew_values()
+        with comparing(record):
+            error = self._run_item(row.item, following, exercise.limits.check_s)
+        return Run(decide(row, error, self._comparison, student), error)
+
+    def _run_item(self, item: pytest.Function, following: pytest.Item | None, check_s: float) -> BaseException | None:
+        """Set the fixtures of a check up, call it, tear them down; return what was raised in the step that came first.
+
+        pytest's own protocol calls thirty hooks besides. They take longer than many a check, and have nothing to do.
+        """
+        # pytest runs each item once; its fixtures are made anew for every submission.
+        item._initrequest()
+        state = item.session._setupstate
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            error = _raised_by(item, check_s, lambda: skipped(item), lambda: state.setup(item), item.runtest)
+            torn_down = _raised_by(item, check_s, lambda: state.teardown_exact(following))
+        return error or torn_down
+
+    def _note_comparison(self, op: str, left: object, right: object) -> str:
+        """Keep both sides of a plain assert that fails; pytest calls this, and makes its message of what it returns."""
+        self._comparison = op, left, right
+        return op.replace("%", "%%")
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A check of a job that can be run, and run again in another way.
+
+    Attributes:
+        runner: runs it.
+        row: the check.
+        following: what runs next.
+        job: that it belongs to.
+    """
+
+    runner: CheckRunner
+    row: CollectedCheck
+    following: pytest.Item | None
+    job: Job
+
+    def run(
+        self, student: Connection, *, copying: bool = False, rewrite: Callable[..., tuple[Any, ...]] | None = None
+    ) -> Run:
+        """Run it once with this connection as the student's; see `CheckRunner.run`."""
+        return self.runner.run(self.row, self.following, self.job, student, copying=copying, rewrite=rewrite)
+
+
+def _raised_by(item: pytest.Function, check_s: float, *steps: Callable[[], object]) -> BaseException | None:
+    """Return what steps of a check raise, the first that raises anything; or that they take too long."""
+    try:
+        with own_time_limited(item, check_s):
+            for step in steps:
+                step()
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException as error:
+        return error
+    return None

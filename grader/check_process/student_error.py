@@ -1,0 +1,164 @@
+"""What a check says of an exception that student code raised: its verdict and its texts.
+
+A hidden check shows the line of the student's own file and the text of the exception, as far as both come from a small
+set that is known before the run: a statement of a short file, and a text of Python's or PyTorch's without its numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.check_process.hidden_words import ERRORS
+from grader.check_process.submitted_lines import is_stub, lines_of, statements
+from grader.connection.connection import Connection
+from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
+from grader.connection.student import not_run
+from grader.model import Verdict
+from grader.model.public_text import say
+
+_DISK_FULL = re.compile(r"\[Errno (27|28|122)\]")  # EFBIG, ENOSPC, EDQUOT
+_NO_NAME = re.compile(r"name '(\w+)' is not defined")
+_MOST_STATEMENTS = 32
+"""A file with more statements in its functions could reveal a hidden number by the line in which it raises."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Why a check ended.
+
+    Attributes:
+        verdict: how it ended.
+        public: why, in words that reveal no hidden input.
+        story: the same with numbers.
+        of_small_set: what a hidden check shows behind the public text: it comes from a small set that is known.
+        unreadable: whether nothing of the submission ran, so that no rule was examined.
+        at_load: whether the public text was known before any hidden input was, so that it is shown in full.
+    """
+
+    verdict: Verdict
+    public: str = ""
+    story: str = ""
+    of_small_set: str = ""
+    unreadable: bool = False
+    at_load: bool = False
+
+
+def student_raised(raised: Raised, student: Connection) -> Ground:
+    """The verdict and the texts where student code raised an exception, whose lines exist in its files."""
+    lines = shown_lines(raised.lines, student.folder)
+    # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
+    # function that has given a value before.
+    is_new = raised.what not in student.answered
+    last = raised.lines[-1] if raised.type == "NotImplementedError" and raised.lines and is_new else None
+    if last is not None and is_stub(student.files.get(last[0], b""), last[1]):
+        public = say("{} is not written yet (it raises NotImplementedError)", raised.what)
+        return Ground(Verdict.SKIPPED, public, "\n".join([public, *lines]))
+    if (public_left := left_over(raised, raised.what)) is not None:
+        return Ground(Verdict.CRASHED, public_left, "\n".join([public_left, *lines]))
+    # The nearest builtin type only: a class of the student's own could carry the hidden input in its name.
+    kind = raised.builtin if raised.builtin in ERRORS else "an exception of another kind"
+    public = say("{} raised {}", raised.what, kind)
+    story = f"{raised.what} raised {shown(raised)}"
+    place = known_line(raised.lines, student)
+    text = known_error(raised.text, "".join(line.text for line in place))
+    known = f": {text}" if text else ""
+    if raised.expected is not None:
+        known = f"\n{kind}{known}" if text else ""
+        public = say("{}; {}", public, raised.expected)
+        story = f"{raised.what} raised {raised.type}; {raised.expected}\n{shown(raised)}"
+    if raised.builtin == "OSError" and _DISK_FULL.search(raised.text):
+        full = say("{} wrote more into files than is allowed", raised.what)
+        return Ground(Verdict.OVER_LIMIT, full, f"{full} ({raised.text})")
+    if raised.type == "SystemExit":
+        public, known = say("{} called exit() or sys.exit()", raised.what), ""
+        story = str(public)
+    if refuses_arguments(raised):  # a worker's free text: for shown checks and staff only
+        lines = [f"    your function is {raised.what.split('`')[1]}{raised.signature}; keep the starter's parameters"]
+    if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
+        lines += [f"    {where}" for where in [not_run(student, missing[1])] if where]
+    after = [known, *shown_lines(place, student.folder), *left_out(known)]
+    return Ground(Verdict.CRASHED, public, "\n".join([story, *lines]), "\n".join(after))
+
+
+def where_known(lines: Sequence[Line], student: Connection) -> str:
+    """The line of student code that a hidden check shows; "" without such a line."""
+    return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
+
+
+def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
+    """The innermost of these lines that a hidden check may show, if any: a statement of a function of a short file.
+
+    Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
+    """
+    file = f"{student.module}.py"
+    content = student.files.get(file, b"")
+    starts = statements(content)
+    if not 0 < len(starts) <= _MOST_STATEMENTS:
+        return []
+    for line in reversed(lines):
+        place = max((start for start, end in starts.items() if start <= line.line <= end), default=0)
+        if line.file == file and place:
+            return [Line(file, place, "", lines_of(content)[place - 1])]
+    return []
+
+
+_KNOWN_ERRORS = Path(__file__).with_name("known_errors.txt")
+_TYPES = ("Tensor", "NoneType", "int", "float", "list", "tuple", "function", "torch")
+_MOST_NAMES = 12
+"""A line with more names could tell a hidden number by the one that stands in the text."""
+
+_MARKS = re.compile(r"[*@]")
+_PARTS = {
+    r"\#": r"(?:\(?-?\d+(?:x\d+)*\)?|[\[(][-\d, ]*[\])])",
+    r"\*": r"([\w.:]+(?: int| char)?|[-+*/@%&|^<>=]+)",
+    "@": r"(\w+)",
+}
+_NO_MARK = re.compile(r"(?:name|variable|attribute|argument) '\w+'|reshape\(\.\.\.\)")
+_MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in method \w+\)$")
+
+
+def known_error(text: str, line: str) -> str:
+    """The text of an exception as a hidden check shows it; "" if it is not a known one.
+
+    Student code may raise any exception with any text, so there are few texts to choose from.
+
+    Args:
+        text: of the exception, from the worker.
+        line: of the student's file, which is shown below it.
+    """
+    names = set(re.findall(r"\w+", line))
+    names = names if len(names) <= _MOST_NAMES else set()
+    for template, pattern in _error_patterns():
+        if match := pattern.fullmatch(_MORE.sub("", text.strip())):
+            kinds = list(_TYPES)
+            words = []
+            for mark, word in zip(_MARKS.findall(template), match.groups(), strict=True):
+                known = word in (names if mark == "@" else kinds)
+                kinds = [] if known and mark == "*" else kinds
+                words.append(word if known else "...")
+            first, *rest = _MARKS.split(template.replace("#", "N"))
+            return first + "".join(map("".join, zip(words, rest, strict=True)))
+    return ""
+
+
+def left_out(known: str) -> list[str]:
+    """The line that explains the marks in a known error of a hidden check; none if it has none."""
+    text = _NO_MARK.sub("", known)
+    number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
+    line = {
+        (True, True): "(N and ... stand for numbers and words that a hidden check leaves out)",
+        (True, False): "(N stands for numbers that a hidden check leaves out)",
+        (False, True): "(... stands for a word that a hidden check leaves out)",
+    }.get((number, word))
+    return [line] if line else []
+
+
+@functools.cache
+def _error_patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
+    _, texts = _KNOWN_ERRORS.read_text(encoding="utf-8").split("\n\n")
+    marks = re.compile("|".join(map(re.escape, _PARTS)))
+    return [(each, re.compile(marks.sub(lambda mark: _PARTS[mark[0]], re.escape(each)))) for each in texts.splitlines()]

@@ -1,0 +1,83 @@
+"""The lines of submitted files, and what their functions do in the end."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from grader.connection.raised import Line
+
+
+def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
+    """The lines that exist in the submitted files, with their text taken from there."""
+    lines = []
+    # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
+    for file, number, function, _ in claimed:
+        content = files.get(file, b"")
+        if 0 < number <= len(lines_of(content)):
+            name = function if _has_word(content, function) else ""
+            lines.append(Line(file, number, name, lines_of(content)[number - 1]))
+    return tuple(lines)
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# A file may have a million lines, and every check that fails needs some of them: it is read once.
+_read_once = functools.lru_cache(maxsize=8)
+
+
+@_read_once
+def text_of(content: bytes) -> str:
+    """A file as text."""
+    return content.decode("utf-8-sig", "replace")
+
+
+@_read_once
+def lines_of(content: bytes) -> Sequence[str]:
+    """The lines of a file."""
+    return text_of(content).splitlines()
+
+
+@_read_once
+def _has_word(content: bytes, word: str) -> bool:
+    return bool(word) and re.search(rf"\b{re.escape(word)}\b", text_of(content)) is not None
+
+
+def is_stub(content: bytes, line: int) -> bool:
+    """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
+    return any(
+        statement.lineno <= line <= (statement.end_lineno or 0)
+        for function in _functions(content)
+        for statement in function.body
+        if isinstance(statement, ast.Raise) and statement.exc is not None
+        if ast.unparse(statement.exc).split("(")[0] == "NotImplementedError"
+    )
+
+
+def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
+    """Whether one of these functions has no `return` that gives something."""
+    called = [each for content in files.values() for each in _functions(content) if each.name in names]
+    return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
+
+
+@_read_once
+def statements(content: bytes) -> Mapping[int, int]:
+    """The first and the last line of each statement in functions; a compound one ends with its first line."""
+    ends: dict[int, int] = {}
+    for function in _functions(content):
+        for node in ast.walk(function):
+            if isinstance(node, ast.stmt) and node is not function:
+                body = getattr(node, "body", None)
+                ends[node.lineno] = max(node.lineno, body[0].lineno - 1 if body else node.end_lineno or 0)
+    return ends
+
+
+@_read_once
+def _functions(content: bytes) -> Sequence[Function]:
+    try:
+        tree = ast.parse(text_of(content))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]

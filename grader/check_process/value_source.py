@@ -1,0 +1,87 @@
+"""Python source that makes a value again, with its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.check.show import WHOLE, as_source
+from grader.connection.connection import is_proxy
+from grader.wire.call import copies
+from grader.wire.memory import place_of
+from grader.wire.table import parts
+
+
+def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Text that makes these values again, with their memory.
+
+    Returns:
+        Lines that come first, for memory that several values share, and the texts of the values.
+
+    Raises:
+        ValueError: no short text makes them.
+    """
+    leaves = [each for each in parts(values) if isinstance(each, (torch.Tensor, np.ndarray)) and 0 not in each.shape]
+    places = [place_of(leaf) for leaf in leaves]
+    setup: list[str] = []
+    memories: dict[tuple[int, int], str] = {}
+    for leaf, place in zip(leaves, places, strict=True):
+        overlapping = [other for other in places if other[0] < place[1] and place[0] < other[1]]
+        if len(overlapping) == 1 and _has_its_strides(leaf):
+            continue
+        if isinstance(leaf, np.ndarray) or any(other != place for other in overlapping):
+            raise ValueError("values of which one lies in a part of the memory of another have no text")
+        if place not in memories:
+            memories[place] = f"memory{len(memories) + 1 if memories else ''}"
+            setup.append(f"{memories[place]} = {_memory_source(leaf)}")
+
+    def window(tensor: torch.Tensor) -> str:
+        name = memories.get(place_of(tensor)) if tensor.numel() else None
+        return _window_source(tensor, name) if name else ""
+
+    return setup, [as_source(value, window) for value in values]
+
+
+def remade(*values: Any) -> tuple[Any, ...]:
+    """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
+    try:
+        setup, texts = written([value for value in values if not is_proxy(value)])
+    except ValueError:
+        return copies(*values)
+    names: dict[str, Any] = {"torch": torch, "np": np}
+    # Text of a check's values, none of a worker's.
+    exec("\n".join(setup), names)  # noqa: S102
+    made = (eval(each, names) for each in texts)  # noqa: S307
+    return tuple(value if is_proxy(value) else next(made) for value in values)
+
+
+def _has_its_strides(leaf: Any) -> bool:
+    """Whether the text of a tensor or an array gives one with its strides, in memory that holds nothing else."""
+    if isinstance(leaf, np.ndarray):
+        return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)
+    whole = leaf.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize
+    return bool(whole and (leaf.is_contiguous() or (leaf.dim() == 2 and leaf.T.is_contiguous())))
+
+
+def _memory_source(tensor: torch.Tensor) -> str:
+    """Text that makes the whole memory of a tensor."""
+    count, rest = divmod(tensor.untyped_storage().nbytes(), tensor.itemsize)
+    if rest or tensor.is_conj() or tensor.is_neg():
+        raise ValueError("its memory is not made of its elements")
+    whole = tensor.detach().as_strided((count,), (1,), 0)
+    if count > WHOLE and bool((whole == whole[0]).all()):
+        return f"torch.full(({count},), {whole[0].item()!r}, dtype={tensor.dtype})"
+    return as_source(whole.clone())
+
+
+def _window_source(tensor: torch.Tensor, name: str) -> str:
+    """A tensor as a window on its memory, which has a name."""
+    offset, shape, strides = int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
+    if tensor.dim() == 1 and strides == (1,):
+        end = offset + shape[0]
+        count = tensor.untyped_storage().nbytes() // tensor.itemsize
+        return name if shape[0] == count else f"{name}[{offset or ''}:{end if end < count else ''}]"
+    return f"{name}.as_strided({shape}, {strides}, {offset})"

@@ -1,0 +1,243 @@
+"""From what a check raised to its outcome: the verdict, and two texts, for student and staff.
+
+For a hidden check the student reads the property that failed, the rule, and what to try. Student code knows the hidden
+input by then, so none of its free text, and no number, goes into the message. `hidden_words` ensures that: a text with
+a word that was not known beforehand is not shown, and staff read why.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.check import show
+from grader.check_process.check_lines import line_of, raising, statement_of
+from grader.check_process.check_picture import picture_of
+from grader.check_process.checks import CollectedCheck
+from grader.check_process.features import FIXTURES
+from grader.check_process.student_error import Ground, student_raised, where_known
+from grader.check_process.submitted_lines import existing, may_lack_return
+from grader.connection.connection import Connection
+from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
+from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
+from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
+from grader.model.public_text import NOT_EXPECTED, Public, say
+
+_OF_CATEGORY = {"correctness": "values", "error": "values"}
+_CANNOT_TELL = say("this check could not go on with what your code returned, or with an argument that it changed")
+_DID_NOT_RAISE = re.compile(r"DID NOT RAISE.*?(\w+)'?>?\)?$")
+_NOT_CALLABLE = re.compile(r"'\w+' object is not callable")
+_COSTS = ("performance", "gradient", "memory", "device")
+_ASKS_FOR_RETURN = " (is a `return` missing?)"
+_MAX_MESSAGE = 6000
+_PYTESTS = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
+_NOT_JUDGED: Mapping[type, Verdict] = {
+    CannotJudge: Verdict.SKIPPED,
+    CannotRun: Verdict.NOT_RUN,
+    Inconclusive: Verdict.INCONCLUSIVE,
+}
+_FALLBACKS: Mapping[Verdict, Public] = {
+    Verdict.ERROR: say("your file cannot be used"),
+    Verdict.SKIPPED: say("a check that this one requires did not pass"),
+    Verdict.CRASHED: say("your code raised an exception, or ended its process"),
+    Verdict.TIMED_OUT: say("your code did not finish in time"),
+    Verdict.OVER_LIMIT: say("your code used more than is allowed"),
+    Verdict.NOT_RUN: say("this check cannot be run here"),
+    Verdict.INCONCLUSIVE: say("the machine is too busy to measure speed"),
+}
+"""What is said by verdict where a text has words that were not known beforehand."""
+
+
+Comparison = tuple[str, object, object]
+"""The operator and the two sides of a plain `assert a == b` that does not hold."""
+
+
+def decide(
+    row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
+) -> Outcome:
+    """What becomes of a check.
+
+    Args:
+        row: the check.
+        error: what it raised, or None.
+        comparison: both sides of the plain assert that was looked at last.
+        student: whose code it was run with.
+    """
+    check, record, path = row.check, student.record, row.file.path
+    ground = _ground(error, path, comparison, student)
+    verdict, message, detail = ground.verdict, "", ""
+    if verdict is Verdict.BROKEN:
+        # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
+        message, detail = BROKEN_MESSAGE, f"{ground.story or ground.public}\n{_trace(error)}"[:_MAX_MESSAGE]
+    elif verdict is not Verdict.PASSED:
+        message, detail = _texts(row, ground)
+        # The kind of a value alone does not show it: a function may return None on purpose.
+        if _ASKS_FOR_RETURN in message and not may_lack_return(student.files, record.called):
+            message = message.replace(_ASKS_FOR_RETURN, "")
+        # A print takes time; that of a tensor takes operations as well, and numbers out of PyTorch. Which functions
+        # print is known from shown checks, so it says nothing of a hidden one.
+        loud = [what for what in record.printing if what.split()[-1] in message]
+        if loud and verdict is Verdict.FAILED and check.category in _COSTS:
+            message += f"\n{min(loud)} prints: that costs time, and of a tensor operations; take the print out first"
+    # Of a hidden check counts and times are for staff alone: they could carry a hidden number out.
+    counters, speed = dict(record.counters), tuple(record.speed)
+    if not check.shown:
+        counted = [f"counted: {counters}"] if counters else []
+        detail = "\n".join([detail, *counted, *(each.told for each in speed)]).strip()
+    return Outcome(
+        check.id,
+        verdict,
+        message,
+        detail,
+        counters=counters if check.shown else {},
+        speed=speed,
+        device=student.device,
+        cause=cause_of(check, verdict, error or record.lost),
+        picture=picture_of(check, verdict, error, record),
+        line=0 if verdict is Verdict.PASSED else line_of(error, path),
+        called=tuple(record.called),
+    )
+
+
+def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None) -> Outcome:
+    """What becomes of a check that breaks with this answer, and passes with the reference in its place.
+
+    Args:
+        row: the check.
+        broken: its outcome with this answer.
+        error: what it raised.
+    """
+    story = f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
+    message, _ = _texts(row, Ground(Verdict.FAILED, _CANNOT_TELL, story))
+    detail = f"{_CANNOT_TELL}\n{broken.detail}"[:_MAX_MESSAGE]
+    return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
+
+
+def _trace(error: BaseException | None) -> str:
+    """Where an error was raised, for staff. Frames of pytest and its plugins explain nothing, so they are left out."""
+    frames = traceback.extract_tb(error.__traceback__ if error else None)
+    return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
+
+
+def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
+    """What ended a check, as one of `CAUSES`; "" if it passed, or if it is not the student's code that ended it.
+
+    Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
+    """
+    if not verdict.lost:
+        return ""
+    if verdict is Verdict.ERROR:
+        return error.about if isinstance(error, NotUsable) else "name"
+    if isinstance(error, WorkerLost) and error.in_load:
+        return "load"
+    of_category = _OF_CATEGORY.get(check.category, check.category)
+    raised = raised_by_student(error) if error is not None else None
+    if raised is not None:
+        if check.shown and refuses_arguments(raised):
+            return "signature"
+        if verdict is Verdict.SKIPPED:  # not written yet, also where another error is expected
+            return "raised"
+        if raised.expected is not None:
+            return of_category  # it stops no call that is to give a result
+    if verdict in (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OVER_LIMIT):
+        return "raised"
+    about = error.about if isinstance(error, (CheckFailed, CannotJudge)) else ""
+    # The message of a hidden check names the property, and a shape.
+    return about if about and (check.shown or about == "shape") else of_category
+
+
+def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
+    """What the student reads, of a hidden check the property alone; and what staff read, the whole story."""
+    text = detail = ground.story or str(ground.public)
+    if not row.check.shown:
+        public = ground.public if ground.at_load else row.file.words.shown(ground.public)
+        text = f"{public}{ground.of_small_set}"
+        if public is None:
+            text, detail = _FALLBACKS.get(ground.verdict, NOT_EXPECTED), f"{detail}\n{WITHHELD}: {ground.public}"
+    rule = row.file.exercise.contract.get(row.check.contract)
+    if rule and not ground.unreadable:
+        text += f"\n{row.check.contract}  {rule}"
+    return text[:_MAX_MESSAGE], detail[:_MAX_MESSAGE]
+
+
+def _ground(error: BaseException | None, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+    reference = student.reference
+    # Losses are read from the records first, not from the exception: a check may have swallowed that. The reference
+    # comes before the student, so that our own fault costs no points.
+    if reference is not None and reference.record.lost is not None:
+        return Ground(Verdict.BROKEN, f"the reference was lost: {reference.record.lost.message}")
+    lost = student.record.lost or (error if isinstance(error, WorkerLost) else None)
+    if lost is not None:
+        frames = existing(map(Line._make, lost.frames), student.files)
+        lines = shown_lines(frames, student.folder)
+        story = "\n".join([f"{lost.message}; it was then at", *lines]) if lines else lost.message
+        return Ground(lost.verdict, lost.public, story, where_known(frames, student), unreadable=lost.in_load)
+    if error is None:
+        return Ground(Verdict.PASSED)
+    # Student and reference raise in the same way; whose worker it was decides between a crash and a fault of ours.
+    raised = raised_by_student(error)
+    if raised is not None and reference is not None and raised.owner == reference.owner:
+        return Ground(Verdict.BROKEN, f"the reference raised {raised.type}: {raised.text or raised.statement}")
+    match error:
+        case CheckFailed():
+            return Ground(Verdict.FAILED, error.public, error.story, at_load=error.from_text)
+        case NotUsable():
+            unreadable = raised is not None
+            # What was there once has been written: that it is gone is something that the code did.
+            verdict = Verdict.ERROR if error.at_load else Verdict.CRASHED
+            return Ground(verdict, error.public, error.story, unreadable=unreadable, at_load=error.at_load)
+        case CannotJudge() | Inconclusive() | CannotRun():
+            return Ground(_NOT_JUDGED[type(error)], error.public, error.story)
+    if raised is not None:
+        return student_raised(replace(raised, lines=existing(raised.lines, student.files)), student)
+    return _ended_by_the_check(error, path, comparison, student)
+
+
+def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison | None, student: Connection) -> Ground:
+    match error:
+        case pytest.skip.Exception():
+            return Ground(Verdict.NOT_RUN, error.msg or "")
+        case pytest.fail.Exception() if missing := _DID_NOT_RAISE.search(str(error)):
+            return Ground(Verdict.FAILED, say("expected {}, but nothing was raised", show.with_article(missing[1])))
+        case pytest.fail.Exception():
+            return Ground(Verdict.FAILED, NOT_EXPECTED, str(error))
+        case pytest.FixtureLookupError():
+            own = f"a check can use {', '.join(FIXTURES)}, and those of its own file"
+            return Ground(Verdict.BROKEN, f"unknown fixture `{error.argname}`: {own}")
+        # A name that should be a function and is a number: the check stumbles over it, but it is the student's mistake.
+        case TypeError() if _NOT_CALLABLE.match(str(error)) and (name := _called_value(error, path, student)):
+            return Ground(Verdict.ERROR, say("`{}` in your file is not a function", name))
+        case AssertionError():
+            return Ground(Verdict.FAILED, NOT_EXPECTED, _plain_assert(error, path, comparison))
+    return Ground(Verdict.BROKEN, f"{type(error).__name__}: {error}")
+
+
+def _called_value(error: TypeError, path: Path, student: Connection) -> str:
+    """The student's name that a check called although it is not a function, or ""."""
+    statement = raising(error, path)
+    for node in ast.walk(statement) if statement is not None else ():
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("student"), attr=name)):
+                if student.names().get(name) == "value":
+                    return name
+    return ""
+
+
+def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
+    """What an author wrote behind the comma of an `assert`; without that, what does not hold, and both sides."""
+    text = str(error)
+    if text and not text.startswith("assert "):
+        return text.split("\nassert ")[0]
+    statement = statement_of(error, path)
+    head = f"this does not hold: {statement}" if statement else str(NOT_EXPECTED)
+    if comparison is None:
+        return head
+    op, left, right = comparison
+    names = ("got     ", "expected") if op == "==" else ("left ", "right")
+    return f"{head}\n{names[0]}  {show.show(left)}\n{names[1]}  {show.show(right)}"

@@ -1,0 +1,93 @@
+"""How many namespaces there may be, and which setting of the kernel refuses more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from grader.sandbox.namespaces import Namespaces, open_namespaces
+
+AT_ONCE = 5
+"""Workers that one lane may need at once: the student's for two kinds of devices, a reference's, and a timed pair."""
+
+ENOUGH = AT_ONCE + 3
+"""Namespaces of each kind for that: one for each worker, and what the launcher enters before it makes them."""
+
+# The kernel takes old namespaces apart later than it counts them.
+_PAUSES_S = (0.01, 0.05, 0.2, 0.5, 1.0)
+
+Result = TypeVar("Result")
+
+
+def require_room(proc: int) -> None:
+    """See whether there can be as many workers as may be needed at once, each with namespaces of its own.
+
+    Raises:
+        OSError: the kernel refuses a step, or that many.
+    """
+    here, opened = os.pidfd_open(os.getpid()), list[Namespaces]()
+    try:
+        while len(opened) < AT_ONCE:
+            opened.append(patiently(lambda: open_namespaces(proc, here, of_one=True)))
+        opened.append(patiently(lambda: open_namespaces(proc, here, of_one=False)))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        some = f"there is room for {len(opened)} workers at once: {error.strerror}"
+        raise OSError(error.errno, some) from None
+    finally:
+        os.close(here)
+        for each in opened:
+            os.kill(each.holder, signal.SIGKILL)
+            os.waitpid(each.holder, 0)
+            os.close(each.pidfd)
+
+
+def patiently(action: Callable[[], Result]) -> Result:
+    """What an action gives, which is tried again for a while as long as there are no namespaces left.
+
+    Raises:
+        OSError: it failed for another reason, or for that one all the time.
+    """
+    for pause in _PAUSES_S:
+        try:
+            return action()
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            time.sleep(pause)
+    return action()
+
+
+def advice(reason: str, settings: str = "/proc/sys") -> str:
+    """Return which settings of the kernel may be why it refused namespaces, each with what is needed; else "".
+
+    Args:
+        reason: what the kernel said.
+        settings: the folder that has them, see namespaces(7).
+    """
+    found = []
+    if "ENOSPC" in reason:
+        for path in sorted(Path(settings, "user").glob("max_*_namespaces")):
+            if (most := _number(path)) is not None and most < ENOUGH:
+                found.append(f"user.{path.name} is {most}")
+        others = "others use up what user.max_*_namespaces allow, or a limit around this container does"
+        return f"; {', '.join(found) or others}; {AT_ONCE} workers need {ENOUGH}"
+    if "EPERM" in reason or "EACCES" in reason:
+        for name, forbids in (("unprivileged_userns_clone", 0), ("apparmor_restrict_unprivileged_userns", 1)):
+            if _number(Path(settings, "kernel", name)) == forbids:
+                found.append(f"; kernel.{name} is {forbids}; workers need {1 - forbids}")
+    return "".join(found)
+
+
+def _number(path: Path) -> int | None:
+    """Return the number in a file; None if there is no such file, or it may not be read."""
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,86 @@
+"""`grade try`: the lines to try of a failing check, run in a worker."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.layout import kept_results
+from grader.grading.runtime import Runtime
+from grader.grading.store import open_store
+from grader.model import Course, Exercise, GradedCheck
+from grader.model.check import EXAMPLE_TO_TRY, LINES_TO_TRY
+from grader.model.errors import CourseError
+from grader.model.messages import Part, Setup
+from grader.model.progress import Progress
+from grader.model.score import Causes
+from grader.student.own import OwnExercise, own_file
+
+
+def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress) -> tuple[GradedCheck, list[str], str]:
+    """Run the lines to try of the first check that has some, in a worker; the check, the lines, what they printed.
+
+    An unchanged file is not graded again.
+
+    Raises:
+        CourseError: the file cannot be read, or no check has lines to try.
+        GraderError: a process of ours cannot be started.
+    """
+    handed_in = own_file(course, exercise)
+    with (
+        open_store(kept_results(course)) as store,
+        Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime,
+    ):
+        own = OwnExercise(course, exercise, setup, runtime)
+        (graded,) = own.graded(handed_in, store, compiles=True).exercises
+        rows = Causes.of(graded.checks)
+        for row in filter(None, (rows.cause, *rows.same, *rows.lost)):
+            if lines := list(lines_of(row, exercise.id)):
+                # A course's lines and a student's code: in a worker, as everything that is graded.
+                # There, the simulated GPU is on already.
+                text = "\n".join(line for line in lines if line not in row.check.device.lines_to_simulate)
+                part = Part(frozenset([row.check.id]), with_tries=False, typed={row.check.id: text})
+                run = runtime.run(exercise, handed_in.of(exercise).files, setup.seed, part)
+                return row, lines, run.outcomes[0].message
+    if rows.cause is None:
+        raise CourseError(f"all checks of {exercise.id} pass, so there is nothing to try")
+    raise CourseError(f"no check of {exercise.id} has lines to try;  grade {exercise.id}  shows what the checks say")
+
+
+def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
+    """The lines that a message ends with; of an example, with what it needs and a `print`."""
+    message = row.outcome.message
+    _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")
+    if heading:
+        yield from (line.removeprefix("    ") for line in lines.split("\n")[1:] if line.startswith("    "))
+        return
+    _, heading, lines = message.rpartition(f"\n{EXAMPLE_TO_TRY}")
+    text = lines.strip()
+    tree = _python(text) or _python(text := text.replace(", and ", ", "))
+    nodes = list(ast.walk(tree)) if heading and tree is not None else []
+    if not any(isinstance(node, ast.Call) for node in nodes):  # advice in words
+        return
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    yield from (f"import {name}" for name in ("math", "torch") if name in names)
+    yield from ("import numpy as np",) if "np" in names else ()
+    yield from row.check.device.lines_to_simulate
+    yield f"from {module} import *"
+    # What a prompt would show of an expression, a program must print.
+    for node in tree.body if tree is not None else ():
+        source = ast.get_source_segment(text, node) or ast.unparse(node)
+        yield f"print({source})" if isinstance(node, ast.Expr) and not _prints(node) else source
+
+
+def _python(text: str) -> ast.Module | None:
+    """The syntax tree of an example; None for advice in words."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _prints(node: ast.Expr) -> bool:
+    match node.value:
+        case ast.Call(func=ast.Name(id="print")):
+            return True
+    return False

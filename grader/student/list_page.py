@@ -1,0 +1,89 @@
+"""`grade list` and `grade next`: exercises with state and points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from grader.course.layout import Places
+from grader.model import Course
+from grader.model.report import PASSES_HERE
+from grader.model.score import in_points, points_text
+from grader.report.safe import for_terminal, prose, two_sides
+from grader.student.rows import Row
+from grader.student.task_page import head
+
+_NARROW = 64
+
+
+# -- lines
+
+
+def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
+    """The chosen exercises below their modules, with state and points; then the totals."""
+    for module in course.modules:
+        mine = [row for row in rows if row.exercise.module == module.id]
+        if mine:
+            yield from (click.style(line, bold=True) for line in two_sides(module.title, "", width))
+            for row in mine:
+                yield from _list_row(row, width)
+    earned, possible = sum(row.earned for row in rows), sum(row.possible for row in rows)
+    done = sum(row.state == "done" for row in rows)
+    withheld = sum(row.exercise.withheld.points for row in rows)
+    total = f"{points_text(earned)} / {points_text(possible)} points"
+    if withheld:
+        passing = sum(row.state == PASSES_HERE for row in rows)
+        counts = f"shown checks pass in {passing} of {len(rows)}, {total}, {points_text(withheld)} more at hand-in"
+        yield from prose(f"{done} done, {counts}" if done else counts.capitalize(), width)
+    else:
+        yield f"{done} of {len(rows)} done, {total}"
+    if any(row.fast for row in rows):
+        yield from prose("* fast track: if you solve this one, you may skip the rest of its module", width)
+
+
+def _list_row(row: Row, width: int) -> list[str]:
+    exercise, state = row.exercise, row.state.replace("_", " ")
+    points = f"{points_text(row.earned)} / {points_text(row.possible)}"
+    left = f"  {exercise.number:<5} {'*' if row.fast else ' '} {for_terminal(exercise.title, one_line=True)}"
+    if width < _NARROW:
+        return [*two_sides(left, "", width), f"          {state:<12}{points:>{width - 22}}"]
+    minutes = f"{exercise.minutes} min" if exercise.minutes else ""
+    return two_sides(left, f"{state:<12}{points:>12}{minutes:>9}", width)
+
+
+def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
+    """The same for other programs."""
+    return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    exercise, standing = row.exercise, row.standing
+    return {
+        "id": exercise.id,
+        "number": exercise.number,
+        "title": exercise.title,
+        "module": exercise.module,
+        "state": row.state,
+        "earned": in_points(row.earned),
+        "possible": in_points(exercise.points),
+        "solved": standing.solved,
+        "tries": standing.tries,
+        "hints": standing.hints,
+        "fast_track": row.fast,
+        "difficulty": exercise.difficulty,
+        "minutes": exercise.minutes,
+        "topics": list(exercise.topics),
+        "path": Places.of(exercise).starter.as_posix(),
+    }
+
+
+def next_lines(row: Row, width: int) -> Iterator[str]:
+    """What to do next: which exercise, where it is, which commands."""
+    exercise = row.exercise
+    yield from head(exercise, width)
+    verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"
+    yield from prose(f"{verb}, save, then run", width)
+    yield f"  grade {exercise.id}"
+    yield from prose("To open the file:  grade open", width)

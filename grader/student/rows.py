@@ -1,0 +1,154 @@
+"""Exercises with the student's state in them, and which of them comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.course.layout import kept_progress
+from grader.course.load import find_exercises, one_exercise
+from grader.course.topics import read_topics
+from grader.intake.collect import read_submission
+from grader.model import Course, Exercise
+from grader.model.errors import CourseError
+from grader.student import folder
+from grader.student.folder import Progress, Standing
+
+KNOWN = "known"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exercise and the student's state in it.
+
+    Attributes:
+        exercise: the exercise.
+        standing: what is saved of it.
+        state: not_started, started, shown_pass, done, or known: not started, and the last one of its module is done.
+        earned: hundredths of a point, of the last run.
+        fast: whether it is on the fast track: the last one of its module.
+    """
+
+    exercise: Exercise
+    standing: Standing
+    state: str = "not_started"
+    earned: int = 0
+    fast: bool = False
+
+    @property
+    def possible(self) -> int:
+        """Hundredths of a point that the checks of this copy give: the scale of `grade`."""
+        return self.exercise.points - self.exercise.withheld.points
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be solved."""
+        return self.state in ("not_started", "started")
+
+
+def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
+    """A row for each exercise, in order, by default by the saved progress.
+
+    Its file shows whether it was begun, the last run how far it is.
+    """
+    progress = progress or folder.read_progress(course)
+    submission = read_submission(course.root, course.exercises, author="")
+    rows = []
+    for module in course.modules:
+        mine = []
+        for exercise in module.exercises:
+            standing = progress.of(exercise.id)
+            row = Row(exercise, standing, fast=exercise is module.exercises[-1])
+            if (own := submission.of(exercise)).files and not own.untouched:
+                begun = "started" if standing.state == "not_started" else standing.state
+                row = replace(row, state=begun, earned=round(100 * standing.earned))
+            mine.append(row)
+        is_known = mine[-1:] and mine[-1].state == "done"
+        rows += [replace(row, state=KNOWN) if is_known and row.state == "not_started" else row for row in mine]
+    return rows
+
+
+def chosen(
+    course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
+) -> list[Row]:
+    """Those of the given names, of a topic, in one of the states.
+
+    Args:
+        course: the course.
+        rows: all of them.
+        names: of exercises or modules; none for all.
+        topic: a topic's id, or some words of its name.
+        states: with a hyphen, as they are typed; none for all.
+
+    Raises:
+        CourseError: there is no such exercise, module or topic.
+    """
+    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    topics = _topics(course, topic) if topic else set()
+    return [
+        row
+        for row in rows
+        if (not names or row.exercise.id in wanted)
+        and (topic is None or topics & set(row.exercise.topics))
+        and (not states or row.state.replace("_", "-") in states)
+    ]
+
+
+def _topics(course: Course, topic: str) -> set[str]:
+    names, word = {id: row.name.casefold() for id, row in read_topics(course).items()}, topic.casefold()
+    if topics := {id for id in names if id.casefold() == word} or {id for id in names if word in names[id]}:
+        return topics
+    raise CourseError(f"this course has no topic {topic!r}; give an id such as T22, or a word such as stride")
+
+
+def next_row(course: Course, start: str | None = None, progress: Progress | None = None) -> Row | None:
+    """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
+
+    Args:
+        course: the course.
+        start: an exercise or a module to go on from instead.
+        progress: by default that which is saved.
+
+    Raises:
+        CourseError: there is no such exercise or module.
+    """
+    progress = progress or folder.read_progress(course)
+    rows = rows_of(course, progress)
+    ids = [row.exercise.id for row in rows]
+    first = find_exercises(course, start)[0].id if start else progress.last
+    place = ids.index(first) if first in ids else 0
+    # Round the course: what was left out on the way comes when the end is reached.
+    ahead = [*rows[place:], *rows[:place]]
+    return next((row for row in ahead if row.is_open or (start and row.state == KNOWN)), None)
+
+
+def exercise_in_hand(course: Course, name: str | None) -> Exercise:
+    """The exercise of a name, or the one that comes next.
+
+    Raises:
+        CourseError: there is no such exercise, or nothing left to solve.
+    """
+    if name is not None:
+        return one_exercise(course, name)
+    row = next_row(course)
+    if row is None:
+        raise CourseError("you have solved all exercises; name one")
+    return row.exercise
+
+
+def solved_reference(course: Course, exercise: Exercise) -> Path:
+    """The reference of an exercise that the student has solved.
+
+    Raises:
+        CourseError: it is not solved, or there is no reference.
+    """
+    if exercise.reference is None:
+        raise CourseError(f"the reference of {exercise.id} is not in this copy of the course")
+    if not folder.read_progress(course).of(exercise.id).solved:
+        where = kept_progress(course).relative_to(course.root).as_posix()
+        raise CourseError(
+            f"the solutions are shown once you have full marks for {exercise.id} (recorded in {where}). Until then:  "
+            f"grade hint {exercise.id}"
+        )
+    return exercise.reference

@@ -1,0 +1,99 @@
+"""`grade show`: the task of an exercise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+
+from grader.course.answers import public_text, read_answer
+from grader.course.layout import is_entry
+from grader.course.marks import declared_checks, marks_text
+from grader.model import Exercise
+from grader.model.errors import CourseError
+from grader.model.score import points_text
+from grader.report.pictures import lines_of
+from grader.report.safe import filled, for_terminal, prose, two_sides
+from grader.student.folder import typed
+
+_RULE = re.compile(r"C[0-9]+[.:)]?\s+")
+_PARAGRAPH = re.compile(
+    rf"^{_RULE.pattern}.*(\n(?!{_RULE.pattern}| *>>>| *$).+)*"  # a rule goes on in lines that stand further in
+    rf"|^[^ \n].*(\n(?!{_RULE.pattern}| *>>>| |$).+)*|^.*$",
+    re.MULTILINE,
+)
+
+
+def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bool = False) -> Iterator[str]:
+    """A task: where it is, how hard it is, how long it takes, its text, a picture.
+
+    Args:
+        exercise: the exercise.
+        width: columns of the terminal.
+        rules: also what broken rules cost where marks are given, and the checks that the student can read.
+        plain: a sentence in place of a picture.
+
+    Raises:
+        CourseError: its text is lost.
+    """
+    if not exercise.task:
+        shown = typed(exercise.starter)
+        remedy = f"To restore the starter:  grade reset {exercise.id}"
+        raise CourseError(f"{shown} is missing, or has lost its task. {remedy}")
+    yield from head(exercise, width)
+    yield ""
+    yield from _task(exercise.task, exercise.title, width)
+    if exercise.example is not None:
+        yield ""
+        yield from lines_of(exercise.example, width, plain=plain)
+    if rules:
+        yield from _rules_lines(exercise, width)
+
+
+def _rules_lines(exercise: Exercise, width: int) -> Iterator[str]:
+    # In a copy the task has these sentences, made of all checks; some of the checks are not here.
+    if not exercise.withheld.checks and (text := marks_text(exercise)) and text not in " ".join(exercise.task.split()):
+        yield from ("", *prose(f"Where marks are given: {text[0].lower()}{text[1:]}", width))
+    if exercise.shown_checks is not None:
+        yield from ("", "Checks that you can read:", f"  {typed(exercise.shown_checks)}")
+        for _, rule, title in declared_checks(exercise.shown_checks):
+            yield from filled(f"{rule:<4}{for_terminal(title, one_line=True)}", "  ", width, "    ")
+        if exercise.hidden_checks is not None:
+            yield from prose("Hidden checks examine the same rules on other inputs.", width)
+
+
+def head(exercise: Exercise, width: int) -> Iterator[str]:
+    """Yield the number and the title of an exercise, in bold, and what stands below them."""
+    title = f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
+    yield from (click.style(line, bold=True) for line in two_sides(title, "", width))
+    minutes = f", about {exercise.minutes} minutes" if exercise.minutes else ""
+    points = points_text(exercise.points)
+    facts = f"{exercise.kind}, difficulty {exercise.difficulty} of 4{minutes}, {points} points"
+    yield from (f"  {line}" for line in prose(facts, width - 2))
+    yield f"  {typed(exercise.starter)}"
+
+
+def _task(doc: str, title: str, width: int) -> Iterator[str]:
+    """The text of a task, in lines of this width; examples are left alone."""
+    text = for_terminal(doc).rstrip()
+    first, _, rest = text.partition("\n")
+    text = rest if first.strip() == title else text  # the title stands above
+    for lines in (match[0] for match in _PARAGRAPH.finditer(text.lstrip("\n"))):
+        if not lines.strip() or lines.startswith(" "):
+            yield lines.rstrip()
+        else:
+            text = " ".join(line.strip() for line in lines.split("\n"))
+            yield from filled(text, "", width, "    " if _RULE.match(lines) else "")
+
+
+def solution_lines(exercise: Exercise) -> Iterator[str]:
+    """The code of the reference, and of the other right solutions."""
+    assert exercise.reference is not None
+    for number, path in enumerate((exercise.reference, *exercise.right)):
+        answer = read_answer(exercise, path)
+        text = for_terminal(public_text(answer.source.decode("utf-8"))).strip("\n")
+        if is_entry(path):
+            text = f"# {answer.sentence}\n{text}"
+        title = "The reference" if number == 0 else f"Another right solution: {path.stem}"
+        yield from ("", click.style(title, bold=True), *(f"    {line}".rstrip() for line in text.split("\n")))
