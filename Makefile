@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 PIP_ARGS ?=
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP ?= python -m pip install --quiet --disable-pip-version-check
+# The oldest pip that knows --group; a Python of 2024 comes with an older one.
+GROUPS_PIP = . $(BIN)/activate && $(PIP) $(PIP_ARGS) "pip>=25.1"
 
-.PHONY: demo test lines locks platforms quick attacks compiled lint install install-dev clean
+.PHONY: demo test lines locks platforms docs quick attacks compiled lint install install-dev clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
@@ -33,7 +35,7 @@ out/platforms/installed: tests/platform_programs.txt
 	. $(@D)/bin/activate && $(PIP) $(PIP_ARGS) -r $<
 	@touch $@
 
-# The hashes of all files that constraints.txt allows, for jobs and the container, after it was changed. It takes uv.
+# uv.lock, and of it constraints.txt and constraints.lock, after pyproject.toml was changed. It takes uv, and PyPI.
 locks:
 	$(PYTHON) tests/locks.py
 
@@ -73,7 +75,8 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/python-here
 
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "Downloading the tools for tests and types (about 40 MB) into $(VENV)"
-	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	$(GROUPS_PIP)
+	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[cluster,notebook,similarity]" --group dev
 	@touch $@
 
 clean:

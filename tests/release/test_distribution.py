@@ -20,6 +20,11 @@ def test_the_fallback_is_the_newest_version_of_the_changelog() -> None:
     assert versions[0] == PROJECT["tool"]["setuptools_scm"]["fallback_version"]
 
 
+def test_nobody_can_install_our_tools_as_an_extra() -> None:
+    """Extras are what users install; what developers need is in dependency groups, which a wheel does not have."""
+    assert set(PROJECT["project"]["optional-dependencies"]) == {"cluster", "notebook", "similarity"}
+
+
 def test_workflows_pin_actions_by_their_commit() -> None:
     """Each action is named by a commit and says which version that is; a tag can be moved."""
     used = [
