@@ -81,7 +81,7 @@ class CheckSession:
                 if report.failed:
                     self._problems[exercise.id] = str(report.longrepr)
                 elif report.skipped:  # its checks are not there, and nobody would miss them
-                    self._problems[exercise.id] = f"{path.name} skips itself when it is read: {report.longrepr[-1]}"
+                    self._problems[exercise.id] = f"{path.name} skips itself when it is read: {report.longreprtext}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
