@@ -5,7 +5,6 @@ journal   what became of each exercise of each submission, written down as it ha
 policy    what counts in the end: days late, grace days, extra credit, what is dropped, what staff decided
 overrides points that staff gives by hand
 lateness  how late a submission was, and what that costs
-roster    who is in the class
 reports   the journal as reports
 results_folder  the folder that a batch writes into
 changes   what a regrade changed, and what staff changed

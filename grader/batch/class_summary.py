@@ -6,15 +6,13 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from statistics import mean, median
 from urllib.parse import quote
 
 from grader.batch.feedback import MOST_LINES, own_lines
 from grader.batch.journal import Journal
-from grader.batch.policy import Rules
 from grader.batch.reports import reports
-from grader.batch.results_folder import UNMATCHED, page_of
+from grader.batch.results_folder import ResultsFolder, page_of
 from grader.course.marks import with_marks
 from grader.grading.plan import RunPlan
 from grader.grading.store import Saved
@@ -154,7 +152,7 @@ class Class:
     Args:
         course: as it is now: points and starters are its.
         journal: open; the files of examples are read from it.
-        out: the folder that it lies in.
+        folder: the folder that it lies in.
         on_report: receives each report, one after another.
         names: whether people are named of whom the platform gave a number, too.
         over_term: by author, what counts where the grace days of all hand-ins are known; None where they are not.
@@ -176,7 +174,7 @@ class Class:
         self,
         course: Course,
         journal: Journal,
-        out: Path,
+        folder: ResultsFolder,
         on_report: Callable[[Report], object] = lambda report: None,
         *,
         names: bool = False,
@@ -185,14 +183,14 @@ class Class:
         self.course, self._journal = course, journal
         self._people = journal.names()
         self.names = self._people if names else {}
-        self.at, self.unmatched = "", (out / UNMATCHED).is_file()
+        self.at, self.unmatched = "", folder.has_unmatched()
         self.rows: dict[str, AuthorRow] = {}
         self.open: list[tuple[str, Exercise, Verdict]] = []
         self.notes = defaultdict[tuple[str, str], list[str]](list)
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
         plan = RunPlan(course, course.exercises, Setup(Start.FORK), journal.handin())  # nothing is run
-        rules = Rules.read(out, course, journal.handin(), self._people, journal.platform())
+        rules = folder.rules(course, journal, journal.handin())
         self.handin = rules.handin.title if rules.handin else ""
         for report in reports(plan, journal, replace(rules, over_term=over_term)):
             self._add(report)

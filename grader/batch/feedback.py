@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from grader.batch.journal import MOODLES, Journal, Noted
-from grader.batch.results_folder import RETURNED, Out, page_of
+from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
 from grader.model import GradedExercise, Report
@@ -24,7 +24,7 @@ from grader.report.student_line import line_of
 _AROUND, MOST_LINES = 6, 16
 
 
-def write_feedback(place: Out, report: Report, journal: Journal) -> None:
+def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> None:
     """Write the page of an author, with those of their lines that the cause of the lost points is about; and as text.
 
     Raises:
@@ -61,7 +61,7 @@ def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine,
     )
 
 
-def return_pages(place: Out, journal: Journal, people: People) -> tuple[int, list[str]]:
+def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:
     """Zip the pages for the bulk upload of the platform from which the submissions came.
 
     Moodle takes "Upload multiple feedback files in a zip": a folder `Participant_<id>_assignsubmission_file_` for each

@@ -63,13 +63,16 @@ class Override(Strict):
         return f"{points_text(self.worth)} is more than {points_text(possible)} points" * (self.worth > possible)
 
 
-def read_overrides(out: Path, course: Course) -> tuple[Override, ...]:
-    """The overrides in a folder of results; none if it has no such file.
+def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
+    """Read overrides; none if there is no such file.
+
+    Args:
+        path: of the file.
+        course: whose exercises they name.
 
     Raises:
         CourseError: rows of the file are wrong; it lists them all.
     """
-    path = out / OVERRIDES
     if not path.is_file():
         return ()
     table, problems = Table(path), list[str]()

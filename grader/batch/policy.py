@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from grader.batch.journal import Noted
 from grader.batch.lateness import late_text, lateness, needed_grace, penalty
-from grader.batch.overrides import Override, decisions, overridden, read_overrides
-from grader.batch.roster import roster_in
+from grader.batch.overrides import Override, decisions, overridden
 from grader.course.layout import COURSE_FILE
 from grader.grading.outcomes import VOID
 from grader.intake.contents import Handed
@@ -37,23 +35,6 @@ class Rules:
     overrides: Sequence[Override] = ()
     people: People = NOBODY
     over_term: Mapping[str, FinalScore] | None = None
-
-    @classmethod
-    def read(cls, out: Path, course: Course, handin: str | None, names: Mapping[str, str], platform: str = "") -> Rules:
-        """Those of a folder of results.
-
-        Args:
-            out: the folder.
-            course: has the policy.
-            handin: that was graded, or None.
-            names: of people by the numbers that their submissions have.
-            platform: whose numbers these are; "" if nothing says it.
-
-        Raises:
-            CourseError: its overrides or its roster cannot be read; it lists every problem.
-        """
-        people = roster_in(out, names, platform)
-        return cls(course, course.handin(handin), read_overrides(out, course), people)
 
     def numbers(self) -> frozenset[str]:
         """The numbers that a platform gave everybody on its roster."""

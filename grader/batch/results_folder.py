@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Self
 
-from grader.batch.journal import Journal, Noted
-from grader.batch.overrides import OVERRIDES
+from grader.batch.journal import Journal, Noted, open_journal
+from grader.batch.overrides import OVERRIDES, read_overrides
 from grader.batch.policy import Rules
 from grader.batch.reports import reports
-from grader.batch.roster import ROSTER
 from grader.grading.plan import RunPlan
 from grader.intake.contents import NOTE_KINDS, Unmatched
-from grader.model import Report
+from grader.model import Course, Report
 from grader.model.errors import CourseError
 from grader.model.files import failing_as, write_whole
 from grader.report.csv_table import Table
 from grader.report.gradebook import gradebook_csv
 from grader.report.names import folded
-from grader.report.people import missing_of, people_in
+from grader.report.people import NOBODY, People, missing_of, people_in
 from grader.report.safe import csv_text, for_csv
 from grader.report.schema import ReportFile, report_json
 
 REPORTS = "reports"
+ROSTER = "roster.csv"
+"""The copy of the last roster."""
 GRADEBOOK = "gradebook.csv"
 UNMATCHED = "unmatched.csv"
 _NOTES = "notes.csv"
@@ -37,18 +40,26 @@ _LONGEST_NAME = 200
 _SHORTENED = 40
 
 
-class Out:
-    """The folder that a batch writes into, made with mode 0700.
+class ResultsFolder:
+    """A folder of results: the one place that names the files in it, opens them and writes them.
 
     Args:
-        path: of the folder.
-
-    Raises:
-        CourseError: it cannot be made, or nothing can be written into it.
+        path: of the folder, which `grade batch --out` has made, see `make`.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @classmethod
+    def make(cls, path: Path) -> Self:
+        """Make the folder with mode 0700, unless it is there, and return it.
+
+        Args:
+            path: of the folder.
+
+        Raises:
+            CourseError: it cannot be made, or nothing can be written into it.
+        """
         with failing_as(f"--out: {path} cannot be made", "name another folder"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             (path / REPORTS).mkdir(exist_ok=True)
@@ -57,6 +68,61 @@ class Out:
                 path.chmod(0o700)
         if not os.access(path, os.W_OK | os.X_OK):
             raise CourseError(f"--out: nothing can be written into {path}; name another folder")
+        return cls(path)
+
+    def journal(self) -> AbstractContextManager[Journal]:
+        """Open the journal that a batch has written here; see `open_journal`."""
+        return open_journal(self.path, new=False)
+
+    def people(self, names: Mapping[str, str], platform: str = "") -> People:
+        """Read the people of the roster; nobody without one.
+
+        Args:
+            names: of people by the numbers that their submissions have.
+            platform: whose numbers these are; "" if nothing says it.
+
+        Raises:
+            CourseError: the roster cannot be read.
+        """
+        path = self.path / ROSTER
+        return people_in(path, names, platform) if path.is_file() else NOBODY
+
+    def rules(self, course: Course, journal: Journal, handin: str | None) -> Rules:
+        """Read what makes final scores of the results here: the overrides and the roster.
+
+        Args:
+            course: has the policy.
+            journal: knows the names of people, and whose numbers submissions have.
+            handin: the hand-in that was graded, or None.
+
+        Raises:
+            CourseError: the overrides or the roster cannot be read; it lists every problem.
+        """
+        people = self.people(journal.names(), journal.platform())
+        return Rules(course, course.handin(handin), read_overrides(self.path / OVERRIDES, course), people)
+
+    def finished_reports(self) -> list[Path]:
+        """Return the paths of all reports of a batch that has ended.
+
+        Raises:
+            CourseError: there is no gradebook, or a table of staff's is newer than it.
+        """
+        book, places = self.path / GRADEBOOK, sorted((self.path / REPORTS).glob("*.json"))
+        if not (book.is_file() and places):
+            raise CourseError(
+                f"{self.path} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end"
+            )
+        written = book.stat().st_mtime_ns
+        inputs = [path for path in (self.path / OVERRIDES, self.path / ROSTER) if path.is_file()]
+        if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
+            raise CourseError(
+                f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing"
+            )
+        return places
+
+    def has_unmatched(self) -> bool:
+        """Return whether something that was handed in belongs to no exercise or no author."""
+        return (self.path / UNMATCHED).is_file()
 
     def write_report(self, report: Report, *, staff: bool) -> None:
         """Write a report, for `staff` with detail of hidden checks, if it is not there already.

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.batch.journal import Journal, Noted, Shard, open_run
 from grader.batch.policy import Rules
 from grader.batch.reports import notes_of, report_of, reports
-from grader.batch.results_folder import Out
+from grader.batch.results_folder import ResultsFolder
 from grader.grading.diagnosis import Known
 from grader.grading.lanes import Engine
 from grader.grading.outcomes import Finished, is_broken
@@ -118,7 +118,7 @@ def grade_batch(
         CourseError: another batch works in `out`, it cannot be written, or overrides or the roster cannot be read.
         ConfinementError: student code cannot be confined as well as the set-up requires.
     """
-    place, shard = Out(out), order.shard
+    place, shard = ResultsFolder.make(out), order.shard
     if shard is not None:
         intake = replace(intake, handed=intake.handed[shard.number - 1 :: shard.count], unmatched=())
     options, authors = f"{plan.handin or ''} {order}", [handed.key for handed in intake.handed]
@@ -129,9 +129,7 @@ def grade_batch(
         journal.note_people(intake.handed)
         if order.roster is not None:
             place.save_roster(order.roster)
-        rules = Rules.read(
-            out, plan.course, plan.handin, journal.names(), journal.platform()
-        )  # before anything is graded: it may refuse
+        rules = place.rules(plan.course, journal, plan.handin)  # before anything is graded: it may refuse
         handed = by_roster(intake.handed, rules.numbers())
         for key in {one.key for one in intake.handed}.difference(one.key for one in handed):
             # A run without the roster took another number of the name for this one.
@@ -216,7 +214,7 @@ class _Batch:
 
     plan: RunPlan
     intake: Intake
-    place: Out
+    place: ResultsFolder
     order: Order
     journal: Journal
     rules: Rules

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from grader.batch.journal import FILE, open_journal
+from grader.batch.journal import FILE
 from grader.batch.lateness import late_text, penalty
-from grader.batch.overrides import OVERRIDES
-from grader.batch.results_folder import GRADEBOOK, REPORTS
-from grader.batch.roster import ROSTER, roster_in
+from grader.batch.results_folder import ResultsFolder
 from grader.course.files import suggestion
 from grader.model import Course, FinalScore, HandIn, Policy
 from grader.model.errors import CourseError
@@ -71,21 +69,16 @@ def marks_in(out: Path) -> Marks:
     Raises:
         CourseError: it has none, or overrides that are not in them yet.
     """
-    book, places = out / GRADEBOOK, sorted((out / REPORTS).glob("*.json"))
-    if not (book.is_file() and places):
-        raise CourseError(f"{out} has no {GRADEBOOK}; name a folder that  grade batch --out  wrote, and let it end")
-    written = book.stat().st_mtime_ns
-    inputs = [path for path in (out / OVERRIDES, out / ROSTER) if path.is_file()]
-    if changed := [path for path in inputs if path.stat().st_mtime_ns > written]:
-        raise CourseError(f"{changed[0]} is newer than the gradebook; run  grade batch  again, which grades nothing")
+    folder = ResultsFolder(out)
+    places = folder.finished_reports()
     reports = [read_report(path) for path in places]
     ids = {exercise.id for report in reports for exercise in report.exercises}
     scores = {who: _final(report, ids) for report in reports for who in report.members}
     names, platform = dict[str, str](), ""
     if (out / FILE).is_file():
-        with open_journal(out, new=False) as journal:
+        with folder.journal() as journal:
             names, platform = journal.names(), journal.platform()
-    people = roster_in(out, names, platform)
+    people = folder.people(names, platform)
     absent = [people.uid(person) for person in missing_of(people, scores)]
     extra = max(report.total.possible for report in reports) if not any(map(_possible, scores.values())) else 0
     uids = {who: people.uid_of(who) for who in scores}

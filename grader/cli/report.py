@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.batch.changes import Change
     from grader.batch.class_summary import Class
     from grader.batch.journal import Journal
+    from grader.batch.results_folder import ResultsFolder
     from grader.grading.unexplained import Group
     from grader.model import Course, FinalScore, Report
     from grader.report.csv_table import Table
@@ -58,14 +59,14 @@ def report_command(
     say = Say()
     say.meanwhile("Reading ...")
     from grader.batch.class_summary import Class
-    from grader.batch.journal import open_journal
+    from grader.batch.results_folder import ResultsFolder
 
     course = options.course_here(course_folder)
-    with open_journal(out, new=False) as journal:
+    with ResultsFolder(out).journal() as journal:
         if draft is not None:
-            say.prose(*_drafted(course, Class(course, journal, out), draft))
+            say.prose(*_drafted(course, Class(course, journal, ResultsFolder(out)), draft))
             return
-        overview, sentences = _written(course, journal, out, say, names=names)
+        overview, sentences = _written(course, journal, ResultsFolder.make(out), say, names=names)
         if not quiet:
             say(*_in_short(overview, out, every=every))
         say.prose(*sentences)
@@ -74,7 +75,7 @@ def report_command(
 def _written(
     course: Course,
     journal: Journal,
-    out: Path,
+    folder: ResultsFolder,
     say: Say,
     *,
     names: bool,
@@ -83,22 +84,21 @@ def _written(
     """Write the pages; the class, and sentences that say where they are."""
     from grader.batch.class_summary import Class
     from grader.batch.feedback import return_pages, write_feedback
-    from grader.batch.results_folder import OVERVIEW, RETURNED, Out
-    from grader.batch.roster import roster_in
+    from grader.batch.results_folder import OVERVIEW, RETURNED
 
-    place, pace = Out(out), Pace(say)
+    pace = Pace(say)
     total, done = len(journal.submissions()), count(1)
 
     def write_page(report: Report) -> None:
-        write_feedback(place, report, journal)
+        write_feedback(folder, report, journal)
         pace(next(done), total)
 
-    overview = Class(course, journal, out, write_page, names=names, over_term=over_term)
-    path = place.write_page(OVERVIEW, overview.page())
-    people = roster_in(out, journal.names(), journal.platform())
-    pages, unknown = return_pages(place, journal, people)
+    overview = Class(course, journal, folder, write_page, names=names, over_term=over_term)
+    path = folder.write_page(OVERVIEW, overview.page())
+    people = folder.people(journal.names(), journal.platform())
+    pages, unknown = return_pages(folder, journal, people)
     sentences = [f"All of it, with everybody's page, is in {path}"]
-    sentences.append(f"{counted(pages, 'page')} to return are in {out / RETURNED}")
+    sentences.append(f"{counted(pages, 'page')} to return are in {folder.path / RETURNED}")
     if unknown:
         sentences.append(f"Not in it, as they are not on the roster, or handed in no file: {listed(unknown)}")
     if journal.platform() == "moodle" and people.kind != "moodle":
@@ -179,19 +179,18 @@ def similar_command(out: Path, names: bool, course_folder: Path | None) -> None:
     """
     say = Say()
     say.meanwhile(what := f"Comparing the submissions of {out}")
-    from grader.batch.journal import open_journal
-    from grader.batch.results_folder import SIMILAR, Out
+    from grader.batch.results_folder import SIMILAR, ResultsFolder
     from grader.report.html import rendered
     from grader.report.progress import Paced
 
     with needing("copydetect", "similarity"):
         from grader.batch.similar import similar_in
     course = options.course_here(course_folder)
-    with open_journal(out, new=False) as journal:
+    with ResultsFolder(out).journal() as journal:
         say(for_terminal(what, one_line=True))
         items = list(similar_in(course, journal, Paced(say)))
         values = {"course": course.title, "items": items, "names": journal.names() if names else {}}
-        path = Out(out).write_page(SIMILAR, rendered("similar.html", **values))
+        path = ResultsFolder.make(out).write_page(SIMILAR, rendered("similar.html", **values))
     for item in items:
         say.prose(f"{item.exercise.number:>6}  {item.in_words} ({counted(item.compared, 'submission')})")
     say.prose(f"Read the pairs in {path}. That is not a verdict: talk with their authors before you decide anything.")
@@ -207,13 +206,12 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
     Pages with several authors are removed, too; grade report and grade similar write them anew. The folder of
     submissions stays as it is.
     """
-    from grader.batch.journal import Noted, open_journal
-    from grader.batch.policy import Rules
-    from grader.batch.results_folder import Out
+    from grader.batch.journal import Noted
+    from grader.batch.results_folder import ResultsFolder
     from grader.course.files import suggestion
 
     course = options.course_here(course_folder)
-    with open_journal(out, new=False) as journal:
+    with ResultsFolder(out).journal() as journal:
         names = journal.names()
         noted = {one.author: one for one in journal.submissions()}
         # Of who handed in nothing that can be read, there is a name alone.
@@ -226,7 +224,8 @@ def forget_command(out: Path, author: str, course_folder: Path | None) -> None:
         key = same_name[0].author
         if author != key and (others := [member for member in same_name[0].members if member not in (author, key)]):
             raise CourseError(f"{author} handed in with {', '.join(others)}; to forget all of them, name {key}")
-        Out(out).forget(same_name[0], Rules.read(out, course, journal.handin(), names, journal.platform()))
+        folder = ResultsFolder.make(out)
+        folder.forget(same_name[0], folder.rules(course, journal, journal.handin()))
         journal.forget_author(key)
     Say().prose(f"{out} has nothing of {key} any more. Remove what they handed in, too: the next batch would grade it.")
 
@@ -241,16 +240,15 @@ def diff_command(out: Path, every: bool, course_folder: Path | None) -> None:
     For each author and check: the score before, after, and why.
     """
     from grader.batch.changes import decided, last_regrade
-    from grader.batch.journal import open_journal
-    from grader.batch.policy import Rules
     from grader.batch.reports import notes_of
+    from grader.batch.results_folder import ResultsFolder
     from grader.grading.plan import RunPlan
     from grader.model.messages import Setup, Start
 
     course, say = options.course_here(course_folder), Say()
     plan = RunPlan(course, course.exercises, Setup(Start.FORK))  # nothing is run
-    with open_journal(out, new=False) as journal:
-        rules = Rules.read(out, course, journal.handin(), journal.names(), journal.platform())
+    with ResultsFolder(out).journal() as journal:
+        rules = ResultsFolder(out).rules(course, journal, journal.handin())
         at, changes = last_regrade(course, journal)
         by_staff, notes = list(decided(plan, journal, rules)), list(notes_of(plan, journal, rules))
     changed = [change for change in changes if change.is_one]
@@ -396,7 +394,7 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
     With --pages, the pages of  grade report  are written again for each of them: their scores are those that count
     once all hand-ins share a person's grace days.
     """
-    from grader.batch.journal import open_journal
+    from grader.batch.results_folder import ResultsFolder
     from grader.batch.term import marks_in, term, term_csv, term_lines, with_grace
 
     course, say = options.course_here(course_folder), Say()
@@ -411,8 +409,10 @@ def term_command(outs: tuple[Path, ...], to: Path, pages: bool, names: bool, cou
             "hand-in to hand-in, give each batch its --roster."
         )
     for one in with_grace(marks, course) if pages else ():
-        with open_journal(one.out, new=False) as journal:
-            say.prose(*_written(course, journal, one.out, say, names=names, over_term=one.scores)[1])
+        with ResultsFolder(one.out).journal() as journal:
+            say.prose(
+                *_written(course, journal, ResultsFolder.make(one.out), say, names=names, over_term=one.scores)[1]
+            )
     say.prose(f"{counted(len(rows), 'person')} in {counted(len(outs), 'hand-in')}: {to}")
 
 
