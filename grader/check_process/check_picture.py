@@ -24,7 +24,7 @@ _MOST_DIMS = 6
 
 
 def picture_of(check: Check, verdict: Verdict, error: BaseException | None, record: Record) -> Picture | None:
-    """The facts of a picture, or None.
+    """Return the facts of the picture that explains a check, or None.
 
     Args:
         check: the check.
@@ -50,7 +50,7 @@ def picture_of(check: Check, verdict: Verdict, error: BaseException | None, reco
 
 
 def _shapes_given(call: Call) -> Iterator[NamedShape]:
-    """The shapes of the tensors that a call was given."""
+    """Return the shapes of the tensors that a call was given."""
     for name, value in (
         *((f"argument {place}", each) for place, each in enumerate(call.args, 1)),
         *call.kwargs.items(),
@@ -60,7 +60,7 @@ def _shapes_given(call: Call) -> Iterator[NamedShape]:
 
 
 def _broadcast(given: tuple[NamedShape, ...]) -> tuple[int, ...] | None:
-    """What the shapes give together; None if they clash."""
+    """Return the shape that these shapes broadcast to; None if they do not fit."""
     try:
         return tuple(torch.broadcast_shapes(*(row.shape for row in given)))
     except RuntimeError:

@@ -75,7 +75,7 @@ class CollectedCheck:
 
     @classmethod
     def of(cls, item: pytest.Function, file: CheckFile, *, shown: bool) -> CollectedCheck:
-        """A check as it was collected; `shown`: whether its file lies among what students have."""
+        """Return a check that pytest collected; `shown` says whether students have its file."""
         mark = item.get_closest_marker("graded")
         declared = dict(mark.kwargs) if mark is not None else {}
         call_s, shown = declared.pop("call_s", None), declared.pop("shown", None) or shown
@@ -99,7 +99,7 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
 
 
 def _changeable(space: dict[str, Any]) -> dict[str, Any]:
-    """Those values that a call could write into, copied; what Python cannot copy is left out."""
+    """Return copies of the values that a call could mutate; what Python cannot copy is left out."""
     copies: dict[str, Any] = {}
     memo: dict[int, Any] = {}
     for name, value in space.items():
@@ -158,7 +158,7 @@ class InputStream:
         random.seed(self._digest(b"python"))
 
     def are_others_untouched(self) -> bool:
-        """Whether nothing was drawn from these since `begin_others`; they begin anew."""
+        """Return whether nothing was drawn from the other generators since `begin_others`, and reset them."""
         states = _states_of_others()
         self.begin_others()
         return states == _states_of_others()
@@ -170,7 +170,7 @@ class InputStream:
         return hashlib.sha256(name + b"/" + self._key).digest()
 
     def workers_seed(self) -> int:
-        """The seed of student code's own generators, which reveals nothing of what the check draws."""
+        """Return the seed of student code's own generators, which reveals nothing of what the check draws."""
         return int.from_bytes(self._digest(b"worker")[:6], "big")
 
 
@@ -180,7 +180,7 @@ def _states_of_others() -> tuple[object, ...]:
 
 
 def twister_state(raw: bytes) -> torch.Tensor:
-    """The state of a generator of PyTorch's on the CPU whose words are these.
+    """Return the state of a CPU generator of PyTorch's with these words.
 
     Args:
         raw: 4 times 624 bytes.
@@ -197,7 +197,7 @@ def twister_state(raw: bytes) -> torch.Tensor:
 
 @functools.cache
 def _fresh_state() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """A state that is seeded and nothing was drawn from, but for its words."""
+    """Return the state of a generator that was seeded and never drawn from; its words are to be replaced."""
     state: np.ndarray[Any, np.dtype[np.uint8]] = torch.Generator().get_state().numpy().copy()
     if state.nbytes != _STATE_BYTES:
         raise RuntimeError(f"PyTorch {torch.__version__} keeps a generator's state in a form that is not known here")

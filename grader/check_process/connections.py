@@ -68,7 +68,7 @@ class Connections:
         self._starter.tested.add(plain)
 
     def meet(self, planned: PlannedExercise, job: Job, device: Device) -> Connection:
-        """The student's connection whose worker sees this device."""
+        """Return the connection to the student whose worker sees this device; start one if there is none."""
         # A process sees one accelerator for good, so a student has one worker for each that the checks need.
         if device not in self._students:
             given = self._starter, planned.id, job.files, planned.limits
@@ -79,7 +79,7 @@ class Connections:
         return self._students[device]
 
     def of_reference(self, planned: PlannedExercise, device: Device, owner: str = "your") -> Connection:
-        """The reference in a worker of its own, by default in a student's place. Close it."""
+        """Return a connection to the reference in a worker of its own, by default in a student's place. Close it."""
         assert planned.reference is not None
         files = {f"{planned.id}.py": planned.reference.read_bytes()}
         files |= {name: path.read_bytes() for name, path in planned.shared.items()}
@@ -88,7 +88,7 @@ class Connections:
         return Connection(*given, secret=True, device=device, data=data, without=planned.without)
 
     def _graded_by(self, planned: PlannedExercise) -> frozenset[str]:
-        """The names that an exercise's checks and probes mention: a check calls no function by any other."""
+        """Return the names that an exercise's checks and probes mention: a check calls no function by any other."""
         if planned.id not in self._graded:
             paths = (planned.shown_checks, planned.hidden_checks, *planned.probes)
             trees = [ast.parse(path.read_bytes()) for path in paths if path is not None]
@@ -96,7 +96,7 @@ class Connections:
         return self._graded[planned.id]
 
     def _data_of(self, planned: PlannedExercise) -> Mapping[str, bytes]:
-        """The files of data of an exercise, which are read once."""
+        """Return the data files of an exercise, which are read once."""
         if planned.id not in self._data:
             self._data[planned.id] = {name: path.read_bytes() for name, path in planned.data.items()}
         return self._data[planned.id]
@@ -145,7 +145,7 @@ class Connections:
             self._output = [each for connection in self._students.values() for each in connection.outputs().values()]
 
     def part(self, limit: int) -> str:
-        """The job is over: end the student's workers. Gives what the student printed, cut at the limit."""
+        """End the student's workers after a job, and return what they printed, cut at the limit."""
         self.end_output()
         outputs, self._output = self._output or [], None
         text, more = "".join(text for text, _ in outputs), sum(lines for _, lines in outputs)

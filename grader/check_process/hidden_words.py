@@ -76,7 +76,7 @@ class Words:
         self._forms = [_form(node, constants) for node in nodes if isinstance(node, ast.JoinedStr)]
 
     def shown(self, text: str) -> str | None:
-        """The text as a student may read it; None if a word of it is not known beforehand."""
+        """Return the text as a student may read it; None if a word of it was not known before the run."""
         if not isinstance(text, Public):
             return text if self._knows(text) else None
         words = [self._word(word) for word in text.words]
@@ -108,7 +108,7 @@ class Words:
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Names in capitals that a module gives a plain value once, as an f-string writes it."""
+    """Yield the names in capitals that a module assigns a plain value once, each as an f-string writes the value."""
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() | int() | float() as value)):
@@ -117,7 +117,7 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _form(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
-    """The pattern of an f-string, with a group for each field."""
+    """Return a pattern that matches what an f-string can write, with a group for each field."""
     parts = []
     for part in node.values:
         match part:
@@ -131,5 +131,5 @@ def _form(node: ast.JoinedStr, constants: Mapping[str, str]) -> re.Pattern[str]:
 
 
 def _written(value: float | int | None) -> set[str]:
-    """A number as a limit is written."""
+    """Return the ways in which a limit may be written."""
     return set() if value is None or isinstance(value, bool) else {f"{value:,}", f"{value:g}", str(value)}

@@ -19,7 +19,7 @@ class Host:
         self._channel = channel
 
     def receive(self) -> Message | None:
-        """The next plan or job; None if the host is gone, and all is over."""
+        """Return the next plan or job; None if the host is gone, and all is over."""
         try:
             frame = self._channel.receive()
         except ChannelClosed:

@@ -43,7 +43,7 @@ class Judge:
     verdicts: Verdicts
 
     def judge(self) -> Outcome:
-        """The outcome that counts for this student."""
+        """Return the outcome that counts for this student."""
         outcome, error = self.planned.run(self.student)
         # What student code makes of an argument does not count as expected, unless the check examines that: else
         # `x.zero_(); return x` would make `2 * x` right. Whether it does is seen by the reference that gets copies.
@@ -66,7 +66,7 @@ class Judge:
         return self.planned.row.file.exercise.reference is not None
 
     def of_reference(self, *, copying: bool = False) -> Verdict:
-        """How the check ends with the reference in the student's place, which gets copies of the arguments or not."""
+        """Return how the check ends with the reference in the student's place."""
         # A change of arguments does not depend on the inputs.
         key = (
             self.planned.row.check.exercise,
@@ -82,7 +82,7 @@ class Judge:
         return verdict
 
     def _may_rest_on_changes(self, outcome: Outcome, error: BaseException | None) -> bool:
-        """Whether student code changed an argument that the check does not examine, so that it may rest on that."""
+        """Return whether the check may pass only because student code mutated an argument that it does not examine."""
         if not self.student.record.changes or self.student.record.watched:
             return False
         # A failed plain assert may well be about the argument. Only of our own comparisons it is known what they
@@ -91,7 +91,7 @@ class Judge:
         return outcome.verdict is Verdict.PASSED or (outcome.verdict is Verdict.FAILED and by_value)
 
     def _is_students_fault(self, error: BaseException | None) -> bool:
-        """Whether a check breaks by what student code returned: no submission can choose to be undecided.
+        """Return whether a check breaks because of what student code returned.
 
         The same check with the reference in the student's place, and the same inputs, shows whose fault it is.
         """

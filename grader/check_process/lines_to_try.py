@@ -73,7 +73,7 @@ class Reproducer:
         return _with_text(outcome, f"\n{lines.text}") if lines is not None and shows else outcome
 
     def _lines_show(self, lines: str, outcome: Outcome, student: Connection, planned: PlannedRun) -> bool:
-        """Whether lines suit the reference and print something else for the student.
+        """Return whether lines work for the reference, and print something else for the student.
 
         Of a probe's call only its own arguments are known, which may not be the student's. Without a reference the
         lines must suit the student, and what they print is all that the check looks at.
@@ -92,7 +92,7 @@ class Reproducer:
         return _suits(expected, outcome) and expected != got
 
     def _of_reference(self, reference: Connection, check: str, lines: str) -> str:
-        """What comes of lines for the reference: known from an earlier submission, or tried in the job's worker."""
+        """Return what the lines print for the reference: known from an earlier submission, or run now."""
         key = reference.module, check, reference.device, lines
         if key not in self._references:
             if len(self._references) >= _MOST_KNOWN:
@@ -101,13 +101,13 @@ class Reproducer:
         return self._references[key]
 
     def _fresh_of(self, connection: Connection) -> Connection:
-        """A connection whose worker has met no input of a check; one for all that is tried in a job."""
+        """Return a connection whose worker has seen no input of a check; one serves all lines of a job."""
         if id(connection) not in self._fresh:
             self._fresh[id(connection)] = connection.fresh()
         return self._fresh[id(connection)]
 
     def _example_shows(self, check: Check, outcome: Outcome, student: Connection) -> bool:
-        """Whether an example of a hidden check that did not pass gives something else than for the reference."""
+        """Return whether the example of a failed hidden check prints something else than for the reference."""
         if outcome.cause in ("", "load"):
             return False
         lost = outcome.verdict in (Verdict.TIMED_OUT, Verdict.OVER_LIMIT) or student.record.lost is not None
@@ -126,7 +126,7 @@ class Reproducer:
 
 
 def _fails_alike(fresh: Connection, outcome: Outcome, planned: PlannedRun) -> bool:
-    """Whether with arguments that are made anew a check fails as it did."""
+    """Return whether a check fails in the same way with arguments that are made anew."""
     again = planned.run(fresh, rewrite=remade).outcome
     return (again.verdict, again.message) == (outcome.verdict, outcome.message.replace(f"\n{AS_THEY_WERE}", ""))
 
@@ -142,7 +142,7 @@ def _example(text: str) -> str:
 
 
 def _is_python(text: str) -> bool:
-    """Whether an example is lines to run, of which one calls something; else it is advice in words."""
+    """Return whether an example is code with at least one call, and not advice in words."""
     try:
         tree = ast.parse(_as_lines(text))
     except (SyntaxError, ValueError):
@@ -155,17 +155,17 @@ def _as_lines(text: str) -> str:
 
 
 def _suits(printed: str, outcome: Outcome) -> bool:
-    """What is raised is right only where the check expects it, and names it."""
+    """Return whether an exception is what the check expects, or nothing was raised."""
     return not printed.startswith((_RAISED, _LOST)) or printed.removeprefix(_RAISED) in outcome.message
 
 
 def _lacks_a_package(connection: Connection, printed: str) -> bool:
-    """Whether lines raised because the exercise is solved without a package."""
+    """Return whether lines raised because the exercise takes a package away."""
     return bool(connection.without) and printed == f"{_RAISED}ModuleNotFoundError"
 
 
 def _tried(connection: Connection, lines: str, seed: int = 0) -> str:
-    """What comes of lines: what they print and give, or the type of what they raise.
+    """Run lines, and return what they print, or the type of what they raise.
 
     Args:
         connection: to the worker that runs them.

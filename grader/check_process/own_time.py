@@ -55,7 +55,7 @@ class OwnTime:
 
 @contextmanager
 def own_time_limited(item: pytest.Item, seconds: float) -> Iterator[None]:
-    """Meanwhile a check's own code may take so many seconds, or as many as its mark `timeout` says; 0 for any time.
+    """Limit the time of a check's own code while the block runs: its mark `timeout`, or these seconds; 0 is no limit.
 
     Args:
         item: the check.
@@ -84,7 +84,7 @@ def _settings_of(item: pytest.Item, seconds: float) -> Settings:
 
 
 def _by_signal(seconds: float, waiting: Waiting) -> Callable[[], None]:
-    """A timer that raises `CheckTimeout` in the check's own code; gives what stops it."""
+    """Start a timer that raises `CheckTimeout` in the check's own code; return the function that stops it."""
     until = _own_time(waiting) + seconds
 
     def look(*_: object) -> None:
@@ -107,7 +107,7 @@ def _by_signal(seconds: float, waiting: Waiting) -> Callable[[], None]:
 
 
 def _by_thread(seconds: float, waiting: Waiting) -> Callable[[], None]:
-    """A timer that ends this process, which the host reports as a fault of ours; gives what stops it."""
+    """Start a timer that ends this process, which the host reports as our fault; return the function that stops it."""
     until, checks = _own_time(waiting) + seconds, threading.get_ident()
     stopped = threading.Event()
 
@@ -133,5 +133,5 @@ def _too_long(seconds: float) -> str:
 
 
 def _own_time(waiting: Waiting) -> float:
-    """A clock that stands still while the check waits for a worker."""
+    """Return a time that does not advance while the check waits for a worker."""
     return time.monotonic() - waiting.seconds()

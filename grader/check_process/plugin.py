@@ -122,7 +122,7 @@ class CheckSession:
         self._host.tell(Collected(checks, self._problems, self._accelerator.count, tuple(self._findings())))
 
     def _findings(self) -> Iterator[str]:
-        """What reading the check files shows, where there is somebody who can change them."""
+        """Yield what the linter finds in check files, where somebody can change them."""
         for path, exercise in self._sources.items():
             if exercise.lints and exercise.reference is not None and exercise.id not in self._problems:
                 known = exercise.reference.read_text(encoding="utf-8", errors="replace")

@@ -35,7 +35,7 @@ class Lines(NamedTuple):
 def reproduce(
     module: str, calls: Sequence[Call], folder: str, device: Device = Device.NONE, *, changes: bool = False
 ) -> Lines | None:
-    """The last calls of a check as lines of Python; None if one of them cannot be written.
+    """Return the last calls of a check as lines of Python; None if one of them cannot be written.
 
     Args:
         module: name of the exercise module.

@@ -48,7 +48,7 @@ class Ground:
 
 
 def student_raised(raised: Raised, student: Connection) -> Ground:
-    """The verdict and the texts where student code raised an exception, whose lines exist in its files."""
+    """Return the verdict and the texts for an exception that student code raised."""
     lines = shown_lines(raised.lines, student.folder)
     # A stub as it was given out. It loses the points, but is not a crash. PyTorch raises such errors, too, and so may a
     # function that has given a value before.
@@ -85,12 +85,12 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
 
 
 def where_known(lines: Sequence[Line], student: Connection) -> str:
-    """The line of student code that a hidden check shows; "" without such a line."""
+    """Return the line of student code that a hidden check shows; "" without such a line."""
     return "\n".join(["", *shown_lines(known_line(lines, student), student.folder)])
 
 
 def known_line(lines: Sequence[Line], student: Connection) -> list[Line]:
-    """The innermost of these lines that a hidden check may show, if any: a statement of a function of a short file.
+    """Return the innermost of these lines that a hidden check may show: a statement in a function of a short file.
 
     Student code chooses where it raises, so there are at most `_MOST_STATEMENTS` lines to choose from.
     """
@@ -122,7 +122,7 @@ _MORE = re.compile(r"\. Did you mean: '\w+'\?$| \(when checking argument in meth
 
 
 def known_error(text: str, line: str) -> str:
-    """The text of an exception as a hidden check shows it; "" if it is not a known one.
+    """Return the text of an exception as a hidden check shows it; "" if it is not a known one.
 
     Student code may raise any exception with any text, so there are few texts to choose from.
 
@@ -146,7 +146,7 @@ def known_error(text: str, line: str) -> str:
 
 
 def left_out(known: str) -> list[str]:
-    """The line that explains the marks in a known error of a hidden check; none if it has none."""
+    """Return the line that explains the marks in a known error of a hidden check; none if there are no marks."""
     text = _NO_MARK.sub("", known)
     number, word = re.search(r"(?<!\w)N(?!\w)", text) is not None, "..." in text
     line = {

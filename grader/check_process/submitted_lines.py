@@ -11,7 +11,7 @@ from grader.connection.raised import Line
 
 
 def existing(claimed: Iterable[Line], files: Mapping[str, bytes]) -> tuple[Line, ...]:
-    """The lines that exist in the submitted files, with their text taken from there."""
+    """Return those of the claimed lines that exist in the submitted files, with the text of the files."""
     lines = []
     # A worker names its lines by number; their text comes from what was handed in, so that none can be made up.
     for file, number, function, _ in claimed:
@@ -30,13 +30,13 @@ _read_once = functools.lru_cache(maxsize=8)
 
 @_read_once
 def text_of(content: bytes) -> str:
-    """A file as text."""
+    """Decode a file."""
     return content.decode("utf-8-sig", "replace")
 
 
 @_read_once
 def lines_of(content: bytes) -> Sequence[str]:
-    """The lines of a file."""
+    """Return the lines of a file."""
     return text_of(content).splitlines()
 
 
@@ -46,7 +46,7 @@ def _has_word(content: bytes, word: str) -> bool:
 
 
 def is_stub(content: bytes, line: int) -> bool:
-    """Whether a line is a `raise NotImplementedError` that a function always comes to, as a starter has it."""
+    """Return whether a line is a `raise NotImplementedError` that its function always reaches, as in a starter."""
     return any(
         statement.lineno <= line <= (statement.end_lineno or 0)
         for function in _functions(content)
@@ -57,14 +57,14 @@ def is_stub(content: bytes, line: int) -> bool:
 
 
 def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
-    """Whether one of these functions has no `return` that gives something."""
+    """Return whether one of these functions returns no value anywhere."""
     called = [each for content in files.values() for each in _functions(content) if each.name in names]
     return any(not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(each)) for each in called)
 
 
 @_read_once
 def statements(content: bytes) -> Mapping[int, int]:
-    """The first and the last line of each statement in functions; a compound one ends with its first line."""
+    """Map each line of a function to the first line of its statement; a compound statement ends with its first line."""
     ends: dict[int, int] = {}
     for function in _functions(content):
         for node in ast.walk(function):

@@ -21,7 +21,7 @@ _MOST_MOMENTS = 4000
 
 
 def traced(planned: PlannedRun, student: Connection, lines: str) -> Outcome:
-    """An outcome that carries the moments.
+    """Run a check or the student's lines, and return an outcome with what took virtual time.
 
     Args:
         planned: runs the check.

@@ -16,7 +16,7 @@ from grader.wire.table import parts
 
 
 def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Text that makes these values again, with their memory.
+    """Return Python source that makes these values again, with the memory that they share.
 
     Returns:
         Lines that come first, for memory that several values share, and the texts of the values.
@@ -46,7 +46,7 @@ def written(values: Sequence[Any]) -> tuple[list[str], list[str]]:
 
 
 def remade(*values: Any) -> tuple[Any, ...]:
-    """The values made anew from their text, as a student makes them; those without text are copied, proxies stay."""
+    """Make values anew from their source, as a student does; copy those without source, and pass proxies on."""
     try:
         setup, texts = written([value for value in values if not is_proxy(value)])
     except ValueError:
@@ -59,7 +59,7 @@ def remade(*values: Any) -> tuple[Any, ...]:
 
 
 def _has_its_strides(leaf: Any) -> bool:
-    """Whether the text of a tensor or an array gives one with its strides, in memory that holds nothing else."""
+    """Return whether the source of a tensor or an array gives it the same strides, in memory of its own."""
     if isinstance(leaf, np.ndarray):
         return bool(leaf.flags.c_contiguous or leaf.flags.f_contiguous)
     whole = leaf.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize
@@ -67,7 +67,7 @@ def _has_its_strides(leaf: Any) -> bool:
 
 
 def _memory_source(tensor: torch.Tensor) -> str:
-    """Text that makes the whole memory of a tensor."""
+    """Return source that makes the whole storage of a tensor."""
     count, rest = divmod(tensor.untyped_storage().nbytes(), tensor.itemsize)
     if rest or tensor.is_conj() or tensor.is_neg():
         raise ValueError("its memory is not made of its elements")
@@ -78,7 +78,7 @@ def _memory_source(tensor: torch.Tensor) -> str:
 
 
 def _window_source(tensor: torch.Tensor, name: str) -> str:
-    """A tensor as a window on its memory, which has a name."""
+    """Return source that makes a tensor as a view of a storage that has a name."""
     offset, shape, strides = int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor.stride())
     if tensor.dim() == 1 and strides == (1,):
         end = offset + shape[0]

@@ -61,7 +61,7 @@ Comparison = tuple[str, object, object]
 def decide(
     row: CollectedCheck, error: BaseException | None, comparison: Comparison | None, student: Connection
 ) -> Outcome:
-    """What becomes of a check.
+    """Return the outcome of a check by what it raised.
 
     Args:
         row: the check.
@@ -106,7 +106,7 @@ def decide(
 
 
 def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None) -> Outcome:
-    """What becomes of a check that breaks with this answer, and passes with the reference in its place.
+    """Return the outcome of a check that breaks with this answer, and passes with the reference in its place.
 
     Args:
         row: the check.
@@ -120,13 +120,13 @@ def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None) -> 
 
 
 def _trace(error: BaseException | None) -> str:
-    """Where an error was raised, for staff. Frames of pytest and its plugins explain nothing, so they are left out."""
+    """Return where an error was raised, for staff, without frames of pytest and its plugins."""
     frames = traceback.extract_tb(error.__traceback__ if error else None)
     return "\n".join(f"{e.filename}:{e.lineno}: {e.name}: {e.line}" for e in frames if not _PYTESTS.search(e.filename))
 
 
 def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str:
-    """What ended a check, as one of `CAUSES`; "" if it passed, or if it is not the student's code that ended it.
+    """Return what ended a check, as one of `CAUSES`; "" unless student code ended it.
 
     Of a hidden check the verdict and the category decide: what its inputs were must not show in a word.
     """
@@ -153,7 +153,7 @@ def cause_of(check: Check, verdict: Verdict, error: BaseException | None) -> str
 
 
 def _texts(row: CollectedCheck, ground: Ground) -> tuple[str, str]:
-    """What the student reads, of a hidden check the property alone; and what staff read, the whole story."""
+    """Return what the student reads, of a hidden check the property alone, and the whole story, for staff."""
     text = detail = ground.story or str(ground.public)
     if not row.check.shown:
         public = ground.public if ground.at_load else row.file.words.shown(ground.public)
@@ -219,7 +219,7 @@ def _ended_by_the_check(error: BaseException, path: Path, comparison: Comparison
 
 
 def _called_value(error: TypeError, path: Path, student: Connection) -> str:
-    """The student's name that a check called although it is not a function, or ""."""
+    """Return the name of the student's that a check called although it is not a function, or ""."""
     statement = raising(error, path)
     for node in ast.walk(statement) if statement is not None else ():
         match node:
@@ -230,7 +230,7 @@ def _called_value(error: TypeError, path: Path, student: Connection) -> str:
 
 
 def _plain_assert(error: AssertionError, path: Path, comparison: Comparison | None) -> str:
-    """What an author wrote behind the comma of an `assert`; without that, what does not hold, and both sides."""
+    """Return the author's message of a plain `assert`; without one, the condition and both of its sides."""
     text = str(error)
     if text and not text.startswith("assert "):
         return text.split("\nassert ")[0]

@@ -70,7 +70,7 @@ class Proxy:
         object.__setattr__(self, "_Proxy__place", place)
 
     def __getattr__(self, name: str) -> Any:
-        """An attribute of the object."""
+        """Return an attribute of the object."""
         if name.startswith("__"):  # Python, NumPy and PyTorch ask for such names to find out what something is
             raise AttributeError(name)
         return place_of(self).connection.ask("get", [self, name], what_of(self, name), f"{word_of(self)}.{name}")
@@ -84,18 +84,18 @@ class Proxy:
         return self.__place.connection.call(self, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        """An item of the object."""
+        """Return an item of the object."""
         return place_of(self).connection.ask("item", [self, key], what_of(self), word_of(self))
 
     def __len__(self) -> int:
-        """The length of the object."""
+        """Return the length of the object."""
         length = place_of(self).connection.ask("len", [self], what_of(self))
         if type(length) is not int or not 0 <= length < 1 << 62:  # the worker may answer anything
             raise TypeError(f"the length of {word_of(self)} is not a number")
         return length
 
     def __iter__(self) -> Iterator[Any]:
-        """The items of the object, which come together as a list."""
+        """Iterate over the items of the object, which arrive together, as a list."""
         return iter(place_of(self).connection.ask("iter", [self], what_of(self), word_of(self)))
 
     def __del__(self) -> None:
@@ -105,11 +105,11 @@ class Proxy:
             place.connection.dropped.append(place.child[1])
 
     def __word__(self) -> str:
-        """What messages call it; see `model.public_text`."""
+        """Return what messages call the object; see `model.public_text`."""
         return place_of(self).word
 
     def __repr__(self) -> str:
-        """Its name, or what it is a proxy of."""
+        """Return the name of the object, or what it is a proxy of."""
         place = place_of(self)
         return f"<proxy of {place.kind}>" if place.kind else place.word
 
@@ -131,18 +131,18 @@ for _name in _UNSUPPORTED.split():
 
 
 def is_proxy(value: object) -> bool:
-    """Whether something stands for an object in a worker."""
+    """Return whether a value stands for an object in a worker."""
     return type(value) is Proxy
 
 
 def place_of(proxy: Proxy) -> Place:
-    """Where a proxy's object lives."""
+    """Return where the object of a proxy lives."""
     place: Place = object.__getattribute__(proxy, "_Proxy__place")
     return place
 
 
 def function_expected(function: Any) -> Proxy:
-    """A function of the student's or the reference's.
+    """Return a function of the student's or the reference's; refuse anything else.
 
     Raises:
         NotUsable: the student's file has something else under that name.
@@ -156,7 +156,7 @@ def function_expected(function: Any) -> Proxy:
 
 
 def connection_of(function: Any) -> Connection:
-    """The connection to the worker that an object lives in.
+    """Return the connection to the worker that an object lives in.
 
     Raises:
         NotUsable: the student's file has something else under that name.
@@ -166,17 +166,17 @@ def connection_of(function: Any) -> Connection:
 
 
 def word_of(proxy: Proxy) -> str:
-    """What messages call an object: words of the check's own."""
+    """Return what messages call an object, in words of the check's own."""
     return place_of(proxy).word
 
 
 def kind_of(proxy: Proxy) -> str:
-    """The name of an object's class, as its worker says."""
+    """Return the name of an object's class, as its worker claims."""
     return place_of(proxy).kind or "function"
 
 
 def what_of(proxy: Proxy, attribute: str = "") -> str:
-    """What messages call an object, with its owner: "your `Counter`"."""
+    """Return what messages call an object, with its owner: "your `Counter`"."""
     place = place_of(proxy)
     word = f"{place.word}.{attribute}" if attribute else place.word
     of_probe = place.child[0] == "name" and place.child[1] != "student"
@@ -184,12 +184,12 @@ def what_of(proxy: Proxy, attribute: str = "") -> str:
 
 
 def named(connection: Connection, name: str, space: str = "student") -> Proxy:
-    """What has a name in a worker: of the student's module ("student"), of a probe file, or of ours ("")."""
+    """Return a proxy of a name in a worker: of the student's module, of a probe file, or of our own probes ("")."""
     return Proxy(Place(connection, ("name", space, name), name))
 
 
 def _left_out(row: Any) -> tuple[str, int, str]:
-    """A statement that a worker says it has left out, by its file, line and package; it may say anything."""
+    """Read a statement that a worker claims to have left out: its file, line and package."""
     match row:
         case [str(file), int(line), str(package)] | (str(file), int(line), str(package)):
             return file[:_LONGEST_NAME], line, package[:_LONGEST_NAME]
@@ -255,7 +255,7 @@ class Connection:
         self._outputs: dict[int, tuple[str, int]] = {}
 
     def fresh(self) -> Connection:
-        """The same files, for a worker of its own. Close it."""
+        """Return a connection for the same files with a worker of its own. Close it."""
         # Losses are counted anew: a timed call that is stopped on purpose must not use up what the checks may lose.
         record = Record(self.record.seed, self.record.renew)
         return replace(self, record=record, student=None, reference=None)
@@ -266,7 +266,7 @@ class Connection:
         self.limits = limits or self.limits
 
     def names(self) -> dict[str, str]:
-        """Public names of the module and their kinds; loads the module if needed.
+        """Return the public names of the module and their kinds; load the module if needed.
 
         Raises:
             NotUsable: it does not load.
@@ -281,7 +281,7 @@ class Connection:
         return self._names
 
     def known_names(self) -> dict[str, str]:
-        """The same; after a loss those of the last worker, until another one is started."""
+        """Return the names of the module as its last worker had them, without starting a worker."""
         return self.names() if self._names is None else self._names
 
     def _load(self) -> dict[str, str]:
@@ -444,7 +444,7 @@ class Connection:
         return frame
 
     def value_of(self, frame: Frame, what: str, word: str, table: Table) -> Any:
-        """The value of a reply to `what`; arguments that student code changed are changed here."""
+        """Return the value of a reply to `what`; apply what student code changed to the arguments."""
         tree, caps = frame.tree, self.worker.channel.caps if self.worker else None
         if "unsupported" in tree:
             text = say("{} returned a value that the grader cannot read, such as a view of a much larger tensor", what)
@@ -465,7 +465,7 @@ class Connection:
         return values[0]
 
     def _child_of(self, value: Any) -> list[Any]:
-        """A proxy as a child of a message.
+        """Encode a proxy as a child of a message.
 
         Raises:
             Unsupported: it is of another worker, or no value at all.
@@ -489,7 +489,7 @@ class Connection:
         return list(place.child)
 
     def _proxy(self, word: str, *child: Any) -> Proxy:
-        """What stands for an object that the worker names in a reply."""
+        """Return a proxy of the object that the worker names in a reply."""
         expect(len(child) == 3 and child[0] == "proxy", "an invalid proxy")
         _, number, kind = child
         expect(is_index(number, 1 << 53) and type(kind) is str and len(kind) <= _LONGEST_NAME, "an invalid proxy")
@@ -501,7 +501,7 @@ class Connection:
     # -- the worker, and its loss -------------------------------------------------------------------------------------
 
     def live_worker(self) -> WorkerProcess:
-        """The worker, or a new one with nothing loaded.
+        """Return the worker; start one, with nothing loaded, if there is none.
 
         Raises:
             WorkerLost: there will be no other.
@@ -542,23 +542,23 @@ class Connection:
         self.close()
 
     def lose_for_fault(self, what: str, fault: object) -> WorkerLost:
-        """The loss of a worker that broke the protocol."""
+        """Note that the worker broke the protocol, and return the loss."""
         lost = WorkerLost(Verdict.CRASHED, say("{} gave the grader something that it cannot take", what), fault)
         self._lose(lost, what)
         return lost
 
     def alone(self) -> AbstractContextManager[None]:
-        """Meanwhile no other worker with a submission runs."""
+        """Pause all other workers with submissions while the block runs."""
         return self.starter.alone(self.worker)
 
     def outputs(self) -> dict[int, tuple[str, int]]:
-        """The beginning of what each worker printed so far, and how many lines follow it."""
+        """Return the beginning of what each worker printed so far, and how many lines follow it."""
         if self.worker is not None:
             self._outputs[self.lives] = self.worker.read_output(self.limits.shown_output_kb * 1024)
         return dict(self._outputs)
 
     def is_worn(self) -> bool:
-        """Whether the worker has used half of the CPU time that it may use in its life."""
+        """Return whether the worker has used half of the CPU time that it may use in its life."""
         return self.worker is not None and (self.worker.cpu_s() or 0.0) > self.limits.exercise_s / 2
 
     def close(self) -> None:

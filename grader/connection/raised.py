@@ -71,7 +71,7 @@ class Raised:
 
     @classmethod
     def read(cls, row: Any, what: str, owner: str) -> Raised:
-        """What a worker says, with each text cut to what a message has room for.
+        """Read what a worker claims of an exception; cut each text to what a message has room for.
 
         Raises:
             ProtocolError: it says it wrongly.
@@ -89,7 +89,7 @@ class Raised:
 
 
 def lines_of(row: Any) -> tuple[Line, ...]:
-    """The lines of student code that a worker names in what it says of an exception.
+    """Return the lines of student code that a worker names for an exception.
 
     Raises:
         ProtocolError: it names them wrongly.
@@ -107,7 +107,7 @@ def _line(row: Any) -> Line:
 
 
 def raised_by_student(error: BaseException) -> Raised | None:
-    """What student code raised, or None if the exception does not come from student code."""
+    """Return what student code raised; None if the exception does not come from student code."""
     raised = error.__dict__.get("_raised")
     return raised if isinstance(raised, Raised) else None
 
@@ -119,7 +119,7 @@ def another_expected(error: BaseException, expected: Public) -> None:
 
 
 def exception_of(raised: Raised) -> BaseException:
-    """The exception as its nearest builtin type, marked as coming from student code."""
+    """Return the exception as its nearest builtin type, marked as coming from student code."""
     # An exceeded limit is not an exception of the student's: WorkerLost derives from BaseException, so that a check
     # which expects a RuntimeError does not accept it.
     if (raised.type == "BlockingIOError" and "[Errno 11]" in raised.text) or "can't start new thread" in raised.text:
@@ -151,7 +151,7 @@ def shown(raised: Raised) -> str:
 
 
 def left_over(raised: Raised, what: str) -> Public | None:
-    """A sentence for a debugging aid that was left in the file and cannot work while it is graded."""
+    """Return a sentence about a debugging aid that cannot work while it is graded, such as `breakpoint()`; else None."""
     if raised.type == "BdbQuit":
         return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
     if raised.type == "EOFError" and "EOF when reading a line" in raised.text:
@@ -160,12 +160,12 @@ def left_over(raised: Raised, what: str) -> Public | None:
 
 
 def refuses_arguments(raised: Raised) -> bool:
-    """Whether a function was called as its task says, and does not take these arguments."""
+    """Return whether a function that was called as its task says does not take these arguments."""
     return bool(raised.signature) and not raised.lines and _ARGUMENTS.search(raised.text) is not None
 
 
 def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
-    """Where student code was: the innermost lines of its own files.
+    """Return the innermost lines of student code on the way to an exception, as a message shows them.
 
     Args:
         lines: outermost first.
@@ -182,7 +182,7 @@ def shown_lines(lines: Sequence[Line], folder: str = "") -> list[str]:
 
 
 def does_not_load(module: str, raised: Raised, folder: str, source: bytes = b"", *, before: bool) -> NotUsable:
-    """How a check ends if a file does not load.
+    """Return how a check ends if a file does not load.
 
     Args:
         module: its name.

@@ -115,7 +115,7 @@ class Record:
 
     @contextmanager
     def arguments_as_they_were(self) -> Iterator[None]:
-        """Meanwhile the check's values are as they were before student code changed them."""
+        """Restore the check's values while the block runs, to what they were before student code changed them."""
         for change in reversed(self.changes):
             change.swap()
         try:
@@ -132,7 +132,7 @@ _comparing: ContextVar[Record | None] = ContextVar("_comparing", default=None)
 
 @contextmanager
 def comparing(record: Record) -> Iterator[None]:
-    """Meanwhile this is the record of the check that compares values."""
+    """Make this the record of the check that compares values, while the block runs."""
     token = _comparing.set(record)
     try:
         yield
@@ -141,13 +141,13 @@ def comparing(record: Record) -> Iterator[None]:
 
 
 def watch() -> None:
-    """The check examines what becomes of its arguments."""
+    """Note that the check examines what becomes of its arguments."""
     if (record := _comparing.get()) is not None:
         record.watched = True
 
 
 def compare(value: Any) -> None:
-    """The check compares a value with what is expected: if student code got a copy of it, the check examines that."""
+    """Note that the check compares a value with an expected one, which examines it if student code got a copy."""
     record = _comparing.get()
     if record is None or not record.copying:
         return
@@ -156,7 +156,7 @@ def compare(value: Any) -> None:
 
 
 def _overlaps(value: Any, other: Any) -> bool:
-    """Whether two values are the same list or dict, or lie in the same memory."""
+    """Return whether two values are the same list or dict, or share memory."""
     if not all(isinstance(each, (torch.Tensor, np.ndarray)) for each in (value, other)):
         return other is value and isinstance(value, (list, dict))
     (start, end), (first, last) = place_of(value), place_of(other)

@@ -33,7 +33,7 @@ class Student:
         object.__setattr__(self, "_Student__connection", connection)
 
     def __getattr__(self, name: str) -> Any:
-        """A function or class of the student's, or a copy of a value.
+        """Return a function or class of the student's, or a copy of a value.
 
         Raises:
             NoSuchName: there is no such name.
@@ -56,16 +56,16 @@ class Student:
         connection.ask("set", [named(connection, ""), name, value], f"{connection.owner} `{name}`")
 
     def __dir__(self) -> list[str]:
-        """The public names of the module."""
+        """Return the public names of the module."""
         return sorted(connection_behind(self).names())
 
     def __repr__(self) -> str:
-        """As in plain Python."""
+        """Return what Python prints of a module."""
         return "student"
 
 
 def connection_behind(student: Student) -> Connection:
-    """The connection behind `student` or `reference`."""
+    """Return the connection behind `student` or `reference`."""
     connection: Connection = object.__getattribute__(student, "_Student__connection")
     return connection
 
@@ -100,7 +100,7 @@ def _missing(connection: Connection, name: str) -> str:
 
 
 def _tree_of(connection: Connection) -> tuple[ast.Module, str]:
-    """The syntax tree of the module, and its name in messages, which names cells where it was a notebook."""
+    """Return the syntax tree of the module, and its name in messages, which names cells where it was a notebook."""
     file = f"{connection.module}.py"
     try:
         return ast.parse(connection.files.get(file, b"")), file
@@ -171,7 +171,7 @@ class Probe:
         self._path = path
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """A function of the probe file."""
+        """Return a function of the probe file."""
         return partial(self._run, name)
 
     def _run(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -189,7 +189,7 @@ class Probe:
 def own_probe(
     function: Proxy, name: str, values: Sequence[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], ranks: int = 1
 ) -> Any:
-    """What a probe of ours returns that calls a function; the call is noted as the student's.
+    """Call a probe of ours that calls a function, and return its result; note the call as the student's.
 
     Args:
         function: lives in a worker.

@@ -87,7 +87,7 @@ class PlannedExercise:
 
     @classmethod
     def of(cls, exercise: Exercise) -> PlannedExercise:
-        """That of an exercise: nothing of its text, its hints and its points."""
+        """Return what the check process must know of an exercise: no text, no hints and no points."""
         return cls(**{name: getattr(exercise, name) for name in cls.__dataclass_fields__})
 
     @property
@@ -288,5 +288,5 @@ class Course:
         return tuple(exercise for module in self.modules for exercise in module.exercises)
 
     def handin(self, id: str | None) -> HandIn | None:
-        """The hand-in of an id, or None."""
+        """Return the hand-in of an id, or None."""
         return next((handin for handin in self.handins if handin.id == id), None)

@@ -39,7 +39,7 @@ _MOST_PROBLEMS = 50
 
 
 def to_json(value: object, indent: int | None = None) -> bytes:
-    """A value as ASCII JSON. Lone surrogates, which names of files can contain, stay what they are."""
+    """Return a value as ASCII JSON. Lone surrogates, which names of files can contain, stay what they are."""
     separators = (",", ":") if indent is None else None
     return json.dumps(value, default=_plain, indent=indent, separators=separators).encode("ascii")
 
@@ -73,20 +73,20 @@ def from_json(kind: type[Value], text: bytes | str, name: str = "the data") -> V
 
 
 def schema_of(kind: type) -> dict[str, Any]:
-    """The JSON Schema of a type."""
+    """Return the JSON Schema of a type."""
     return adapter(kind).json_schema(mode="validation")
 
 
 @functools.cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """What reads and writes a type by its annotations."""
+    """Return what reads and writes a type by its annotations."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
 def _plain(value: object) -> object:
-    """What `json` cannot write, as what it can."""
+    """Convert what `json` cannot write."""
     if isinstance(value, bytes):
         return {_BYTES: base64.b64encode(value).decode("ascii")}
     if dataclasses.is_dataclass(value):
@@ -228,7 +228,7 @@ def write_named(path: Path | str, content: str | bytes, what: str) -> None:
 
 
 def zip_bytes(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """A zip of files by their paths: sorted names, one time, one mode, nothing about this machine.
+    """Return a zip of files by their paths: sorted names, one time, one mode, nothing about this machine.
 
     Args:
         files: what is in it.

@@ -52,7 +52,7 @@ class Level(IntEnum):
 
     @classmethod
     def of(cls, word: str) -> Level:
-        """The level of that name."""
+        """Return the level of that name."""
         return cls[word.upper()]
 
 
@@ -77,7 +77,7 @@ class Setup:
     secret: bytes = b""
 
     def seed_of(self, author: str) -> int:
-        """The seed of one author's inputs: with a secret, 256 bits that tell nothing of it, nor of another author's.
+        """Return the seed of one author's inputs. It reveals neither the secret nor another author's seed.
 
         Authors get different inputs, so that what one worker sees of a hidden input is of no use to another.
         """
@@ -86,7 +86,7 @@ class Setup:
         return int.from_bytes(hmac.digest(self.secret, author.encode("utf-8", "surrogateescape"), "sha256"), "big")
 
     def allows(self, confinement: str | None) -> bool:
-        """Whether a run at this level, in a word, is confined as well as it must be; None where no student code ran."""
+        """Return whether a run at this level is confined as well as it must be; None is a run without student code."""
         return not confinement or Level.of(confinement) >= self.least
 
 
@@ -151,7 +151,7 @@ class Part:
     typed: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, check: str) -> bool:
-        """Whether the check of that id is among them."""
+        """Return whether the check of that id is among them."""
         return self.only is None or check in self.only
 
 
@@ -205,11 +205,11 @@ _KINDS: Mapping[str, type[Message]] = {kind.__name__: kind for kind in Message._
 
 
 def to_frame(message: Message) -> tuple[dict[str, Any], list[bytes]]:
-    """A message as the tree and the data of a frame: its kind, and itself as JSON."""
+    """Return a message as the tree and the data of a frame."""
     return {"kind": type(message).__name__}, [to_json(message)]
 
 
 def from_frame(tree: Mapping[str, Any], data: memoryview) -> Message:
-    """The message of a frame."""
+    """Return the message of a frame."""
     kind = _KINDS[tree["kind"]]
     return from_json(kind, bytes(data), kind.__name__)

@@ -18,13 +18,13 @@ class Progress:
     """
 
     def running(self, what: str, seconds: float) -> None:
-        """A lane waits for something, such as a check by its title, for so long now; comes again and again."""
+        """Report that a lane waits for something, such as a check by its title, for so long now; called repeatedly."""
 
     def ended(self, exercise: Exercise, outcome: Outcome, checks: Sequence[Check]) -> None:
-        """A check of an exercise, which has these checks, has ended; comes once more if it is repeated."""
+        """Report that a check has ended; called once more if it is repeated."""
 
     def graded(self, graded: GradedExercise, confinement: str | None, *, saved: bool) -> None:
-        """An exercise was graded, or its result was saved. They come in the order of the course, then what is repeated.
+        """Report an exercise that was graded or saved before: in the order of the course, then what is repeated.
 
         Args:
             graded: the exercise.
@@ -33,19 +33,19 @@ class Progress:
         """
 
     def waits(self) -> None:
-        """Results are waited for; comes every half second."""
+        """Report that results are waited for; called every half second."""
 
     def reported(self, report: Report, number: int, total: int) -> None:
-        """All exercises of one submission are graded; it is the one of this number of all."""
+        """Report one submission whose exercises are all graded, and its number among all."""
 
     def advanced(self, done: int, total: int) -> None:
-        """So many of all things that are to be done are done."""
+        """Report how many of all things are done."""
 
     def compared(self, done: int, total: int) -> None:
-        """Submissions were compared with so many of all known wrong answers."""
+        """Report with how many of all known wrong answers submissions were compared."""
 
     def noted(self, line: str) -> None:
-        """Something that whoever started the run should know."""
+        """Report something that whoever started the run should know."""
 
 
 class Cancelled(BaseException):

@@ -70,11 +70,11 @@ class Submission:
     authors: tuple[str, ...] = ()
 
     def of(self, exercise: Exercise) -> ExerciseFiles:
-        """What it has of an exercise."""
+        """Return the files of an exercise."""
         return self.exercises.get(exercise.id, ExerciseFiles())
 
     def with_files(self, exercise: Exercise, files: Mapping[str, bytes]) -> Submission:
-        """The same with other files of an exercise."""
+        """Return the same submission with other files of an exercise."""
         return replace(self, exercises={**self.exercises, exercise.id: replace(self.of(exercise), files=files)})
 
 
@@ -83,7 +83,7 @@ MORE_LINES = "... {:,} more lines"
 
 
 def first_lines(output: str, most: int) -> list[str]:
-    """The first lines of an output, and a last one that says how many more were printed."""
+    """Return the first lines of an output, and a last one that says how many more were printed."""
     lines = output.rstrip("\n").split("\n")
     cut = re.fullmatch(r"\.\.\. ([\d,]{1,15}) more lines", lines[-1])
     shown = lines[:-1] if cut else lines
@@ -100,7 +100,7 @@ class Score:
     undecided: int = 0
 
     def __add__(self, other: Score) -> Score:
-        """Both together."""
+        """Add the points of both."""
         return Score(self.earned + other.earned, self.possible + other.possible, self.undecided + other.undecided)
 
 
@@ -210,12 +210,12 @@ class GradedExercise:
 
     @classmethod
     def untouched(cls, exercise: Exercise) -> GradedExercise:
-        """An exercise that was handed in as it was given out: no check need be run."""
+        """Return an exercise that was handed in as it was given out; no check of it is run."""
         hidden = exercise.withheld.points
         return cls(exercise, "not_started", (), Score(0, exercise.points, hidden), hidden)
 
     def not_started(self) -> GradedExercise:
-        """The same of an untouched starter, which earns exactly 0, even if its given code passes a check."""
+        """Return the same exercise as not started: it earns 0, even if the given code passes a check."""
         rows = tuple(replace(row, score=replace(row.score, earned=0), held_back=0) for row in self.checks)
         return replace(self, checks=rows, score=replace(self.score, earned=0), state="not_started", held_by=None)
 

@@ -45,7 +45,7 @@ def score(
 
 
 def _shows_values(check: Check, values: Sequence[str], caps: Mapping[str, int]) -> bool:
-    """Whether a check shows that some value is right, if it passes."""
+    """Return whether a passed check shows that some value is right."""
     if not values:
         return check.category == "correctness" and check.contract not in caps
     return any(name in values for name in _names(check))
@@ -86,17 +86,17 @@ def hold_back(
 
 
 def _names(check: Check) -> tuple[str, str]:
-    """What `values` and `caps` may call a check: its rule, or its id without parameters."""
+    """Return what `values` and `caps` may call a check: its rule, or its id without parameters."""
     return check.contract, check.id.split("[")[0]
 
 
 def _unwritten_there(row: GradedCheck) -> bool:
-    """Whether nothing was there to be run. All else that ends a check early is the answer's choice, a shape, too."""
+    """Return whether a check found nothing to run. Any other early end is the answer's own."""
     return row.outcome.verdict in (Verdict.ERROR, Verdict.SKIPPED)
 
 
 def _up_to(most: int, rows: Sequence[GradedCheck]) -> list[GradedCheck]:
-    """The rows with no more points than these in all."""
+    """Return the first rows whose points together are at most these."""
     limited = []
     for row in rows:
         earned = min(row.score.earned, most)
@@ -194,27 +194,27 @@ def total_parts(total: Total) -> list[str]:
 
 
 def is_void(check: str, void: Sequence[str]) -> bool:
-    """Whether everybody gets the points of a check; a check with parameters is also named without them."""
+    """Return whether everybody gets the points of a check; a check with parameters is also named without them."""
     return check in void or check.split("[")[0] in void
 
 
 def in_points(hundredths: int) -> float:
-    """Points as a number for JSON and tables; exact to the hundredth."""
+    """Convert hundredths of a point to a number for JSON and tables."""
     return hundredths / 100
 
 
 def counted(number: int, what: str) -> str:
-    """How many of something, as a person writes it: 1 author, 2 authors."""
+    """Return a number with its noun, as a person writes it: 1 author, 2 authors."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first names of many, and how many more there are."""
+    """Return the first of many names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def points_text(hundredths: int) -> str:
-    """Points as a person writes them: 7, 7.5, 7.25."""
+    """Return points as a person writes them: 7, 7.5, 7.25."""
     return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
 
 
@@ -222,7 +222,7 @@ _POINT = 100
 
 
 def held_text(held_back: int, held_by: str | None) -> str:
-    """Why points that checks earned do not count, in a sentence for the student, or ""."""
+    """Return a sentence that says why earned points do not count, or ""."""
     if not held_back:
         return ""
     held = points_text(held_back)
@@ -264,7 +264,7 @@ class Causes:
 
     @classmethod
     def of(cls, rows: Sequence[GradedCheck]) -> Causes:
-        """Those of an exercise that was graded."""
+        """Sort the checks of an exercise that was graded."""
         lost = sorted((row for row in rows if row.verdict.lost), key=_rank)
         # The message of a shown check is complete, and has a picture; that of a hidden one names a property.
         shown = [row for row in lost if row.check.shown and not _unwritten(row)]
@@ -278,7 +278,7 @@ class Causes:
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:
-    """Earlier for what makes others fail; among equals the order in which they ran stays.
+    """Return a sort key that puts a check first which makes others fail; equal ones keep the order in which they ran.
 
     Of wrong results those of shown checks come first, because their messages are complete. A hidden check may meet the
     same with inputs that it cannot show, under a rule that is not to blame. An exception or a wrong kind, which end any
@@ -302,12 +302,12 @@ def _rank(row: GradedCheck) -> tuple[int, ...]:
 
 
 def _unwritten(row: GradedCheck) -> bool:
-    """Whether a check met the starter's own error."""
+    """Return whether a check met the error that the starter raises."""
     return row.outcome.verdict is Verdict.SKIPPED and row.outcome.cause == "raised"
 
 
 def _stops_at(row: GradedCheck, cause: GradedCheck) -> bool:
-    """Whether a check met the same thing as another one: the same error at the same line, the same wrong kind."""
+    """Return whether a check met what another one met: the same error at the same line, the same wrong type."""
     mine, theirs = (item.outcome.message.split("\n")[0] for item in (row, cause))
     # A hidden check does not say where it was, nor why in a word of its own.
     both_shown = row.check.shown and cause.check.shown

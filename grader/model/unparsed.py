@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def carets(line: str, first: int, last: int) -> list[str]:
-    """What Python prints below a line with a SyntaxError, for a line that is shown with 8 blanks before it.
+    """Return the marks that Python prints below a line with a SyntaxError, for a line shown with 8 blanks before it.
 
     Args:
         line: as it stands in the file.

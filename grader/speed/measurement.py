@@ -120,11 +120,11 @@ class Measurement:
         return decide(self.limit, self._samples, self.is_over, final=self.final)
 
     def is_over(self) -> bool:
-        """Whether no further pair of workers is begun."""
+        """Return whether no further pair of workers may be started."""
         return not self.cpu_clock or time.monotonic() - self.left_out_s > self._until
 
     def _samples(self) -> Generator[Sample, None, None]:
-        """Samples from a fresh pair of workers; `decide` closes this after one in which a call was stopped.
+        """Yield samples from a fresh pair of workers; `decide` closes this after one in which a call was stopped.
 
         Warm-up samples are left out, except where one is hopeless already.
         """
@@ -193,7 +193,7 @@ class PairedRun:
         self._other.close()
 
     def have_cpu_clock(self) -> bool:
-        """Whether CPU time can be read; otherwise times are those of the clock on the wall."""
+        """Return whether CPU time can be read; otherwise times are those of the wall clock."""
         return all(side.connection.live_worker().cpu_s() is not None for side in (self._mine, self._other))
 
     def sample(self, size: int, calls: Calls = ONE, *, idle: bool = True) -> Sample:
@@ -243,7 +243,7 @@ class PairedRun:
         return Sample(cpu, asleep, idle_s, disturbed=any(disturbed))
 
     def calls_for(self, first: Sample, second: Sample) -> Calls:
-        """How many calls of each side make a sample that is long enough, estimated from two samples of one call."""
+        """Return how many calls of each side make a sample long enough, estimated from two samples of one call."""
         # By the less of the two, as what was disturbed looks longer than it is, and long enough for one call.
         mine, other = first.net().least(second.net())
         most = max(1, min(_MOST_CALLS, _MOST_WEIGHT // max(1, self._weight)))
@@ -254,7 +254,7 @@ class PairedRun:
         return Calls(_count(mine, most_mine), _count(other, most))
 
     def _is_disturbed(self, timing: Timing, work: tuple[str, int, int]) -> bool:
-        """Whether something else than its own work took a good part of the time.
+        """Return whether something else than its own work took a good part of the time.
 
         Args:
             timing: of the calls.
@@ -267,7 +267,7 @@ class PairedRun:
         return _PREEMPTION_S * seen.preemptions + _FAULT_S * (seen.faults - own) > _DOMINATED * timing.cpu_s
 
     def _idle(self, args: Sequence[tuple[Any, ...]], results: Sequence[Any], calls: Calls) -> Sides:
-        """CPU seconds of a call that does nothing, by how many of them each side makes."""
+        """Return the CPU seconds of calls that do nothing, for each side."""
         idle_s = []
         # Such calls take the same arguments and give back the same results, which are sent along. What comes from the
         # judged side is not sent on: it may be anything.
@@ -279,14 +279,14 @@ class PairedRun:
         return Sides(idle_s[0], idle_s[-1])
 
     def _stop_s(self, calls: int) -> float:
-        """CPU seconds after which so many calls of the judged side are stopped."""
+        """Return the CPU seconds after which so many calls of the judged side are stopped."""
         if not self.stops:
             return self._call_s
         hopeless = calls * hopeless_s(self._other_s, self._measurement.limit)
         return min(self._call_s, max(_SHORTEST_STOP_S, hopeless))
 
     def _call_mine(self, inputs: Inputs, seconds: float) -> Timing | None:
-        """None if it was stopped. Any other loss is the check's verdict."""
+        """Time the judged side; return None if it was stopped."""
         before = self._mine.left_out_s
         try:
             return self._mine.call(inputs, seconds)
@@ -307,7 +307,7 @@ class PairedRun:
 
 
 def _count(each: float, most: float) -> int:
-    """How many calls of so many seconds make a sample."""
+    """Return how many calls of so many seconds make a sample."""
     # A power of two: to learn that it is 37 calls and not 35 is not worth another sample.
     wanted = 1 << max(0, math.ceil(math.log2(_SAMPLE_S / max(each, _SAMPLE_S / _MOST_CALLS))))
     return max(1, min(wanted, math.floor(most)))

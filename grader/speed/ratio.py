@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     other: float
 
     def least(self, more: Sides | None) -> Sides:
-        """The least of both, for each side."""
+        """Return the smaller time of both, for each side."""
         return self if more is None else Sides(min(self.mine, more.mine), min(self.other, more.other))
 
 
@@ -90,13 +90,13 @@ class Sample:
     stopped: bool = False
 
     def net(self) -> Sides:
-        """CPU time, without asking and answering where that was measured."""
+        """Return the CPU time of the calls, less that of request and reply where it was measured."""
         idle = self.idle or NOTHING
         return Sides(self.cpu.mine - idle.mine, self.cpu.other - idle.other)
 
 
 def is_hopeless(sample: Sample, limit: float) -> bool:
-    """Whether one sample says enough: the call was stopped, or took ten times the limit even without the asking."""
+    """Return whether one sample is enough: the call was stopped, or took ten times the limit."""
     if sample.stopped:
         return True
     idle, (mine, other) = sample.idle, sample.cpu
@@ -104,7 +104,7 @@ def is_hopeless(sample: Sample, limit: float) -> bool:
 
 
 def hopeless_s(other: float, limit: float) -> float:
-    """CPU seconds after which a call can be stopped, where the other side took `other`: well above hopeless."""
+    """Return the CPU seconds after which a call can be stopped, where the other side took `other`."""
     return 2 * _HOPELESS * limit * other
 
 
@@ -185,11 +185,11 @@ class _Pairs:
         return any(len(taken) >= max(count, least) and self.clearly(taken, far) for count, far in _ENOUGH.items())
 
     def cpu(self, samples: Sequence[Sample]) -> float:
-        """Logarithm of the ratio of CPU times, without asking and answering."""
+        """Return the logarithm of the ratio of CPU times, less those of request and reply."""
         return _log_ratio(_net(samples, self.idle or NOTHING))
 
     def clearly(self, samples: Sequence[Sample], factor: float) -> bool:
-        """Whether they lie further from the limit than a factor (its logarithm), with no doubt on which side."""
+        """Return whether the samples lie on one side of the limit by more than a factor (given as its logarithm)."""
         # Logarithms, so that twice too slow and twice too fast are equally far from the limit.
         middle = math.log(self.limit)
         above = self.cpu(samples) > middle
@@ -199,14 +199,14 @@ class _Pairs:
         return agreed and abs(self.cpu(samples) - middle) > factor
 
     def wait(self, samples: Sequence[Sample]) -> bool:
-        """Whether the judged side sleeps much longer than it works, beyond what the other side does too."""
+        """Return whether the judged side sleeps much longer than it works, beyond what the other side does."""
         mine, other = _net(samples, self.idle or NOTHING)
         # A busy machine keeps both sides waiting. What the other side waits too is not held against the student.
         whole = mine + _asleep_s(samples)
         return whole > _WAITING[0] * mine and whole > _WAITING[1] * self.limit * other
 
     def vote(self, samples: Sequence[Sample]) -> int:
-        """The vote of a pair: positive for above the limit, negative for below."""
+        """Return the vote of a pair: positive for above the limit, negative for below."""
         if samples[-1].stopped:
             return 2
         if self.wait(samples):
@@ -217,7 +217,7 @@ class _Pairs:
         return -3 if self.clearly(samples, FAR) else -weight
 
     def summary(self, *, below: bool | None) -> Ratio:
-        """What was found, with this decision."""
+        """Return the ratio and what was measured, with this decision."""
         ratios = [self.cpu(samples) for samples in self.samples]
         value = statistics.median(ratios)
         samples = [sample for each in self.samples for sample in each]
@@ -270,7 +270,7 @@ def decide(limit: float, new_pair: NewPair, out_of_time: Callable[[], bool], *, 
 
 
 def _asleep_s(samples: Sequence[Sample]) -> float:
-    """Seconds in which the judged side neither ran nor was ready to run, beyond those of the other side."""
+    """Return the seconds in which the judged side neither ran nor was ready to run, less those of the other side."""
     return _lowest([each.asleep.mine for each in samples]) - _lowest([each.asleep.other for each in samples])
 
 
@@ -279,7 +279,7 @@ def _log_ratio(times: Sides) -> float:
 
 
 def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
-    """The lowest CPU times, without the asking and answering; a twentieth of them at least."""
+    """Return the lowest CPU times, less those of request and reply, but at least a twentieth of them."""
     # Subtracting can leave nothing of a very short call. A twentieth stays, so that logarithms exist and no ratio is
     # made of noise alone.
     gross = _lowest([sample.cpu.mine for sample in samples]), _lowest([sample.cpu.other for sample in samples])
@@ -287,5 +287,5 @@ def _net(samples: Sequence[Sample], idle: Sides) -> Sides:
 
 
 def _lowest(values: Sequence[float]) -> float:
-    """The mean of the lowest third."""
+    """Return the mean of the lowest third."""
     return statistics.fmean(sorted(values)[: max(1, len(values) // 3)])

@@ -179,7 +179,7 @@ class TimedWorker:
             self._last.cpu_s += self._late()
 
     def _late(self) -> float:
-        """CPU seconds since the last reply, or since this was last read."""
+        """Return the CPU seconds since the last reply, or since this was last read."""
         now = self._cpu()
         late, self._reply_cpu = now - self._reply_cpu, now
         return late if self._last is not None else 0.0
@@ -220,7 +220,7 @@ class TimedWorker:
         return self.connection.exchange(tree, data, self._what, seconds, mapped)
 
     def _results(self, frame: Frame, count: int) -> list[Any]:
-        """What each call returned; the first exception is raised here."""
+        """Return what each call returned; raise the first exception."""
         try:
             parts = parts_of(frame)
             expect(len(parts) == count, "another number of replies than of calls")
@@ -243,7 +243,7 @@ class TimedWorker:
 
 
 def _look(wall: float, cpu: float, waited: float | None) -> _Look:
-    """What the clocks say; asleep means neither running, nor waiting for a core or for us."""
+    """Read the clocks; a worker is asleep if it neither runs nor waits for a core or for us."""
     ours = clock.waited_s(os.getpid())
     return _Look(cpu, 0.0 if waited is None or ours is None else wall - cpu - waited - ours)
 

@@ -58,7 +58,7 @@ class ForkStarter(Starter):
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """A fork of the server.
+        """Start a worker as a fork of the server.
 
         Raises:
             WorkerLost: the machine has no room for one; the verdict is `broken`.
@@ -126,7 +126,7 @@ class ForkStarter(Starter):
 
 
 def _pid_of(pidfd: int) -> int:
-    """A process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
+    """Return a process's number in our own process namespace, which may not be the server's; see proc_pid_fdinfo(5)."""
     # A pidfd names this very process in each namespace; our /proc shows its number here.
     with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
@@ -149,7 +149,7 @@ class _Forked(WorkerProcess):
                 self.group.take_in(self.pid)
 
     def _end(self, seconds: float) -> Ended | None:
-        """How it ended, if that is said in time. The channel closes a little before the server has reaped it."""
+        """Wait for the server to say how the worker ended; return None if it does not say so in time."""
         if self._ended is None:
             # `Ended` is all that comes after `Started`.
             with contextlib.suppress(TimeoutError, BlockingIOError):
@@ -181,7 +181,7 @@ class _Forked(WorkerProcess):
             self.leaving.append(self)
 
     def has_left(self, seconds: float) -> bool:
-        """Whether it has ended, with all that it started; then it is cleaned up after."""
+        """Return whether it has ended, with all that it started; if so, clean up after it."""
         if self._end(seconds) is None or (self.group is not None and not self.group.remove(seconds)):
             return False
         self.leave()

@@ -70,7 +70,7 @@ class WorkerProcess:
         """Send the process a signal, if it still exists. What it started gets none."""
 
     def ended(self) -> Ended | None:
-        """How it ended; waits a moment for that, and gives None if it does not end.
+        """Wait a moment for its end, and return how it ended; None if it has not.
 
         Raises:
             WorkerLost: it was ended by a loss of ours.
@@ -81,7 +81,7 @@ class WorkerProcess:
         clock.reset_peak(self.pid)
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended it, or something in it, for lack of memory."""
+        """Return whether the kernel ended it, or something in it, for lack of memory."""
         return False
 
     def when_gone(self) -> None:
@@ -131,7 +131,7 @@ class WorkerProcess:
         return frame
 
     def _where_it_is(self) -> Any:
-        """What the worker says of where its code was when its time was over; None if it says nothing."""
+        """Return where the worker says its code was when its time was over; None if it says nothing."""
         if not _HAS_SIGNALS:
             return None
         self.signal(signal.SIGUSR1)
@@ -141,7 +141,7 @@ class WorkerProcess:
             return None
 
     def _patience(self, seconds: float, what: str) -> Patience:
-        """CPU time decides; wall time is a loose multiple of it, so that a busy machine ends nothing."""
+        """Return how long to wait: CPU time decides, and wall time is a loose multiple of it, for a busy machine."""
         started = time.monotonic()
         before: tuple[float, float] | None = None
 
@@ -192,7 +192,7 @@ class WorkerProcess:
         return crashed(say("{} crashed Python itself", what), name)
 
     def cpu_s(self) -> float | None:
-        """CPU seconds used so far, read from outside; None where that cannot be read."""
+        """Return the CPU seconds used so far, read from outside; None where they cannot be read."""
         used = clock.cpu_s(self.pid)
         if used is not None:
             self._last_look = time.monotonic(), used
@@ -214,14 +214,14 @@ class WorkerProcess:
             self.signal(signal.SIGCONT)
 
     def waited_s(self) -> float | None:
-        """Seconds that it was ready to run and had no core; None where the system does not show it."""
+        """Return the seconds that it was ready to run and had no core; None where the system does not show them."""
         if (waited := clock.waited_s(self.pid)) is not None:
             self.waiting.no_core_s = (self.waiting.no_core_s or 0.0) + waited - self._waited
             self._waited = waited
         return waited
 
     def last_seen(self) -> tuple[float, float, float] | None:
-        """When it was last looked at while it worked, and its CPU seconds and its seconds without a core by then."""
+        """Return when it was last observed at work, with its CPU seconds and its seconds without a core by then."""
         return None if self._last_look is None else (*self._last_look, self._waited)
 
     def _used_its_cpu(self, ended: Ended) -> bool:
@@ -233,13 +233,13 @@ class WorkerProcess:
         return used is not None and used >= math.ceil(self.limits.exercise_s) - 1
 
     def printed(self) -> int:
-        """Bytes of output so far."""
+        """Return the bytes of output so far."""
         if not self._printed.closed:
             self.printed_by_then = os.fstat(self._printed.fileno()).st_size
         return self.printed_by_then
 
     def read_output(self, limit: int) -> tuple[str, int]:
-        """The first bytes of what student code printed, in whole lines, and how many lines follow them."""
+        """Return the first bytes of what student code printed, in whole lines, and how many lines follow."""
         self._printed.seek(0)
         first, more = self._printed.read(limit), 0
         if rest := self._printed.read(self.limits.output_kb * 1024):

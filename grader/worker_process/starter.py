@@ -51,7 +51,7 @@ class Starter:
     def start_worker(
         self, limits: Limits, *, spared: bool = False, simulates: bool = False, plain: bool = False
     ) -> WorkerProcess:
-        """A worker with nothing loaded.
+        """Start a worker with nothing loaded.
 
         Args:
             limits: what it may use.
@@ -62,7 +62,7 @@ class Starter:
         raise NotImplementedError
 
     def new_places(self) -> tuple[Path, Path]:
-        """An empty folder for a worker and a file for its output, which is not in that folder."""
+        """Make an empty folder for a worker, and a file for its output, which lies outside of that folder."""
         # The output lies outside of the folder, which student code may fill and empty as it likes.
         name = f"w{next(self._numbers)}"
         folder, output = self._root / name, self._root / f"{name}.out"
@@ -72,7 +72,7 @@ class Starter:
 
     @contextmanager
     def alone(self, worker: WorkerProcess | None) -> Iterator[None]:
-        """Meanwhile no other worker with a submission runs. One that did, although it was stopped, is ended."""
+        """Pause all other workers with submissions while the block runs; end one that ran nevertheless."""
         others = self.students - {worker}
         before: dict[WorkerProcess, float | None] = {}
         try:
@@ -93,7 +93,7 @@ class Starter:
 
 
 def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
-    """The limits of a worker's whole life.
+    """Return the limits of a worker's whole life.
 
     Args:
         limits: of the exercise.
@@ -104,7 +104,7 @@ def worker_limits(limits: Limits, room_mb: int = 0) -> WorkerLimits:
 
 
 def caps_of(limits: Limits) -> Caps:
-    """No message is larger than the memory that the worker may have."""
+    """Return the caps of a message: no message is larger than the memory that the worker may have."""
     return Caps(data_bytes=min(Caps().data_bytes, limits.memory_mb << 20))
 
 

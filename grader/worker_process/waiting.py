@@ -34,7 +34,7 @@ class Waiting:
         self._student = False
 
     def __call__(self, *, student: bool) -> Self:
-        """`with waiting(student=True):` the reply is the student's."""
+        """Say whose reply is waited for: `with waiting(student=True):` for the student's."""
         self._student = student
         return self
 
@@ -61,7 +61,7 @@ class Waiting:
         return self._depth > 0
 
     def seconds(self) -> float:
-        """All of it so far, with the wait that goes on now."""
+        """Return all seconds so far, with the wait that goes on now."""
         return self._total + (time.monotonic() - self._since if self._depth else 0.0)
 
     def _holds_much(self) -> bool:
