@@ -37,7 +37,7 @@ _WHAT_TO_DO = {
 
 
 def _not_given(exercise: Exercise, text: bytes) -> tuple[CodeLine, ...]:
-    """The first lines of a file that the starter lacks."""
+    """Return the first lines of a file that the starter lacks."""
     starter = with_marks(exercise, exercise.starter.read_bytes()) if exercise.starter.is_file() else b""
     given = {line.strip() for line in starter.decode("utf-8", "replace").splitlines()}
     lines = enumerate(text.decode("utf-8", "replace").splitlines(), 1)
@@ -225,13 +225,13 @@ class Class:
         return f"{text}; what was not handed in counts as 0" if any(tally.missing for tally in self.exercises) else text
 
     def page(self) -> str:
-        """The page, without a script. It lies beside the folder of the authors' pages, and links to them."""
+        """Render the page, without a script. It lies beside the folder of the authors' pages, and links to them."""
         scores = [row.score for row in self.rows.values()]
         values = {"spread": _spread(scores), "what_to_do": _WHAT_TO_DO, "middle_text": _middle_text}
         return rendered("overview.html", overview=self, when=self.at[:16].replace("T", " "), **values)
 
     def example(self, group: Group) -> Example:
-        """The shortest file of a group."""
+        """Return the shortest file of a group."""
         saved = self._members(group)[0]
         graded = saved.outcomes.graded(group.exercise)
         text = saved.text
@@ -241,7 +241,7 @@ class Class:
         return Example(saved.author, path, lost_rows(graded), lines)
 
     def draft(self, group: Group) -> str:
-        """A new known wrong answer of the shortest file of a group of which one can be made.
+        """Return a new known wrong answer, made of the shortest file of a group.
 
         Raises:
             ValueError: of none of them.
@@ -260,19 +260,19 @@ class Class:
         raise ValueError(why)
 
     def _members(self, group: Group) -> list[Saved]:
-        """The first of a group, those with the shortest files first, and those last of which there is no file."""
+        """Return the first results of a group: the shortest files first, and results without a file last."""
         results = [self._journal.result(number) for number in list(group.members.values())[:_MOST_LOOKED_AT]]
         return sorted(results, key=lambda saved: (saved.text is None, len(saved.text or b""), saved.author))
 
 
 def _shares(scores: Sequence[Score]) -> list[float]:
-    """What was earned of what is decided, as shares; those of which nothing is decided are left out."""
+    """Return the shares that were earned of the decided points; scores without decided points are left out."""
     decided = [(score.earned, score.possible - score.undecided) for score in scores]
     return [earned / possible for earned, possible in decided if possible]
 
 
 def _spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
-    """A distribution: bars of ten percent each, then full marks."""
+    """Return a distribution: bars of ten percent each, then full marks."""
     counts = Counter(min(int(share * _BARS), _BARS) for share in _shares(scores))  # extra credit may give more
     step = 100 // _BARS
     names = [f"{step * place} to {step * (place + 1) - 1} %" for place in range(_BARS)]
@@ -280,6 +280,6 @@ def _spread(scores: Sequence[Score]) -> list[tuple[str, int]]:
 
 
 def _middle_text(scores: Sequence[Score]) -> str:
-    """Mean and median in words."""
+    """Return mean and median in words."""
     own = _shares(scores)
     return f"mean {100 * mean(own):.0f} %, median {100 * median(own):.0f} %" if own else "nothing is decided"

@@ -16,7 +16,7 @@ _LEGEND = "in: handed in; all: with all points; known: made a known mistake; new
 
 
 def class_lines(overview: Class, width: int) -> Iterator[str]:
-    """For a terminal: the class, its exercises, and what is undecided."""
+    """Yield lines for a terminal: the class, its exercises, and what is undecided."""
     people = counted(len(overview.rows), "submission")
     yield from prose(f"{overview.course.title}: {people}, {overview.middle}", width, further="  ")
     yield ""
@@ -35,7 +35,7 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
 
 
 def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:
-    """For a terminal: the largest groups, each with an example: what it loses, and the lines that this is about."""
+    """Yield lines for a terminal: the largest groups, each with an example of what it loses, and with its code."""
     groups = overview.groups
     if groups:
         shown = f" ({most} of {len(groups)}; --all shows the others)" if len(groups) > most else ""

@@ -38,7 +38,7 @@ def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> No
 
 
 def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
-    """The function that the first failing check is about, with the line that raised; nothing if no line is known."""
+    """Return the function that the first failing check is about, with the line that raised; nothing if unknown."""
     cause = Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
     numbered = PurePosixPath(path).suffix != NOTEBOOK
@@ -100,7 +100,7 @@ def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tupl
 
 
 def _starts(noted: Noted, starts: Mapping[str, str], people: People) -> Iterator[str]:
-    """What the names of an author's files begin with that their platform takes back; nothing if it takes none."""
+    """Yield what the names of an author's files begin with when they go back to the platform; nothing if none do."""
     start = starts.get(noted.author, "")
     if not start and people.kind == "moodle":  # the default group has no number, and its members have
         start = f"{MOODLES}{noted.author}_assignsubmission_file_/"

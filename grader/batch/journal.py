@@ -129,11 +129,11 @@ class Journal(Store):
                 self._named = True
 
     def started(self, run: int) -> str:
-        """When a run began."""
+        """Return when a run began."""
         return str(self.execute("SELECT started FROM runs WHERE id = ?", (run,))[0][0])
 
     def handin(self) -> str | None:
-        """The hand-in that the last run graded."""
+        """Return the hand-in that the last run graded."""
         rows = self.execute("SELECT handin FROM runs ORDER BY id DESC LIMIT 1")
         return rows[0][0] if rows else None
 
@@ -162,7 +162,7 @@ class Journal(Store):
         )
 
     def submissions(self) -> list[Noted]:
-        """Each submission that was ever graded, by name."""
+        """Return all submissions that were ever graded, by name."""
         rows = self.execute("SELECT author, authors, digest, at, late FROM submissions")
         return sorted(Noted(who, tuple(json.loads(names)), *rest) for who, names, *rest in rows)
 
@@ -177,20 +177,20 @@ class Journal(Store):
         )
 
     def names(self) -> dict[str, str]:
-        """The names of authors of whom only numbers are shown, by those."""
+        """Return the names of authors, by the numbers that are shown in their place."""
         return dict(self.execute("SELECT author, name FROM people WHERE name <> ''"))
 
     def returned(self) -> dict[str, str]:
-        """By author, what the name of a file begins with that their platform gives back to them."""
+        """Return by author how the name of a file begins that their platform returns to them."""
         return dict(self.execute("SELECT author, returned FROM people WHERE returned <> ''"))
 
     def platform(self) -> str:
-        """Whose numbers authors have: "canvas", "moodle", or "" where no platform gave any."""
+        """Return whose numbers authors have: "canvas", "moodle", or "" where no platform gave any."""
         starts = set(self.returned().values())
         return "moodle" if any(start.startswith(MOODLES) for start in starts) else "canvas" if starts else ""
 
     def modules(self, column: str, value: str) -> list[tuple[str, str, str, bytes]]:
-        """The modules whose results count, of one "author" or one "exercise".
+        """Return the modules whose results count, of one "author" or one "exercise".
 
         Returns:
             of each its author, its exercise, its path in the folder of submissions, and its text.
@@ -209,13 +209,13 @@ class Journal(Store):
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def current(self, author: str | None = None) -> list[Current]:
-        """Which results count, of one author or of all."""
+        """Return which results count, of one author or of all."""
         where, values = ("", ()) if author is None else (" WHERE author = CAST(? AS TEXT)", (as_bytes(author),))
         rows = self.execute(f"SELECT author, exercise, result, replaces, run FROM current{where}", values)  # noqa: S608
         return [Current(*row) for row in rows]
 
     def not_counted(self) -> list[tuple[int, Current]]:
-        """The lower scores that do not count because of `never_lower`: for each its result, and what counts."""
+        """Return the lower scores that do not count because of `never_lower`, each with the result that counts."""
         rows = self.execute(
             "SELECT results.id, results.author, results.exercise, result, replaces, results.run FROM results"
             " JOIN current USING (author, exercise) JOIN runs ON runs.id = results.run"
@@ -249,7 +249,7 @@ class Journal(Store):
 
 @contextmanager
 def open_journal(out: Path, *, new: bool = True, file: str = FILE, wait_s: float = _WAIT_S) -> Iterator[Journal]:
-    """The journal in a folder of results, for one process at a time.
+    """Open the journal in a folder of results, for one process at a time.
 
     Args:
         out: the folder.
@@ -315,7 +315,7 @@ def _as_ours(path: Path, error: sqlite3.Error) -> GraderError:
 def open_run(
     out: Path, shard: Shard | None, options: str, root: Path, authors: Sequence[str], handin: str | None = None
 ) -> Iterator[tuple[Journal, bytes]]:
-    """The journal that a run writes, which has begun, and the secret of the batch.
+    """Open the journal for a run, begin the run, and yield the journal with the secret of the batch.
 
     Args:
         out: the folder of results.
@@ -353,5 +353,5 @@ def _take_in_shards(out: Path, whole: Journal) -> None:
 
 
 def _identity(saved: Saved) -> tuple[object, ...]:
-    """What two journals have in common of one result."""
+    """Return a key by which two journals have the same result."""
     return saved.exercise, saved.key, saved.at, saved.confinement, to_json(saved.outcomes)

@@ -19,7 +19,7 @@ Lateness = tuple[int | None, str]
 
 
 def lateness(names: Collection[str], at: str, course: Course, handin: HandIn, *, is_late: bool) -> Lateness:
-    """How late a submission was.
+    """Return how late a submission was.
 
     Args:
         names: of its authors, folded.
@@ -55,7 +55,7 @@ def _shown(time: datetime) -> str:
 
 
 def penalty(points: int, days: int, policy: Policy) -> int:
-    """What so many days cost of these points, in hundredths, rounded down."""
+    """Return what so many days cost of these points, in hundredths, rounded down."""
     percent = min(days * policy.percent_a_day, policy.cap_percent, _ALL)
     return max(0, points) * percent // _ALL
 
@@ -67,7 +67,7 @@ def needed_grace(points: int, days: int, most: int, policy: Policy) -> int:
 
 
 def late_text(final: FinalScore, policy: Policy, *, alone: bool = False) -> str:
-    """How late it was, and what that costs; `alone` where nobody knows which grace days other hand-ins use up."""
+    """Say how late it was, and what that costs; `alone` where the grace days spent on other hand-ins are unknown."""
     days = final.late_days or 0
     if not days:
         return "on time"

@@ -49,7 +49,7 @@ class Override(Strict):
         return round(self.points * 100)
 
     def problem(self, report: Report) -> str:
-        """Why it cannot be applied to its author's report, or ""."""
+        """Return why the override cannot be applied to its author's report, or ""."""
         graded = next((one for one in report.exercises if one.exercise.id == self.exercise), None)
         if graded is None:
             return f"{self.exercise} was not graded for {self.author}"
@@ -102,7 +102,7 @@ def read_overrides(path: Path, course: Course) -> tuple[Override, ...]:
 
 
 def overridden(report: Report, overrides: Sequence[Override], names: Collection[str]) -> Report:
-    """The report of whom these names mean with the points that staff gave; rows that do not fit change nothing."""
+    """Return the report with the points that staff gave; rows that do not fit change nothing."""
     for one in overrides:
         if one.author in names and not one.problem(report):
             rows = (_set(graded, one) if graded.exercise.id == one.exercise else graded for graded in report.exercises)
@@ -127,7 +127,7 @@ def _set(graded: GradedExercise, one: Override) -> GradedExercise:
 
 
 def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
-    """What staff decided in a report: the exercise, the id of the check or "", and why."""
+    """Yield what staff decided in a report: the exercise, the id of the check or "", and why."""
     for graded in report.exercises:
         if graded.set_by:
             yield graded, "", graded.set_by
@@ -138,7 +138,7 @@ def decisions(report: Report) -> Iterator[tuple[GradedExercise, str, str]]:
 def unused(
     overrides: Sequence[Override], reports: Sequence[tuple[Collection[str], Report]], course: Course
 ) -> Iterator[str]:
-    """A sentence for each row that fits none of the reports, which come with the names of their authors."""
+    """Yield a sentence for each row that fits none of the reports, which come with the names of their authors."""
     known = [exercise.id for exercise in course.exercises]
     for one in overrides:
         own = [report for names, report in reports if one.author in names]

@@ -37,21 +37,21 @@ class Rules:
     over_term: Mapping[str, FinalScore] | None = None
 
     def numbers(self) -> frozenset[str]:
-        """The numbers that a platform gave everybody on its roster."""
+        """Return the numbers that a platform gave everybody on its roster."""
         people = self.people
         return frozenset(person.author for person in people.persons if people.kind != "plain")
 
     def persons(self, noted: Noted) -> list[Person]:
-        """Those on the roster whose submission it is."""
+        """Return those on the roster whose submission it is."""
         return [person for name in noted.members if (person := self.people.person_of(name))]
 
     def names(self, noted: Noted) -> frozenset[str]:
-        """What means the authors of a submission, folded: as in the gradebook, and as on the roster."""
+        """Return all names of the authors of a submission, folded: as in the gradebook, and as on the roster."""
         own = frozenset(folded(text) for name in (noted.author, *noted.authors) for text in (name, for_csv(name)))
         return own.union(*map(self.people.names_of, self.persons(noted)))
 
     def unknown(self, names: Collection[str]) -> Iterator[str]:
-        """A sentence for each name of the hand-in in course.yaml that means nobody."""
+        """Yield a sentence for each name of the hand-in in course.yaml that means nobody."""
         if (handin := self.handin) is not None:
             known = frozenset(names).union(*map(self.people.names_of, self.people.persons))
             for key, own in (("extensions", handin.extensions), ("late_days", handin.late_days)):
@@ -60,7 +60,7 @@ class Rules:
                         yield f"{COURSE_FILE}: handins.{handin.id}.{key}: no author is called {name}"
 
     def with_members(self, handed: Handed) -> Handed:
-        """The same with all members of a group as its authors, if the roster has the group's name.
+        """Return the submission with all members of its group as authors, if the roster has that group.
 
         Of Moodle the number is the team's then, which another participant may have; of Canvas it is one member's.
         """
@@ -69,7 +69,7 @@ class Rules:
         return replace(handed, authors=members, name="") if members else handed
 
     def applied(self, report: Report, raw: Mapping[str, int], noted: Noted) -> Report:
-        """The report with what staff and the policy make of it.
+        """Return the report with the final score that staff and the policy make of it.
 
         Args:
             report: as it was graded.
@@ -123,7 +123,7 @@ def _end(scores: Mapping[str, FinalScore] | None, author: str) -> str:
 def _parts(
     report: Report, final: FinalScore, known: str, total: Total, policy: Policy, *, alone: bool
 ) -> Iterator[str]:
-    """What makes the final score another one, in words."""
+    """Yield the reasons why the final score differs, in words."""
     decided = [row for row in decisions(report) if row[2] != VOID or final.override]
     if rows := [f"{check or graded.exercise.id}: {why}" for graded, check, why in decided]:
         change = "no change" if not final.override else "more" if final.override > 0 else "less"

@@ -16,7 +16,7 @@ from grader.report.people import missing_of
 
 
 def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Report | None:
-    """The report of a submission, with those exercises of the plan that were ever graded; None if none was."""
+    """Return the report of a submission, with those exercises of the plan that were graded; None if none was."""
     results = {row.exercise: journal.result(row.result) for row in journal.current(noted.author)}
     rows = [(exercise, results[exercise.id]) for exercise in plan.exercises if exercise.id in results]
     if not rows:
@@ -34,14 +34,14 @@ def report_of(plan: RunPlan, journal: Journal, noted: Noted, rules: Rules) -> Re
 
 
 def reports(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[Report]:
-    """The reports of all submissions that were ever graded, by name, one after another."""
+    """Yield the reports of all submissions that were ever graded, by name."""
     for noted in journal.submissions():
         if report := report_of(plan, journal, noted, rules):
             yield report
 
 
 def notes_of(plan: RunPlan, journal: Journal, rules: Rules) -> Iterator[str]:
-    """Sentences about overrides that do not fit, and about who is not on the roster, or not among the submissions."""
+    """Yield sentences about overrides that do not fit, and about people not on the roster or without a submission."""
     noted = journal.submissions()
     called = {one: rules.names(one) for one in noted}
     meant = {row.author for row in rules.overrides}

@@ -235,12 +235,12 @@ def _notes(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def page_of(author: str, end: str = "html") -> str:
-    """Where the page of an author lies, from the folder of results; with the end "md" the same as text."""
+    """Return where the page of an author lies, from the folder of results; with the end "md" the same as text."""
     return f"{_FEEDBACK}/{file_name(author)}.{end}"
 
 
 def file_name(author: str) -> str:
-    """The author's name, or its beginning with a digest where a file could not have it."""
+    """Return the author's name, or its beginning with a digest where no file could have that name."""
     plain = "".join("_" if char in '/\\\0:*?"<>|' else char for char in author)
     if plain == author and len(os.fsencode(author)) <= _LONGEST_NAME and author[:1] not in (".", ""):
         return author

@@ -58,7 +58,7 @@ class Order:
     names: bool = False
 
     def again(self, graded: GradedExercise) -> bool:
-        """Whether an exercise is graded again though nothing changed."""
+        """Return whether an exercise is graded again though nothing changed."""
         return self.rerun == "all" or (self.rerun == "broken" and is_broken(graded))
 
 
@@ -252,7 +252,7 @@ class _Batch:
                     self.place.write_gradebook(plan, self.journal, self.rules, self.unmatched, names=order.names)
 
     def works(self) -> Iterator[Work]:
-        """What is to be graded. Submissions are read one after another."""
+        """Yield the work of the run; submissions are read one after another."""
         number = 0
         for handed in self.intake.handed:
             # Those of others are read, too, so that unmatched.csv is about the whole class.
@@ -338,7 +338,7 @@ class _Batch:
             journal.let_count(submission.author, id, number)
 
     def looked_over(self) -> Summary:
-        """The summary, with what is broken among what counts, and what others got with other checks."""
+        """Complete the summary: what is broken among what counts, and whose results are of other checks."""
         self.summary.unmatched = len(self.unmatched)
         if self.unread_times:
             whose, stamp = listed(list(self.unread_times)), next(iter(self.unread_times.values()))

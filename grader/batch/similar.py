@@ -113,7 +113,7 @@ def _similar(exercise: Exercise, texts: Sequence[tuple[str, bytes]], progress: P
 
 
 def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
-    """The fingerprints of a text, which another process cuts into tokens; None if that does not get through it."""
+    """Return the fingerprints of a text, which another process cuts into tokens; None if that process fails."""
     if (read := tokens_in(text)) is None:
         return None
     plain, tokens, places = read
@@ -123,6 +123,6 @@ def _prints(text: bytes, window: int, given: Sequence[int] = ()) -> Any:
 
 
 def _side(author: str, prints: Any, share: float, places: Any) -> Side:
-    """A text in parts by the places that copydetect found in it; what is far from all of them is left out."""
+    """Divide a text by the matches that copydetect found in it; leave out what is far from all of them."""
     marked, _ = utils.highlight_overlap(prints.raw_code, places.astype(int), "\0", "\0", truncate=_AROUND)
     return author, min(1.0, float(share)), [(part, place % 2 == 1) for place, part in enumerate(marked.split("\0"))]

@@ -59,12 +59,12 @@ class Marks:
         return f"{self.handin} ({self.out})" if self.handin else str(self.out)
 
     def points_of(self, score: FinalScore) -> int:
-        """The points that a score is out of, in hundredths."""
+        """Return the points that a score is out of, in hundredths."""
         return score.possible or self.extra
 
 
 def marks_in(out: Path) -> Marks:
-    """The final scores in a folder of results.
+    """Read the final scores in a folder of results.
 
     Raises:
         CourseError: it has none, or overrides that are not in them yet.
@@ -90,7 +90,7 @@ def _possible(score: FinalScore) -> int:
 
 
 def column_of(marks: Marks, title: str) -> Column:
-    """The final scores of a hand-in for the column of an LMS, which has one number of points for everybody."""
+    """Return the final scores of a hand-in for the column of an LMS, which has one maximum for everybody."""
     most = marks.extra or max(score.possible for score in marks.scores.values())
     # Of exercises with different points, different ones may have been dropped.
     scores = {
@@ -148,7 +148,7 @@ def moved_by(marks: Sequence[Marks], chosen: Sequence[int], course: Course) -> l
 
 
 def _with_grace(marks: Sequence[Marks], places: Sequence[tuple[int, str]], course: Course) -> list[FinalScore]:
-    """The scores of one person, in the order of the due dates, each with its grace days."""
+    """Return the scores of one person, in the order of the due dates, each with its grace days."""
     own = [(marks[place], marks[place].scores[author]) for place, author in places]
     rows = [(score, one.points_of(score)) for one, score in own]
     values = [_value(one.handin, one.points_of(score), course) for one, score in own]
@@ -166,13 +166,13 @@ def _with_grace(marks: Sequence[Marks], places: Sequence[tuple[int, str]], cours
 
 
 def _value(handin: str | None, points: int, course: Course) -> Fraction:
-    """What a hundredth of a point of a hand-in is worth in the term."""
+    """Return what a hundredth of a point of a hand-in is worth in the term."""
     known = course.handin(handin)
     return Fraction(str(known.weight if known else 1)) / (points or 1)
 
 
 def _spent(rows: Sequence[tuple[FinalScore, Fraction]], policy: Policy) -> list[int]:
-    """How many grace days each of some scores gets, which come with the worth of a point."""
+    """Return how many grace days each score gets; scores come with the worth of a point."""
     # By the days spent: what that saves, fewer days first, and how many each gets.
     best: dict[int, tuple[Fraction, int, tuple[int, ...]]] = {0: (Fraction(0), 0, ())}
     for score, value in rows:
@@ -192,14 +192,14 @@ def _before(score: FinalScore) -> int:
 
 
 def _after(score: FinalScore, grace: int, policy: Policy) -> FinalScore:
-    """A score with so many of its late days covered."""
+    """Return a score with so many of its late days covered."""
     cost = penalty(_before(score), (score.late_days or 0) - grace, policy)
     final = None if score.final is None else _before(score) - cost
     return replace(score, grace_days=grace, penalty=cost, final=final)
 
 
 def _due(handin: HandIn | None) -> float:
-    """Those without a due date last."""
+    """Return a sort key by due date; hand-ins without one come last."""
     return handin.due.timestamp() if handin and handin.due else math.inf
 
 
@@ -221,7 +221,7 @@ class TermRow:
 
 
 def term(marks: Sequence[Marks], course: Course) -> list[TermRow]:
-    """Each person's term, by name.
+    """Return each person's term, by name.
 
     Raises:
         CourseError: a folder has no hand-in of the course, or two have the same.
@@ -250,7 +250,7 @@ def _known(course: Course, marks: Marks) -> HandIn:
 def _row(
     uid: str, scores: Mapping[str, FinalScore], handins: Sequence[HandIn], marks: Mapping[str, Marks], course: Course
 ) -> TermRow:
-    """One person's term: what was not handed in counts as 0."""
+    """Return one person's term: what was not handed in counts as 0."""
     bonus = {id for id, one in marks.items() if one.extra}
     points = {id: marks[id].points_of(score) for id, score in scores.items()}
     part = {one.id: Fraction(0) for one in handins}
@@ -267,7 +267,7 @@ def _row(
 
 
 def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, dropped: bool) -> str:
-    """What one hand-in adds to the total."""
+    """Say what one hand-in adds to the total."""
     if score is None:
         text = "not handed in"
     elif score.final is None:
@@ -285,7 +285,7 @@ def _explained(handin: HandIn, score: FinalScore | None, policy: Policy, *, drop
 
 
 def term_lines(rows: Sequence[TermRow], handins: Sequence[str]) -> Iterator[str]:
-    """The term for a terminal; names come last, so that their width does not matter."""
+    """Yield the term for a terminal; names come last, so that their width does not matter."""
     width = max(_CELL, *(columns(id) + 2 for id in handins))
     yield "".join(" " * (width - columns(id)) + id for id in handins) + f"{'total':>{_CELL}}  author"
     for row in rows:
@@ -301,7 +301,7 @@ def _cell(score: FinalScore | None) -> str:
 
 
 def term_csv(rows: Sequence[TermRow], handins: Sequence[str]) -> str:
-    """The term as a table: a row for each person, with a column for each hand-in, and the total in percent.
+    """Return the term as a table: a row for each person, a column for each hand-in, and the total in percent.
 
     A cell is blank where nothing was handed in, or where points are undecided; then the total is blank, too.
     """

@@ -100,7 +100,7 @@ class _Commands(click.Group):
     """A group whose commands are imported when they are used; a word that is not a command is an exercise."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, without importing anything."""
+        """Return the names, without importing anything."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -138,7 +138,7 @@ class _Commands(click.Group):
                 raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands in groups, then the options of grading, which has no name of its own."""
+        """Write the commands in groups, then the options of grading, which has no name of its own."""
         width = len(_GRADING)
         for title, names in GROUPS.items():
             rows = [(_GRADING if name == _GRADE else name, text) for name, (_, text) in names.items()]

@@ -141,7 +141,7 @@ def _graded_class(
 
 
 def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
-    """What opens the cluster of that address; None where this machine grades.
+    """Return a function that opens the cluster of that address; None where this machine grades.
 
     Raises:
         CourseError: there is no such cluster, or it cannot be used.
@@ -159,7 +159,7 @@ def _cluster(address: str | None, lanes: int | None) -> OpenEngine | None:
 
 
 def _shard(text: str | None) -> Shard | None:
-    """The shard that was named.
+    """Parse the shard that was named.
 
     Raises:
         CourseError: nothing has that name.
@@ -175,7 +175,7 @@ def _shard(text: str | None) -> Shard | None:
 
 
 def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handin: str | None) -> list[str]:
-    """The ids of the exercises that are named.
+    """Return the ids of the exercises that are named.
 
     Raises:
         CourseError: nothing has that name, or it is not in the hand-in.
@@ -190,7 +190,7 @@ def _named(course: Course, names: Sequence[str], exercises: Sequence[str], handi
 
 
 def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
-    """The names of the submissions of authors that are named, by their own name or by their group's.
+    """Return the names of submissions whose authors are named, by their own name or by their group's.
 
     Raises:
         CourseError: no submission has this author; it suggests the nearest.
@@ -208,7 +208,7 @@ def _authors(intake: Intake, names: Sequence[str]) -> list[str]:
 
 
 def _sentences(summary: Summary, order: Order, out: Path) -> Iterator[str]:
-    """What somebody should know of a run besides the table."""
+    """Yield what somebody should know of a run besides the table."""
     if summary.saved and not summary.graded:
         same = "no submission and no check has changed since the last run"
         yield f"Nothing was graded again: {'earlier runs have all results' if summary.changed else same}."

@@ -129,7 +129,7 @@ def ci_command(
 def _without_points(
     json_path: str | None, formats: tuple[tuple[str, str], ...], say: Say, *, by_option: bool
 ) -> tuple[None, tuple[tuple[str, str], ...]]:
-    """The files that can be written without points. What else was named is left out, and named in the log.
+    """Return the files that can be written without points, and name in the log what is left out.
 
     Raises:
         UsageError: somebody asked for both, points and none.
@@ -147,7 +147,7 @@ def _without_points(
 def _plan(
     checkout: Checkout, names: tuple[str, ...], handin: str | None, since: str | None, author: str, setup: Setup
 ) -> tuple[RunPlan, Submission]:
-    """What is graded, and what was handed in."""
+    """Return what is graded, and what was handed in."""
     from grader.ci.job import changed_exercises
     from grader.course.load import find_exercises
     from grader.grading.plan import RunPlan
@@ -165,7 +165,7 @@ def _plan(
 
 
 def _notes(checkout: Checkout, plan: RunPlan, submission: Submission) -> Iterator[str]:
-    """What is graded, and with which checks, where that may surprise."""
+    """Yield what is graded, and with which checks, where that may surprise."""
     from grader.report.export.formats import log_line
 
     if checkout.is_own:

@@ -63,7 +63,7 @@ def doctor_command(as_json: bool, start: str | None) -> None:
 
 
 def _warm() -> Iterator[str]:
-    """The warm processes that stay between commands, or why no process stays."""
+    """Yield the warm processes that stay between commands, or why no process stays."""
     from grader.runner.warm import warm_processes, why_none
 
     found, problem = [], why_none()
@@ -121,7 +121,7 @@ def _row(name: str, value: str) -> Iterator[str]:
 
 
 def _course_rows() -> Iterator[tuple[str, str]]:
-    """The student's course: where it is, whether it is complete, how much is done; and their editor."""
+    """Yield facts about the student's course: where it is, whether it is complete, how much is done; their editor."""
     from grader.course.layout import is_given, kept_progress
     from grader.model.report import PASSES_HERE
     from grader.student.folder import CHANGED, changed_checks, given_digests, read_progress
@@ -153,7 +153,7 @@ def _course_rows() -> Iterator[tuple[str, str]]:
 
 
 def _doctor_lines(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> Iterator[str]:
-    """The facts, each promise by its name, the level, what would raise it, and what check processes can reach."""
+    """Yield the facts, each promise by name, the level, what would raise it, and what check processes can reach."""
     for name, value in facts.items():
         notes = [note for note in (_NOTES.get(name) or _NOTES.get(str(value)), _newer(name, str(value))) if note]
         yield from _row(name, f"{value}: {'; '.join(notes)}" if notes else str(value))
@@ -191,7 +191,7 @@ def _newer(name: str, version: str) -> str:
 
 
 def doctor_data(facts: Mapping[str, object], reached: Reached, remains: Mapping[str, str]) -> dict[str, Any]:
-    """The same for other programs."""
+    """Return the same facts for other programs."""
     return {
         "facts": dict(facts),
         "confinement": reached.level.word,

@@ -9,7 +9,7 @@ UNDECIDED = 3
 
 
 def exit_status(report: Report, *, passed: bool | None = None) -> int:
-    """The exit status of a run; whether it passed may be decided by another policy than full marks."""
+    """Return the exit status of a run; `passed` replaces the rule that all points must be earned."""
     if {row.verdict for graded in report.exercises for row in graded.checks} & {Verdict.BROKEN, Verdict.INCONCLUSIVE}:
         return UNDECIDED
     total = report.total

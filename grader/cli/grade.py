@@ -83,7 +83,7 @@ def grade_here(
 def _plan(
     words: tuple[str, ...], submission: Path | None, setup: Setup, earlier: ReportFile | None, *, seeded: bool
 ) -> tuple[RunPlan, Submission]:
-    """What is to be graded, and of whose files."""
+    """Return what is graded, and whose files."""
     from grader.course.layout import is_given
     from grader.course.load import split_rules
     from grader.grading.plan import RunPlan

@@ -90,14 +90,14 @@ class Workers:
     confinement: str | None
 
     def setup(self, seed: int = 0, confinement: str = "none") -> Setup:
-        """The setup of a run; with this level of confinement if none was named."""
+        """Return the setup of a run; with this level of confinement if none was named."""
         from grader.grading.lanes import setup_of
 
         return setup_of(self.start, self.device, self.confinement or confinement, seed)
 
 
 def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
-    """`--device`, `--start` and, if a default is given for it, `--confinement`: one argument `workers` of a command.
+    """Add `--device`, `--start` and, if it has a default, `--confinement`: one argument `workers` of a command.
 
     Args:
         default: level of confinement, None if it depends on other options; "" for a command that has no such option.
@@ -116,7 +116,7 @@ def workers(default: str | None = "", shown: str | bool = True) -> Decorator:
 
 
 def confinement(default: str | None, shown: str | bool = True, purpose: str = _CONFINEMENT) -> Decorator:
-    """The least level of confinement."""
+    """Add the option for the least level of confinement."""
     levels = click.Choice(["none", "reduced", "full"])
     return click.option("--confinement", type=levels, default=default, show_default=shown, help=purpose)
 
@@ -128,7 +128,7 @@ LMS = ("canvas", "moodle")
 def _format_file(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...], more: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """Each `F=FILE` as a format and the file that it is written to; "" for the file that is filled in."""
+    """Parse each `F=FILE` into a format and its file; "" for the file that is filled in."""
     from grader.course.files import suggestion
     from grader.report.export.formats import FORMATS
 
@@ -144,7 +144,7 @@ def _format_file(
 
 
 def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
-    """Formats to write, each with its file; `more` are formats of a class, of which FILE may be left out."""
+    """Add the option for formats to write; `more` are formats of a class, of which FILE may be left out."""
     of_class = f", and for a class {' or '.join(more)}" if more else ""
     return click.option(
         "--format",
@@ -160,7 +160,7 @@ def formats(*, required: bool = False, more: Sequence[str] = ()) -> Decorator:
 
 
 def complete_exercises(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The exercises and modules of the course in this folder that begin so, for a shell."""
+    """Return the exercises and modules of the course in this folder that begin so, for a shell."""
     from grader.model.errors import CourseError
 
     rows: dict[str, str] = {}
@@ -180,7 +180,7 @@ def _completions(rows: Mapping[str, str], incomplete: str) -> list[CompletionIte
 
 
 def complete_grade(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The same; before the first name commands, too, and after one the rules of that exercise."""
+    """Complete exercises, and also commands before the first name, and rules after an exercise."""
     from click.shell_completion import CompletionItem
 
     from grader.cli import COMMANDS
@@ -199,14 +199,14 @@ next_exercise = click.argument("name", metavar="[EXERCISE]", required=False, she
 
 
 def course_here(folder: Path | None = None, *, whole: bool = False) -> Course:
-    """The course that a folder lies in; by default the user's folder."""
+    """Return the course that a folder lies in; by default the user's folder."""
     return course_and_exercises((), folder, whole=whole)[0]
 
 
 def course_and_exercises(
     names: Sequence[str], folder: Path | None = None, *, whole: bool = False, prints: bool = True, alone: bool = False
 ) -> tuple[Course, list[Exercise]]:
-    """The course that a folder lies in, and the exercises of those names, or all of them.
+    """Return the course that a folder lies in, and the exercises of those names, or all of them.
 
     Args:
         names: as people type them.
@@ -228,7 +228,7 @@ def course_and_exercises(
 
 
 def exercise_here(name: str | None) -> tuple[Course, Exercise]:
-    """The course in the user's folder, and the exercise of a name, or the one that comes next."""
+    """Return the course in the user's folder, and the exercise of a name, or the one that comes next."""
     from grader.student.rows import exercise_in_hand
 
     course = course_here()
@@ -236,7 +236,7 @@ def exercise_here(name: str | None) -> tuple[Course, Exercise]:
 
 
 def broken_of(course: Course, names: Sequence[str] = (), handin: HandIn | None = None) -> list[Broken]:
-    """The exercises among those of these names, or of all, that cannot be used; of a hand-in, if one is meant."""
+    """Return the exercises of these names, of a hand-in, or of the course, that cannot be used."""
     from grader.course.load import means_module
 
     if handin is not None:
@@ -255,7 +255,7 @@ def print_broken(broken: Sequence[Broken]) -> None:
 
 
 def handin_of(course: Course, name: str | None) -> HandIn | None:
-    """The hand-in of a name; None if no name is given.
+    """Return the hand-in of a name; None if no name is given.
 
     Raises:
         CourseError: the course has no hand-in of that name.
@@ -271,5 +271,5 @@ def handin_of(course: Course, name: str | None) -> HandIn | None:
 
 
 def exercises_in(handin: HandIn | None, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """Those of the exercises that a hand-in has; without a hand-in all of them."""
+    """Return those of the exercises that a hand-in has; without a hand-in all of them."""
     return [exercise for exercise in exercises if handin is None or exercise.id in handin.exercises]

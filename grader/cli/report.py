@@ -115,7 +115,7 @@ def _written(
 
 
 def _in_short(overview: Class, out: Path, *, every: bool) -> Iterator[str]:
-    """The class in short, and groups of what no known mistake explains."""
+    """Yield the class in short, and groups of what no known mistake explains."""
     from grader.batch.class_text import class_lines, group_lines
 
     width = terminal_width()
@@ -152,7 +152,7 @@ def _drafted(course: Course, graded: Class, name: str) -> Iterator[str]:
 
 
 def _group_of(groups: Sequence[Group], name: str) -> Group:
-    """The group of a name, or of its beginning.
+    """Find the group of a name, or of its beginning.
 
     Raises:
         CourseError: no group has this name, or more than one; with the nearest.
@@ -329,7 +329,7 @@ def export_command(
 
 
 def _about_moodle(done: Filled) -> list[str]:
-    """What Moodle does with a worksheet that is uploaded."""
+    """Say what Moodle does with a worksheet that is uploaded."""
     lines = []
     if done.again:
         lines.append(
@@ -346,7 +346,7 @@ def _about_moodle(done: Filled) -> list[str]:
 def _columns(
     outs: Sequence[Path], kind: str, handin: str | None, column: str, course_folder: Path | None, table: Table
 ) -> tuple[list[Column], list[str]]:
-    """The final scores of hand-ins, each with the title of its column in the file of an LMS; and sentences about them.
+    """Return the final scores of hand-ins, each with the title of its column, and sentences about them.
 
     Raises:
         CourseError: a folder cannot be read, or it is not clear which hand-in is meant.

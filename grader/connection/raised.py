@@ -151,7 +151,7 @@ def shown(raised: Raised) -> str:
 
 
 def left_over(raised: Raised, what: str) -> Public | None:
-    """Return a sentence about a debugging aid that cannot work while it is graded, such as `breakpoint()`; else None."""
+    """Return a sentence about a debugging aid, such as `breakpoint()`, that cannot work while it is graded, or None."""
     if raised.type == "BdbQuit":
         return say("{} stops at a breakpoint; remove it, because no one can type while it is graded", what)
     if raised.type == "EOFError" and "EOF when reading a line" in raised.text:

@@ -65,7 +65,7 @@ class Trace:
 
     @classmethod
     def of(cls, outcome: Outcome, category: str = "") -> Trace:
-        """That of an outcome of a check of this category."""
+        """Make the trace of an outcome of a check of this category."""
         if outcome.verdict is Verdict.PASSED:
             return cls(outcome.verdict, same_for_all=outcome.same_for_all)
         text = outcome.detail
@@ -99,7 +99,7 @@ Traces = Mapping[str, Trace]
 
 
 def is_comparable(outcome: Outcome) -> bool:
-    """Whether the outcome says something about the code that is there.
+    """Return whether the outcome says something about the code that is there.
 
     A function that is not written, that is missing or takes other arguments says nothing; nor does a worker that used
     up its time or memory: that may be any endless loop.
@@ -110,7 +110,7 @@ def is_comparable(outcome: Outcome) -> bool:
 
 
 def traces_of(rows: Iterable[GradedCheck]) -> dict[str, Trace]:
-    """How the checks ended that can be compared."""
+    """Return the traces of those checks that can be compared, by id."""
     return {row.check.id: Trace.of(row.outcome, row.check.category) for row in rows if is_comparable(row.outcome)}
 
 
@@ -144,7 +144,7 @@ def suspects_of(rows: Sequence[GradedCheck]) -> dict[str, frozenset[str]]:
 
 
 def _failing_alone(rows: Sequence[GradedCheck]) -> frozenset[str]:
-    """The functions of which a check fails that calls nothing else."""
+    """Return the functions for which a check fails that calls no other function."""
     called = map(_functions_of, filter(_is_failure, rows))
     return frozenset(names[0] for names in called if len(names) == 1)
 
@@ -154,13 +154,13 @@ def _is_failure(row: GradedCheck) -> bool:
 
 
 def _functions_of(row: GradedCheck) -> list[str]:
-    """The functions and classes that a check called, in the order of their last calls."""
+    """Return the functions and classes that a check called, in the order of their last calls."""
     names = (name.split(".")[0] for name in reversed(row.outcome.called))
     return [*dict.fromkeys(names)][::-1]
 
 
 def behaviour_of(traces: Traces) -> str:
-    """A digest of how an answer loses its points; "" if it loses none. Equal ones did the same."""
+    """Return a digest of how an answer loses its points; "" if it loses none."""
     lost = sorted((id, trace.verdict.value, trace.story) for id, trace in traces.items() if trace.lost)
     return hashlib.sha256(repr(lost).encode()).hexdigest()[:16] if lost else ""
 
@@ -175,7 +175,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
-    """What a wrong answer's sentence names of its own code, and what the reference does not use."""
+    """Return what a wrong answer's sentence names of its own code, and what the reference does not use."""
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
     own = frozenset(quoted.intersection(names_used(answer.source)))
     return own.difference(names_used(reference.read_bytes()) if own and reference is not None else ())
@@ -196,12 +196,12 @@ Sealed = Mapping[str, str]
 
 
 def name_of(exercise: str, behaviour: Sequence[Traces]) -> str:
-    """Under which name the mistakes stand that do this with each of the seeds. It begins with `beginning_of`."""
+    """Return the key of the mistakes that do this with each of the seeds. It begins with `beginning_of`."""
     return beginning_of(exercise, behaviour[0]) + _digest("name", exercise, behaviour).hex()[:_HALF]
 
 
 def beginning_of(exercise: str, first: Traces) -> str:
-    """How the names of all mistakes begin that do this with the first seed: who does not, need not run with another."""
+    """Return how the keys of all mistakes begin that do this with the first seed; others need no second seed."""
     return _digest("name", exercise, [first]).hex()[:_HALF]
 
 
@@ -221,7 +221,7 @@ class Told:
 
 
 def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Told]) -> str:
-    """Sentences that only this behaviour opens: what is done with each of the seeds.
+    """Encrypt sentences so that only an answer with this behaviour can read them.
 
     Args:
         exercise: its id.
@@ -235,7 +235,7 @@ def seal(exercise: str, behaviour: Sequence[Traces], sentences: Mapping[str, Tol
 
 
 def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> dict[str, Told]:
-    """The sentences that this behaviour opens, each with what is known beside it; none if nothing."""
+    """Decrypt the sentences that this behaviour opens; none if it opens nothing."""
     text = _veiled(
         base64.b64decode(mistakes.get(name_of(exercise, behaviour), "")), _digest("seal", exercise, behaviour)
     )
@@ -248,13 +248,13 @@ def unsealed(exercise: str, behaviour: Sequence[Traces], mistakes: Sealed) -> di
 
 
 def as_file(mistakes: Sealed) -> bytes:
-    """The file of an exercise's mistakes."""
+    """Return the file of an exercise's mistakes."""
     rows = {name: mistakes[name] for name in sorted(mistakes)}
     return (json.dumps({"version": _VERSION, "mistakes": rows}, indent=1) + "\n").encode()
 
 
 def is_sealed(data: bytes) -> bool:
-    """Whether a file is one of mistakes and says nothing else, in no other way."""
+    """Return whether a file holds sealed mistakes and nothing else, in the one form that we write."""
     try:
         rows = json.loads(data)["mistakes"]
         opaque = all(map(_ENTRY.fullmatch, rows)) and all(map(_SEALED.fullmatch, rows.values()))
@@ -264,7 +264,7 @@ def is_sealed(data: bytes) -> bool:
 
 
 def read_sealed(path: Path) -> Sealed:
-    """The mistakes in a file; an empty mapping if it is damaged or of another version."""
+    """Read the mistakes in a file; an empty mapping if it is damaged or of another version."""
     data = path.read_bytes() if path.is_file() else b""
     return json.loads(data)["mistakes"] if is_sealed(data) else {}
 
@@ -275,6 +275,6 @@ def _digest(use: str, exercise: str, behaviour: Sequence[Traces]) -> bytes:
 
 
 def _veiled(data: bytes, key: bytes) -> bytes:
-    """Data made unreadable by a key, or readable again."""
+    """Encrypt or decrypt data with a key: the same operation does both."""
     veil = hashlib.shake_256(key).digest(len(data))
     return bytes(one ^ other for one, other in zip(data, veil, strict=True))

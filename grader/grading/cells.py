@@ -14,7 +14,7 @@ from grader.model import (
 
 
 def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """The exercise with where its file came from, and with lines of a notebook's cells, where it is one."""
+    """Return the exercise with the place that its file came from, and with a notebook's lines as those of its cells."""
     own, name = submission.of(graded.exercise), graded.exercise.file_name
     graded = replace(graded, notes=own.notes, place=own.place)
     if not own.cells:
@@ -28,7 +28,7 @@ def as_handed_in(graded: GradedExercise, submission: Submission) -> GradedExerci
 
 
 def in_cells(text: str, file_name: str, origins: Sequence[tuple[int, int]], label: str = "code cell {}") -> str:
-    """A text in which lines of a module are named as lines of the notebook's cells."""
+    """Rewrite lines of a module in a text as lines of the notebook's cells."""
 
     def named(match: re.Match[str]) -> str:
         line = int(match[1])

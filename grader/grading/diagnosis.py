@@ -117,7 +117,7 @@ class Known:
         return len(self._begun)
 
     def traces(self, lane: Lane, answer: Answer, exercise: Exercise, seed: int, checks: _Ids) -> Traced:
-        """The traces of a wrong answer in these checks; those that are not known yet are run now."""
+        """Return the traces of a wrong answer in these checks; run those that are not known yet."""
         self._begun.add((exercise.id, str(answer.path)))
         traces, late = dict[str, Trace](), False
         # Costs hardly depend on the inputs, and some checks draw none: these are run with one seed, for all.
@@ -141,7 +141,7 @@ class Known:
 
 
 def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: int, checks: _Ids) -> Traced:
-    """How these checks end for a submission: in a grading run, of a wrong answer, and for a released copy."""
+    """Run these checks for a submission, and return how each ends."""
     if not checks:
         return Traced({})
     categories = {check.id: check.category for check in lane.checks_of(exercise)}
@@ -152,7 +152,7 @@ def traces_in(lane: Lane, exercise: Exercise, files: Mapping[str, bytes], seed: 
 
 
 def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane: Lane, known: Known) -> Diagnosed:
-    """The exercise, with a sentence if it behaves like a known wrong answer, or like two: alike, or both at once.
+    """Return the exercise, with a sentence if it behaves like a known wrong answer, or like two of them.
 
     Without a sentence it gets its behaviour.
 
@@ -176,12 +176,12 @@ def diagnose(graded: GradedExercise, submission: Submission, setup: Setup, lane:
 
 
 def has_known_mistakes(exercise: Exercise) -> bool:
-    """Whether there is something that an answer to an exercise can be compared with."""
+    """Return whether there is a wrong answer that an exercise can be compared with."""
     return bool(exercise.wrong) or exercise.mistakes is not None
 
 
 def can_diagnose(graded: GradedExercise) -> bool:
-    """Whether all checks ran, and one of them lost points in a way that can be compared."""
+    """Return whether all checks ran, and one of them lost points in a way that can be compared."""
     return graded.state == "started" and not graded.left_out and bool(failures_of(graded.checks))
 
 
@@ -212,7 +212,7 @@ class _Task:
         self._order = [row.check.id for row in (*filter(None, [causes.cause]), *causes.same, *causes.lost)]
 
     def behaviour(self) -> str:
-        """The digest of what it does with the first of the seeds; "" if nobody knows, and nothing is to be run for it.
+        """Return the digest of what the answer does with the first seed; "" if it is unknown and need not be run.
 
         It makes groups of what no known mistake explains. Where no mistake is known, it is not worth a run.
         """
@@ -220,7 +220,7 @@ class _Task:
         return behaviour.behaviour_of(self.run(SEEDS[0])) if known.keys() == self._failing.keys() else ""
 
     def mistakes(self) -> Iterator[Mistake]:
-        """The known mistakes that explain failing checks, in the order in which a reader meets these."""
+        """Yield the known mistakes that explain failing checks, in the order in which a reader meets the checks."""
         groups = sorted(failures_of(self._graded.checks), key=self._place)
         if self._exercise.wrong:
             yield from self._explained([group | self._owned_by(group) for group in groups])
@@ -228,12 +228,12 @@ class _Task:
             yield from (mistake for group in groups for mistake in self._unsealed(sealed, group))
 
     def _owned_by(self, group: _Ids) -> frozenset[str]:
-        """The checks of several functions that only the function of these checks can be blamed for."""
+        """Return the checks of several functions for which only the function of these checks can be blamed."""
         functions = {name for id in group for name in self._suspects[id]}
         return frozenset(id for id, names in self._suspects.items() if len(functions) == 1 and names == functions)
 
     def _told(self, answers: Sequence[Answer], checks: _Ids) -> Mistake:
-        """The mistake of wrong answers that explain these checks."""
+        """Return the mistake of the wrong answers that explain these checks."""
         rules = dict.fromkeys(self._rows[answer.caught_by].check.contract for answer in answers)
         given, reference = starter_names(self._exercise), self._exercise.reference
         changed = [
@@ -248,7 +248,7 @@ class _Task:
         return Mistake(EITHER.join(sentences_of(answers)), tuple(sorted(blamed)), rule, ids)
 
     def _explained(self, groups: Sequence[frozenset[str]]) -> Iterator[Mistake]:
-        """The mistakes of wrong answers, in a copy that has them."""
+        """Yield the mistakes of wrong answers, in a copy that has their files."""
         parts = self._parts(groups)
         done: set[Answer] = set()
         for group in groups:
@@ -263,7 +263,7 @@ class _Task:
             done.update(alone)
 
     def _unsealed(self, mistakes: Sealed, group: _Ids) -> Iterator[Mistake]:
-        """The mistake that what it does opens, in a copy that has them sealed."""
+        """Yield the mistake that the behaviour opens, in a copy that has the mistakes sealed."""
         id, first = self._exercise.id, _only(self.run(SEALED_SEEDS[0]), group)
         beginning = behaviour.beginning_of(id, first)
         if not any(name.startswith(beginning) for name in mistakes):
@@ -280,7 +280,7 @@ class _Task:
             yield Mistake(EITHER.join(told), functions, "".join(rules) if len(rules) == 1 else "", ids)
 
     def _parts(self, groups: Collection[frozenset[str]]) -> _Parts:
-        """The wrong answers that do nothing wrong but what the submission does, with the checks that they explain."""
+        """Return the wrong answers whose every fault the submission has, with the checks that they explain."""
         answers = [answer for answer in told_answers(self._exercise) if any(answer.caught_by in g for g in groups)]
         answers = [answer for answer in answers if any(self._may_explain(answer, group, answers) for group in groups)]
         if not answers:
@@ -301,13 +301,13 @@ class _Task:
         return {a: part for a, part in shown.items() if self._has(must_name(self._exercise, a, _only(mine, part)))}
 
     def _has(self, names: Collection[str]) -> bool:
-        """Whether these names stand in the code. Another process reads it, and only if need be."""
+        """Return whether these names occur in the code. Another process reads it, and only if need be."""
         if names and self._names is None:
             self._names = names_in(self._files)
         return not names or (self._names is not None and self._names.issuperset(names))
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
-        """The failing checks in which a wrong answer does the same; none if it does anything else wrong."""
+        """Return the failing checks in which a wrong answer does the same; none if it does anything else wrong."""
         theirs, late = self._known.traces(self._lane, answer, self._exercise, seed, {*mine, *passing})
         self.late |= late
         same = frozenset(id for id, trace in mine.items() if theirs[id] == trace)
@@ -316,7 +316,7 @@ class _Task:
         return same if all(id in fine or trace.passed for id, trace in theirs.items()) else frozenset()
 
     def _two_at_once(self, parts: _Parts, group: frozenset[str]) -> list[Answer]:
-        """Two wrong answers that do together what it does, that which explains what is printed in full first.
+        """Return two wrong answers that together do what the submission does; the fuller explanation comes first.
 
         They explain all failing checks, each of the two some that the other does not. Where several pairs do, the
         answers whose sentences all of these have.
@@ -329,23 +329,23 @@ class _Task:
         return sorted(certain, key=lambda answer: self._place(mine[answer]))
 
     def _may_explain(self, answer: Answer, group: frozenset[str], answers: Collection[Answer]) -> bool:
-        """Whether an answer may explain these checks by what its file says, alone or with another one."""
+        """Return whether the file of an answer says that it can explain these checks, alone or with another one."""
         others = [other for other in answers if other.caught_by in group]
         return answer.caught_by in group and any(self._keeps_to([answer, other], group) for other in others)
 
     def _keeps_to(self, answers: Collection[Answer], group: _Ids) -> bool:
-        """Whether these checks lost little on rules that all of these wrong answers keep."""
+        """Return whether these checks lost little on rules that none of these wrong answers breaks."""
         rules = {self._rows[answer.caught_by].check.contract for answer in answers}
         broken = rules.union(*(answer.breaks for answer in answers))
         others = [self._rows[id].score for id in group if self._rows[id].check.contract not in broken]
         return sum(score.possible - score.earned for score in others) <= MOST_ON_OTHERS * self._exercise.points
 
     def _place(self, ids: _Ids) -> int:
-        """The place of the first of these checks, in the order in which a reader meets them."""
+        """Return the place of the first of these checks, in the order in which a reader meets them."""
         return next((place for place, id in enumerate(self._order) if id in ids), len(self._order))
 
     def run(self, seed: int) -> Traces:
-        """What becomes of the failing checks with a seed; those of costs are run with the first alone."""
+        """Run the failing checks with a seed, and return how they end; checks of costs run with the first seed only."""
         if seed not in self._ran:
             known = self._known_with(seed)
             if seed != SEEDS[0]:
@@ -357,12 +357,12 @@ class _Task:
         return self._ran[seed]
 
     def _known_with(self, seed: int) -> dict[str, Trace]:
-        """What the graded run says of the failing checks with a seed: that of the run, or any where none was drawn."""
+        """Return what the graded run shows of the failing checks with a seed, and of checks that drew nothing."""
         return {id: one for id, one in self._failing.items() if seed == self._ran_with or one.same_for_all}
 
 
 def must_name(exercise: Exercise, answer: Answer, traces: Traces) -> frozenset[str]:
-    """What must stand in code that does this, for the sentence of a wrong answer: nothing where a value shows it."""
+    """Return the names that code must contain to get a wrong answer's sentence; none where a value shows it."""
     has_value = any(trace.lost and trace.has_value for trace in traces.values())
     return frozenset() if has_value else behaviour.named_by(answer, exercise.reference)
 
@@ -372,12 +372,12 @@ def _only(traces: Traces, ids: Iterable[str]) -> Traces:
 
 
 def sentences_of(answers: Collection[Answer]) -> list[str]:
-    """What wrong answers say, each sentence once and in one line."""
+    """Return the sentences of wrong answers, each once and in one line."""
     return list(dict.fromkeys(" ".join(answer.sentence.split()) for answer in answers))
 
 
 def told_answers(exercise: Exercise) -> Iterator[Answer]:
-    """The wrong answers of an exercise that have a sentence."""
+    """Yield the wrong answers of an exercise that have a sentence."""
     for path in exercise.wrong:
         # One that cannot be read is its author's to fix, and `grade verify` says so; here the others still serve.
         with suppress(CourseError, OSError):

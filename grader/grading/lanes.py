@@ -27,7 +27,7 @@ _FOR_A_LANE = 5
 
 
 def setup_of(start: str | None = None, device: str = "sim", confinement: str = "none", seed: int = 0) -> Setup:
-    """The setup that words of the command line mean; by default workers start as this system allows.
+    """Return the setup that words of the command line mean; by default workers start as this system allows.
 
     A process that was forked cannot use CUDA.
     """
@@ -52,12 +52,12 @@ class Engine(Protocol):
 
 
 def lanes_here() -> int:
-    """How many lanes this machine has cores for."""
+    """Return how many lanes this machine has cores for."""
     return len(cores())
 
 
 def lanes_for(plan: RunPlan, submission: Submission) -> int:
-    """How many lanes are worth their start for one submission."""
+    """Return how many lanes are worth their start for one submission."""
     return 1 if plan.stops else max(1, min(lanes_here(), len(plan.to_run(submission)) // _FOR_A_LANE))
 
 
@@ -128,7 +128,7 @@ def _repeated(work: Work, before: GradedExercise, lane: Lane) -> tuple[list[Outc
 
 
 def _run(work: Work, lane: Lane, part: Part) -> Run:
-    """The one place where grading has student code run."""
+    """Run checks in a lane: the one place where grading runs student code."""
     exercise, own = work.exercise, work.submission.of(work.exercise)
     folder = ""
     if work.plan.has_folder and own.path is not None:  # as the student types it from where they are

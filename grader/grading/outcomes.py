@@ -82,12 +82,12 @@ class Outcomes:
 
     @classmethod
     def of(cls, graded: GradedExercise) -> Outcomes:
-        """Those of a graded exercise of which no check was left out."""
+        """Return the outcomes of a graded exercise of which no check was left out."""
         checks, outcomes = (tuple(getattr(row, part) for row in graded.checks) for part in ("check", "outcome"))
         return cls(graded.state, checks, outcomes, **{name: getattr(graded, name) for name in _KEPT})
 
     def graded(self, exercise: Exercise) -> GradedExercise:
-        """The graded exercise, with the points that the course gives now."""
+        """Return the graded exercise, with the points that the course gives now."""
         graded = GradedExercise.untouched(exercise)
         if self.checks:
             graded = graded_from(exercise, self.checks, self.outcomes)
@@ -99,7 +99,7 @@ class Outcomes:
 def graded_from(
     exercise: Exercise, checks: Sequence[Check], outcomes: Sequence[Outcome], output: str = ""
 ) -> GradedExercise:
-    """An exercise of which these outcomes are known; checks without one were left out."""
+    """Return an exercise with these outcomes; checks without one were left out."""
     ran = {outcome.check: outcome for outcome in outcomes}
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
@@ -128,19 +128,19 @@ def graded_from(
 def graded_so_far(
     exercise: Exercise, submission: Submission, checks: Sequence[Check], outcomes: Sequence[Outcome]
 ) -> GradedExercise:
-    """An exercise of which some checks have ended: the points of the others are undecided."""
+    """Return an exercise of which some checks have ended; the points of the others are undecided."""
     graded = graded_from(exercise, checks, outcomes)
     return as_handed_in(replace(graded, state="started", left_out=()), submission)
 
 
 def broken(exercise: Exercise, problem: str) -> GradedExercise:
-    """An exercise whose checks cannot be read."""
+    """Return the result of an exercise whose checks cannot be read."""
     check = Check("collection", exercise.id, "The checks of this exercise can be read", category="error")
     return _our_fault(exercise, check, "the checks of this exercise are broken", problem)
 
 
 def lost(exercise: Exercise, why: str) -> GradedExercise:
-    """An exercise of a submission that no machine could grade."""
+    """Return the result of an exercise that no machine could grade."""
     check = Check("machine", exercise.id, "A machine grades this exercise", category="error")
     return _our_fault(exercise, check, "the machines that graded this exercise were lost", why)
 
@@ -151,15 +151,15 @@ def _our_fault(exercise: Exercise, check: Check, what: str, detail: str) -> Grad
 
 
 def is_inconclusive(graded: GradedExercise) -> bool:
-    """Whether a check was inconclusive, so that to repeat it may decide it."""
+    """Return whether a check was inconclusive, so that a repetition may decide it."""
     return any(row.verdict is Verdict.INCONCLUSIVE for row in graded.checks)
 
 
 def is_broken(graded: GradedExercise) -> bool:
-    """Whether a check is broken, which is not its author's fault, and staff has not decided on its points."""
+    """Return whether a check is broken, and staff has not decided on its points."""
     return any(row.verdict is Verdict.BROKEN for row in graded.checks)
 
 
 def lost_points(graded: GradedExercise) -> bool:
-    """Whether a check that ran lost points."""
+    """Return whether a check that ran lost points."""
     return any(row.score.earned + row.score.undecided < row.score.possible for row in graded.checks)

@@ -14,7 +14,7 @@ from grader.grading.plan import RunPlan
 
 
 def pack(plan: RunPlan) -> bytes:
-    """A run plan in which the content of each file stands beside its path."""
+    """Return a run plan in which the content of each file stands beside its path."""
     roots = (plan.course.root, staff_root(plan.course.root))
 
     class Packer(pickle.Pickler):
@@ -32,7 +32,7 @@ def pack(plan: RunPlan) -> bytes:
 
 
 def unpack(packed: bytes, folder: Path) -> RunPlan:
-    """The run plan, with its files in a folder."""
+    """Write the files of a packed plan into a folder, and return the plan."""
 
     class Unpacker(pickle.Unpickler):
         def persistent_load(self, file: tuple[str, bytes | None]) -> Path:

@@ -51,12 +51,12 @@ class RunPlan:
     with_tries: bool = True
 
     def to_run(self, submission: Submission) -> list[Exercise]:
-        """The exercises of which checks are run."""
+        """Return the exercises of which checks are run."""
         return [exercise for exercise in self.exercises if not_run(self, exercise, submission) is None]
 
 
 def not_run(plan: RunPlan, exercise: Exercise, submission: Submission) -> GradedExercise | None:
-    """The exercise if no check of it is run, as its file is the untouched starter, or is not Python; else None."""
+    """Return the result of an exercise whose checks are not run: an untouched starter, or no Python; else None."""
     if not plan.runs_untouched and submission.of(exercise).untouched:
         return as_handed_in(GradedExercise.untouched(exercise), submission)
     if plan.compiles and (why := submission.of(exercise).error):

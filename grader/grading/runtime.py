@@ -179,15 +179,15 @@ class Runtime:
         return self._pool.submit(done)
 
     def collected(self) -> Collected:
-        """The checks of all exercises, as their files are now."""
+        """Return the checks of all exercises, as their files are now."""
         return self.ask(lambda lane: lane.collected).result()
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
-        """The checks of one exercise."""
+        """Return the checks of one exercise."""
         return [check for check in self.collected().checks if check.exercise == exercise.id]
 
     def run(self, exercise: Exercise, files: Mapping[str, bytes], seed: int, part: Part) -> Run:
-        """What a part of an exercise's checks says of files that are not graded."""
+        """Run a part of an exercise's checks on files that are not graded."""
         return self.ask(lambda lane: lane.run(exercise, files, seed, part=part)).result()
 
     def files_changed(self, exercises: Sequence[Exercise]) -> None:

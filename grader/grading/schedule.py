@@ -65,7 +65,7 @@ def grade_submission(
 
 
 def report_of(plan: RunPlan, submission: Submission, done: Mapping[str, Finished]) -> Report:
-    """The report of a submission by what is finished, by exercise; the points of those that still run are undecided."""
+    """Return the report of a submission from finished exercises; the points of those that still run are undecided."""
     rows = []
     for exercise in plan.exercises:
         graded = done[exercise.id].graded if exercise.id in done else not_run(plan, exercise, submission)
@@ -86,7 +86,7 @@ def report_for(
     exercises: Sequence[GradedExercise],
     levels: Iterable[str | None],
 ) -> Report:
-    """A report with the machine described; `levels` are the levels of confinement that the exercises reached."""
+    """Return a report with the machine described; `levels` are the levels of confinement that the exercises reached."""
     # The lowest of them; None where no student code was run.
     level = min((Level.of(word) for word in levels if word), default=None)
     return Report(
@@ -148,7 +148,7 @@ def schedule(
 
 
 def in_order(works: Iterable[Work], finished: Iterable[Finished]) -> Iterator[Finished]:
-    """Final results in the order of their works; what was repeated comes when it is there, after the others."""
+    """Yield final results in the order of their works; repeated ones come as they arrive, after the others."""
     waiting, ready = list(works), {}
     for one in finished:
         if one.work not in waiting:
@@ -181,11 +181,11 @@ class _Run:
             yield self.noted(place, one if self._is_late(one) else self.saved(one))
 
     def saved(self, one: Finished) -> Finished:
-        """A new result, written into the store."""
+        """Write a new result into the store, and return it with its number."""
         return replace(one, id=self._store.save(one)) if self._store is not None else one
 
     def noted(self, place: int, one: Finished) -> Finished:
-        """The same, marked and remembered if it must be repeated at the end."""
+        """Return a result marked as final or not, and remember it if it must be repeated at the end."""
         broken = is_broken(one.graded) and not one.saved
         if not (self._is_late(one) or is_inconclusive(one.graded) or broken):
             return one
@@ -216,5 +216,5 @@ class _Run:
         return future.result()
 
     def _is_late(self, one: Finished) -> bool:
-        """A lane that worked alone had all the time that it is given."""
+        """Return whether a result was late; one of a lane that worked alone is not, as it had all its time."""
         return one.late and self._engine.slots > 1

@@ -16,12 +16,12 @@ _MOST_BYTES = 4096
 
 
 def new_secret() -> str:
-    """A new secret as the text of a file, or of an environment variable."""
+    """Return a new secret as the text of a file, or of an environment variable."""
     return f"{secrets.token_hex(_BYTES)}\n"
 
 
 def _secret_of(text: str) -> bytes | None:
-    """The secret that a text holds, or None if it holds something else."""
+    """Parse the secret in a text; return None if it holds something else."""
     return bytes.fromhex(text) if re.fullmatch(rf"\s*[0-9a-fA-F]{{{2 * _BYTES}}}\s*", text) else None
 
 
@@ -31,7 +31,7 @@ def _text_of(path: Path) -> str:
 
 
 def secret_in(path: Path) -> bytes:
-    """The secret in a file, which is made if it does not exist: a batch that is graded again uses it again.
+    """Read the secret in a file; make the file if it does not exist, so that the next run has the same.
 
     Raises:
         GraderError: the file holds something else.
@@ -46,7 +46,7 @@ def secret_in(path: Path) -> bytes:
 
 
 def read_secret(file: Path | None) -> bytes:
-    """The secret in a file, otherwise in the environment. Where neither has one, a fresh one that nobody knows.
+    """Read the secret in a file, else in the environment; else make a new one that nobody knows.
 
     Raises:
         CourseError: the file cannot be read, or what there is is not a secret.

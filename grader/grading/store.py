@@ -91,7 +91,7 @@ class Key:
     mistakes: str
 
     def why_not(self, other: Key) -> str:
-        """What differs between an earlier result and one with this key, in words."""
+        """Say how an earlier result differs from one with this key."""
         changed = (why for part, why in _REASONS.items() if getattr(self, part) != getattr(other, part))
         return next(changed, "graded again")
 
@@ -103,7 +103,7 @@ class Keys:
         self._judges: dict[str, tuple[str, str]] = {}
 
     def of(self, work: Work) -> Key:
-        """The key of a work."""
+        """Return the key of a work."""
         plan, exercise = work.plan, work.exercise
         handed_in, seed = self.of_author(work)
         # Whoever reads messages beside the files reads paths from the working folder, and how a run is confined.
@@ -114,14 +114,14 @@ class Keys:
         return Key(handed_in, judge, seed, machine, mistakes if plan.with_tries else "")
 
     def of_author(self, work: Work) -> tuple[str, str]:
-        """The parts that differ from author to author: of the files, and of the inputs."""
+        """Return the parts that differ from author to author: of the files, and of the inputs."""
         own = work.submission.of(work.exercise)
         named: list[tuple[str, bytes | str]] = [*sorted(own.files.items())] or [("none", own.problem)]
         seed = work.plan.setup.seed_of(work.submission.author)
         return digest_of(*itertools.chain(*named)), digest_of(str(seed))
 
     def judge(self, exercise: Exercise) -> str:
-        """The part that is the course's."""
+        """Return the part that is the course's."""
         return self._of_course(exercise)[0]
 
     def _of_course(self, exercise: Exercise) -> tuple[str, str]:
@@ -131,7 +131,7 @@ class Keys:
 
 
 def describe_machine(setup: Setup, reached: Level | None) -> Environment:
-    """What a report says of the machine.
+    """Return what a report says of the machine.
 
     Args:
         setup: of the run.
@@ -152,7 +152,7 @@ def describe_machine(setup: Setup, reached: Level | None) -> Environment:
 
 
 def machine_of(setup: Setup) -> str:
-    """A digest of the grader, and of what student code runs with."""
+    """Return a digest of the grader, and of what student code runs with."""
     machine = describe_machine(setup, None)
     parts = (machine.grader, machine.torch, machine.numpy, machine.python, machine.device, machine.os.split()[-1])
     return digest_of(package_digest(), setup.start.value, *parts)
@@ -160,7 +160,7 @@ def machine_of(setup: Setup) -> str:
 
 @functools.cache
 def package_digest() -> str:
-    """A digest of the files of this package, without a course that came along: a checkout changes no version."""
+    """Return a digest of the files of this package, without a bundled course, so that a checkout changes no version."""
     root = Path(__file__).resolve().parent.parent
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(root):
@@ -172,7 +172,7 @@ def package_digest() -> str:
 
 
 def judge_of(exercise: Exercise) -> str:
-    """A digest of what judges an exercise, as its files are now: checks, probes, reference, data and limits."""
+    """Return a digest of what judges an exercise now: checks, probes, reference, data and limits."""
     facts = repr(
         (exercise.id, asdict(exercise.limits), dict(exercise.contract), exercise.withheld.shares, exercise.without)
     )
@@ -184,7 +184,7 @@ def _read(path: Path | None) -> bytes:
 
 
 def digest_of(*parts: bytes | str) -> str:
-    """A digest of several parts, which also depends on where each ends."""
+    """Return a digest of several parts, which also depends on where each ends."""
     whole = hashlib.sha256()
     for part in (part if isinstance(part, bytes) else as_bytes(part) for part in parts):
         whole.update(f"{len(part)}:".encode())
@@ -234,7 +234,7 @@ class Store:
         self._lock = threading.Lock()  # lanes save how known wrong answers behave
 
     def find(self, work: Work) -> Finished | None:
-        """What an earlier run found of the same files, checks, inputs and machine: the latest."""
+        """Return the latest earlier result for the same files, checks, inputs and machine, or None."""
         where = "author = CAST(? AS TEXT) AND exercise = ? AND files = ? AND seed = ? ORDER BY id DESC"
         rows: list[Saved] = []
         with suppress(sqlite3.OperationalError):  # another process writes for long; the exercise is graded again
@@ -272,11 +272,11 @@ class Store:
         )  # fmt: skip
 
     def saved_of(self, author: str) -> list[Saved]:
-        """All results of an author: the latest first."""
+        """Return all results of an author, the latest first."""
         return self._saved("author = CAST(? AS TEXT) ORDER BY id DESC", as_bytes(author))
 
     def result(self, number: int) -> Saved:
-        """The result of a number."""
+        """Return the result of a number."""
         return self._saved("id = ?", number)[0]
 
     def _saved(self, where: str, *values: Any) -> list[Saved]:
@@ -291,7 +291,7 @@ class Store:
         self.execute("DELETE FROM results WHERE exercise = ? AND judge = ?", (exercise, judge))
 
     def traces(self, key: str) -> dict[str, Trace]:
-        """How a known wrong answer ended in checks, by their ids, as far as that was found."""
+        """Return how a known wrong answer ended in checks, by their ids, as far as that was found."""
         with suppress(sqlite3.OperationalError, ValueError):  # it can be found again; there is no such verdict
             rows = self.execute("SELECT * FROM traces WHERE key = ?", (key,))
             return {id: Trace(Verdict(verdict), story, bool(v), bool(same)) for _, id, verdict, story, v, same in rows}
@@ -331,7 +331,7 @@ def _outcomes(text: str, number: int) -> Outcomes:
 
 @contextmanager
 def open_store(path: Path | None) -> Iterator[Store]:
-    """A cache of results in a file; without one, or where none can be written, it lasts as long as it is open."""
+    """Open a cache of results in a file; in memory where there is no file or none can be written."""
     with closing(_opened(path)) as connection:
         store = Store(connection)
         yield store
@@ -361,7 +361,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 
 def connect(path: Path | str, wait_s: float) -> sqlite3.Connection:
-    """A connection that threads may share, one at a time."""
+    """Open a connection that threads may share, one at a time."""
     connection = sqlite3.connect(path, timeout=wait_s, check_same_thread=False)
     connection.text_factory = from_bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -387,7 +387,7 @@ def prepare(connection: sqlite3.Connection, tables: str = "") -> bool:
 
 
 def _will_hold(graded: GradedExercise) -> bool:
-    """Whether the next run would find the same: whoever is too slow today may pass tomorrow."""
+    """Return whether the next run would find the same: who is too slow today may pass tomorrow."""
     if not graded.checks or graded.left_out:
         return False
     verdicts = [(row.outcome.verdict, row.check.category) for row in graded.checks]
@@ -395,15 +395,15 @@ def _will_hold(graded: GradedExercise) -> bool:
 
 
 def as_bytes(name: str) -> bytes:
-    """A name as bytes: the name of a folder may have bytes that are not text."""
+    """Encode a name: the name of a folder may have bytes that are not text."""
     return name.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:
-    """A text of the store."""
+    """Decode a text of the store."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def now() -> str:
-    """The time, as results are dated."""
+    """Return the time, as results are dated."""
     return datetime.now(UTC).isoformat(timespec="seconds")

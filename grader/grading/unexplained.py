@@ -49,14 +49,14 @@ class Group:
 
 
 def is_unexplained(graded: GradedExercise) -> bool:
-    """Whether somebody worked on an exercise and lost points, and no sentence says why."""
+    """Return whether somebody worked on an exercise and lost points, and no sentence says why."""
     score = graded.score
     lost = score.earned + score.undecided < score.possible
     return graded.handed_in and graded.state == "started" and lost and not graded.mistakes
 
 
 def lost_rows(graded: GradedExercise) -> list[GradedCheck]:
-    """The checks that lost their points."""
+    """Return the checks that lost their points."""
     return [row for row in graded.checks if row.verdict.lost]
 
 
@@ -72,7 +72,7 @@ def add_to(groups: dict[str, Group], author: str, number: int, graded: GradedExe
 
 
 def in_order(groups: Mapping[str, Group]) -> list[Group]:
-    """The groups by short names, the largest first; of equal ones those of which a wrong answer can be made."""
+    """Return the groups by short names: the largest first, and of equal ones those that can become a wrong answer."""
     sizes = range(_SHORTEST_NAME, 65)
     length = next(size for size in sizes if len({digest[:size] for digest in groups}) == len(groups))
     named = [
@@ -83,7 +83,7 @@ def in_order(groups: Mapping[str, Group]) -> list[Group]:
 
 
 def _endings(graded: GradedExercise) -> str:
-    """How the checks ended that lost points; numbers do not count, as inputs differ."""
+    """Return how the checks ended that lost points, without numbers, as inputs differ."""
     rows = [
         (row.check.id, row.outcome.verdict.value, row.outcome.cause, _DRAWN.sub("", row.outcome.message.split("\n")[0]))
         for row in lost_rows(graded)
@@ -98,7 +98,7 @@ _SENTENCE = f"{UNWRITTEN}: say what the mistake is, and what is right instead, i
 
 
 def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> str:
-    """The text of the new file.
+    """Return the text of a new wrong answer.
 
     Args:
         graded: the exercise as it was graded.
@@ -122,7 +122,7 @@ def draft_text(graded: GradedExercise, source: bytes, people: Sequence[str]) -> 
 
 
 def _caught_by(graded: GradedExercise) -> tuple[str, str]:
-    """The check that must catch it, and its rule: the one that is explained to students; of costs only if need be."""
+    """Return the check that must catch it, and its rule: the one that is explained to students."""
     rows = [row for row in lost_rows(graded) if row.outcome.verdict in _CAUGHT and is_comparable(row.outcome)]
     rows = [row for row in rows if row.check.category != COSTS] or rows
     if not rows:
@@ -134,7 +134,7 @@ def _caught_by(graded: GradedExercise) -> tuple[str, str]:
 
 
 def _words_of(exercise: Exercise) -> set[str]:
-    """The words that are the course's, also where somebody has such a name."""
+    """Return the words that are the course's, even where somebody has such a name."""
     texts = [exercise.file_name, *exercise.contract.values()]
     texts += [
         path.read_text(encoding="utf-8", errors="replace")

@@ -34,11 +34,11 @@ class FreshInterpreters(Source):
         self._reached.require(plan.least)
 
     def wait_ready(self) -> Reached:
-        """There is nothing to wait for, and nothing to try."""
+        """Return what was found; there is nothing to wait for, and nothing to try."""
         return self._reached
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """The commands that start one of each kind."""
+        """Return the commands that start one interpreter of each kind."""
         del lane, plain
         command, other = (
             isolated("grader.worker", "torch", "spawned"),

@@ -75,7 +75,7 @@ class Run:
 
 
 def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
-    """The folders that checks of these exercises may read: those of their courses, and wherever else a file lies."""
+    """Return the folders that checks of these exercises may read: their courses, and other folders of their files."""
     files = {
         path.resolve() for exercise in exercises for path in PlannedExercise.of(exercise).files if path is not None
     }
@@ -84,24 +84,24 @@ def _folders_of(exercises: Sequence[Exercise]) -> set[Path]:
 
 
 def _needs_plain(exercises: Sequence[Exercise]) -> bool:
-    """Whether one of these exercises takes packages away from its workers."""
+    """Return whether one of these exercises takes packages away from its workers."""
     return any(exercise.without for exercise in exercises)
 
 
 def _inode(folder: Path) -> int | None:
-    """The number of a folder, or None if there is no such folder."""
+    """Return the inode of a folder, or None if there is no such folder."""
     return folder.stat().st_ino if folder.exists() else None
 
 
 def _too_late(check: str, exercise: Exercise) -> Outcome:
-    """What becomes of a check when the time of its exercise is over."""
+    """Return the outcome of a check when the time of its exercise is over."""
     seconds = exercise.limits.exercise_s
     text = f"the exercise as a whole took longer than {seconds:g} seconds"
     return Outcome(check, Verdict.TIMED_OUT, text, cause="raised")
 
 
 def _lost(check: str, detail: str, *, pending: bool) -> Outcome:
-    """What becomes of a check whose process is gone; `pending`, while it took in what the student's code gave."""
+    """Return the outcome of a check whose process is gone; `pending`, while it read a reply of the student's code."""
     if pending:
         return Outcome(
             check, Verdict.OVER_LIMIT, "your code gave more than the grader can take", detail, cause="raised"
@@ -181,7 +181,7 @@ class Lane:
         (self._open if self._process is None else self._plan)()
 
     def _folders_of(self, exercises: Sequence[Exercise]) -> set[Path]:
-        """The folders that checks of these exercises may read here, none of them inside another of `readable`."""
+        """Return the folders that checks of these exercises may read here, none of them inside another one."""
         return self._readable | {
             folder for folder in _folders_of(exercises) if self._readable.isdisjoint(folder.parents)
         }
@@ -192,7 +192,7 @@ class Lane:
         return not self._busy and self._process is not None and self._process.poll() is None
 
     def _were_replaced(self) -> bool:
-        """Whether a folder was replaced by another one of its name, as `git checkout` does.
+        """Return whether a folder was replaced by another one of its name, as `git checkout` does.
 
         The check process may read the folders that were there when it started, and not what took their place.
         """
@@ -240,7 +240,7 @@ class Lane:
         return collected
 
     def checks_of(self, exercise: Exercise) -> list[Check]:
-        """The checks of one exercise, in the order in which they run; see `collected`."""
+        """Return the checks of one exercise, in the order in which they run; see `collected`."""
         return [check for check in self.collected.checks if check.exercise == exercise.id]
 
     def run(
@@ -280,7 +280,7 @@ class Lane:
         return run
 
     def _lost_its_workers(self, run: Run) -> bool:
-        """Whether the worker server was lost meanwhile; the check process that hung on it is then ended."""
+        """Return whether the worker server was lost meanwhile; if so, end the check process that depended on it."""
         suspect = any(outcome.verdict is Verdict.BROKEN for outcome in run.outcomes)
         if not suspect or not self._source.was_lost(self._life):
             return False
@@ -341,7 +341,7 @@ class Lane:
         return Run([outcomes[check.id] for check in checks], output, workers, waited)
 
     def _has_waited(self, exercise: Exercise, workers_s: float | None) -> bool:
-        """Whether a job that missed its deadline waited for a core, unless the kernel says that it hardly did.
+        """Return whether a job that missed its deadline waited for a core, unless the kernel says that it hardly did.
 
         Code that sleeps is as late in a lane that runs alone, and would keep all others from working meanwhile.
         """
@@ -350,7 +350,7 @@ class Lane:
         return waited is None or waited > _WAITED * exercise.limits.exercise_s
 
     def _waited_s(self) -> float | None:
-        """Seconds for which the check process, and workers that are not forked, had no core; None if not known."""
+        """Return the seconds for which the check process and spawned workers had no core; None if not known."""
         assert self._process is not None
         own = waited_s(self._process.pid)
         return own if own is None else own + sum(waited_s(pid) or 0.0 for pid in self._spawned)
@@ -360,7 +360,7 @@ class Lane:
             self._channel.send(0, *to_frame(message))
 
     def _receive(self, what: str, deadline: float, progress: Progress) -> Message:
-        """The next message about a job; notes of spawned workers are taken down on the way.
+        """Return the next message about a job; keep notes of spawned workers that arrive on the way.
 
         Raises:
             Cancelled: the run was cancelled.

@@ -11,7 +11,7 @@ from grader.runner.zygote import Zygote
 
 
 def open_source(start: Start, plan: SandboxPlan, zygote: Zygote | None = None) -> Source:
-    """Where workers come from that start in this way.
+    """Open the source of workers that start in this way.
 
     Args:
         start: how they start.

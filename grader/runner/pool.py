@@ -23,7 +23,7 @@ _STARTS = 3
 
 
 def cores() -> list[int]:
-    """The cores that this process may use, which may be fewer than the machine has."""
+    """Return the cores that this process may use, which may be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))

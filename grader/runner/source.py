@@ -17,7 +17,7 @@ from grader.wire.transport import Transport
 
 
 def packages_file() -> Path | None:
-    """A file of PyTorch's, which workers that do without it must not be able to read."""
+    """Return a file of PyTorch's, which workers without PyTorch must not be able to read."""
     found = importlib.util.find_spec("torch")
     return Path(found.origin) if found is not None and found.origin else None
 
@@ -77,7 +77,7 @@ class Source:
         raise NotImplementedError
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """What a lane's check process starts its workers with. What was lost is started again.
+        """Return what a lane's check process starts its workers with; start again what was lost.
 
         Args:
             lane: its number.
@@ -102,7 +102,7 @@ class Source:
         raise NotImplementedError
 
     def was_lost(self, life: int) -> bool:
-        """Whether what was supplied in this life gives no more workers, although the host did not end it."""
+        """Return whether what was supplied in this life can start no more workers, although the host did not end it."""
         return False
 
     def end_workers(self, lane: int) -> bool:

@@ -42,7 +42,7 @@ _STATUS = ("Uid", "Gid", "Groups", "Umask", "CapEff", "CapBnd", "NoNewPrivs", "S
 
 
 def why_none() -> str:
-    """Why there are no warm processes here, in words; "" if there can be some."""
+    """Say why there are no warm processes here; "" if there can be some."""
     if os.environ.get(SWITCH) == "0":
         return f"{SWITCH} is 0"
     if sys.platform != "linux":
@@ -63,7 +63,7 @@ def why_none() -> str:
 
 
 def _folder() -> str:
-    """The folder of the sockets, which is this user's alone.
+    """Return the folder of the sockets, which is this user's alone.
 
     Raises:
         OSError: it cannot be made, or is somebody else's.
@@ -82,12 +82,12 @@ def _folder() -> str:
 
 
 def _installation() -> str:
-    """A digest of where this is installed."""
+    """Return a digest of where this is installed."""
     return _digest([sys.executable, os.path.dirname(str(grader.__file__))])[:8]
 
 
 def _name() -> str:
-    """The name of the socket at which processes answer that fit a command started here and now."""
+    """Return the name of the socket of processes that fit a command started here and now."""
     package = Path(str(grader.__file__)).parent
     files = [(str(path), *_stamp(path)) for path in sorted(package.rglob("*.py"))]
     # An installation of any package changes the folder that it goes into.
@@ -103,7 +103,7 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 
 
 def _circumstances() -> list[Any]:
-    """What a process inherits besides its environment."""
+    """Return what a process inherits besides its environment."""
     import resource
 
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
@@ -138,7 +138,7 @@ class Place:
 
     @classmethod
     def here(cls) -> Place:
-        """The place for this process.
+        """Return the place for this process.
 
         Raises:
             OSError: there can be none.
@@ -151,7 +151,7 @@ class Place:
         return Path(self.folder, f"{self.name}.log")
 
     def call(self) -> socket.socket | None:
-        """A socket to the zygote that stays there; None if there is no such process.
+        """Connect to the zygote that stays there; return None if there is no such process.
 
         Raises:
             TimeoutError: there is one, and it does not answer now.
@@ -163,7 +163,7 @@ class Place:
         return called
 
     def listen(self) -> tuple[socket.socket, messages.Stay]:
-        """A socket at which a new zygote is called, in place of others of this installation; with its order to stay."""
+        """Open a socket at which a new zygote is called, and return it with the order to stay."""
         for name in os.listdir(self.folder):
             if name.startswith(_installation()) and name.endswith(".sock"):
                 _stop(self.folder, name)
@@ -196,7 +196,7 @@ class Warm:
 
 
 def warm_processes() -> Iterator[Warm]:
-    """Those of this user.
+    """Yield the warm processes of this user.
 
     Raises:
         OSError: there is no folder for them.
@@ -240,7 +240,7 @@ def _stop(folder: str, name: str) -> bool:
 
 
 def _connected(folder: str, name: str) -> socket.socket | None:
-    """A socket to who answers there, if that is this user; None if nobody does.
+    """Connect to who answers there, if that is this user; return None if nobody does.
 
     Raises:
         OSError: somebody may be there, and cannot be called now.
@@ -267,7 +267,7 @@ def _connected(folder: str, name: str) -> socket.socket | None:
 
 
 def _ask(called: socket.socket, question: messages.Message) -> messages.Message | None:
-    """What is answered; None if nothing is, in time."""
+    """Send a question, and return its answer; None if none comes in time."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, contextlib.suppress(ConnectionError, TimeoutError):  # it ends just now, or is busy or stopped: None
         ours.settimeout(_ANSWERS_S)
@@ -278,7 +278,7 @@ def _ask(called: socket.socket, question: messages.Message) -> messages.Message 
 
 
 def _memory(pid: int) -> int:
-    """KiB of a process, with its part of what it shares with others."""
+    """Return the KiB of memory of a process, with its part of what it shares with others."""
     # It has just ended, or this system shows no such numbers: then it counts for nothing in the sum that is shown.
     gone = FileNotFoundError, ProcessLookupError, PermissionError
     with contextlib.suppress(*gone), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:

@@ -138,7 +138,7 @@ class WorkerServer(Source):
         return Reached(min(reached(rows), self._plan.most), rows, f"the kernel refuses: {refused}" if refused else "")
 
     def _ask(self, wanted: TryOut) -> messages.Message | None:
-        """What the server answers; None if it is gone, or does not answer."""
+        """Send a question to the server, and return its answer; None if it is gone, or does not answer."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(START_S)
             send(self._socket, wanted)
@@ -146,7 +146,7 @@ class WorkerServer(Source):
         return None
 
     def supply(self, lane: int, *, plain: bool = False) -> Supply:
-        """A new socket to it, or to its successor; and one to the other server, if it is needed."""
+        """Open a socket to the server, or to its successor, and one to the plain server if it is needed."""
         with self._lock:
             own = self._supply(lane)
             if not plain:
@@ -174,7 +174,7 @@ class WorkerServer(Source):
             return Supply(self.open_lane(lane), life=self._life)
 
     def was_lost(self, life: int) -> bool:
-        """Whether the process has ended, or ends just now."""
+        """Return whether the process has ended, or ends just now."""
         with self._lock, contextlib.suppress(subprocess.TimeoutExpired):
             if life == self._life:
                 self._process.wait(_ENDS_S)
@@ -183,7 +183,7 @@ class WorkerServer(Source):
         return life != self._life or self._process.returncode is not None
 
     def open_lane(self, lane: int) -> socket.socket:
-        """A new socket to it, for a lane's check process.
+        """Open a socket to the server, for a lane's check process.
 
         Raises:
             StartError: it did not start.

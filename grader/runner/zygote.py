@@ -71,7 +71,7 @@ class Forked:
             return True
 
     def poll(self) -> int | None:
-        """The exit status if it has ended, else None."""
+        """Return the exit status if it has ended, else None."""
         with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on, and there is no status yet
             self.wait(0)
         return self.returncode
@@ -187,7 +187,7 @@ class Zygote:
         return Forked(ours)
 
     def last_words(self) -> str:
-        """What it said last."""
+        """Return what it printed last."""
         return tail(self._log)
 
     def _close(self) -> None:
@@ -233,7 +233,7 @@ class WarmZygote(Zygote):
 
 
 def open_zygote(*, warm: bool = False) -> Zygote:
-    """A zygote for one run.
+    """Open a zygote for one run.
 
     Args:
         warm: whether it may be one that an earlier command has left, and is left to the next; where that cannot be, it

@@ -44,7 +44,7 @@ class Group:
                         left.rmdir()
 
     def make(self, memory_mb: int, tasks: int) -> Group:
-        """A new group in this one, with limits and nobody in it.
+        """Make a group in this one, with limits and nobody in it.
 
         Args:
             memory_mb: MiB that all its processes and private files may take together.
@@ -92,7 +92,7 @@ class Group:
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def _has(self, folder: Path, pid: int) -> bool:
-        """Whether all threads of a process are in; False where nobody enters by themselves.
+        """Return whether all threads of a process are in; False where a process does not enter by itself.
 
         Raises:
             ProcessLookupError: it has ended.
@@ -106,7 +106,7 @@ class Group:
         return threads <= set((folder / "tasks").read_text().split())
 
     def was_killed(self) -> bool:
-        """Whether the kernel ended something in it for want of memory."""
+        """Return whether the kernel ended something in it for want of memory."""
         counts = self.memory / ("memory.oom_control" if self.version == 1 else "memory.events")
         rows = dict(line.split() for line in counts.read_text().splitlines())
         return int(rows.get("oom_kill", "0")) > 0
@@ -135,7 +135,7 @@ def enter(doors: Sequence[int]) -> None:
 
 
 def find(mounts: str = "/proc/self/mountinfo", own: str = "/proc/self/cgroup") -> Group | None:
-    """Where this process may make groups with caps on memory and processes, or None.
+    """Find where this process may make groups with caps on memory and processes; return None if nowhere.
 
     Args:
         mounts: a file in the format of proc_pid_mountinfo(5).

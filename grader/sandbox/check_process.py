@@ -173,7 +173,7 @@ def main() -> None:
 
 
 def _ways_to(name: str) -> list[Callable[[], object]]:
-    """How a message may get to a Unix socket: a socket that connects to it, or one of a pair that names it."""
+    """Return the ways to send a message to a Unix socket: by connecting to it, or by naming it from another one."""
     return [functools.partial(_connect, socket.AF_UNIX, name), functools.partial(_send_from_pair, name)]
 
 
@@ -190,7 +190,7 @@ def _connect(family: int, address: tuple[str, int] | str) -> None:
 
 
 def _can(action: Callable[[], object]) -> bool:
-    """Whether the kernel lets that be done."""
+    """Return whether the kernel permits an action."""
     with contextlib.suppress(OSError):
         action()
         return True

@@ -26,7 +26,7 @@ class Disturbances(NamedTuple):
     preemptions: int
 
     def since(self, before: Disturbances) -> Disturbances:
-        """Those that came after others."""
+        """Return the disturbances that came after others."""
         return Disturbances(self.faults - before.faults, self.preemptions - before.preemptions)
 
 
@@ -45,7 +45,7 @@ class Memory(NamedTuple):
 
 
 def cpu_s(pid: int) -> float | None:
-    """CPU seconds that a process has used, all its threads; None where that cannot be read.
+    """Return the CPU seconds that all threads of a process have used; None where they cannot be read.
 
     The number of the clock is what clock_getcpuclockid(3) makes of a pid. It works for a process that nobody may trace.
     """
@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float | None:
 
 
 def others_run(pid: int) -> bool:
-    """Whether a thread but the first runs or is ready to; False where the system does not show it."""
+    """Return whether a thread but the first runs or is ready to; False where the system does not show it."""
     try:
         others = [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
     except OSError:
@@ -72,14 +72,14 @@ def _runs(path: str) -> bool:
 
 
 def waited_s(pid: int) -> float | None:
-    """Seconds that a process was ready to run and had no core, its first thread alone; None where that is not shown."""
+    """Return the seconds that the first thread of a process was ready to run and had no core; None if not shown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
     return None
 
 
 def disturbances(pid: int) -> Disturbances | None:
-    """What may have made a process slow; None where that cannot be read."""
+    """Return what may have made a process slow; None where that cannot be read."""
     with contextlib.suppress(OSError, IndexError, ValueError, KeyError):
         # Its name stands in brackets and may hold anything. Behind it, minor and major faults are the 8th and 10th.
         fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
@@ -89,7 +89,7 @@ def disturbances(pid: int) -> Disturbances | None:
 
 
 def memory(pid: int) -> Memory | None:
-    """The memory of a process; None if it cannot be read."""
+    """Return the memory of a process; None if it cannot be read."""
     names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
     with contextlib.suppress(OSError, KeyError):  # no such files here, or it has ended
         rows = _status(pid, *names)
@@ -98,7 +98,7 @@ def memory(pid: int) -> Memory | None:
 
 
 def _status(pid: int, *names: str) -> dict[str, list[str]]:
-    """Lines of a process's `status` by their names, as words."""
+    """Return lines of a process's `status` by their names, as words."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         rows = (line.split(":", 1) for line in file if line.startswith(names))
         return {name: words.split() for name, words in rows}

@@ -175,17 +175,17 @@ def die_with_parent() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """No program that is executed may give privileges."""
+    """Ensure that no program that is executed gains privileges."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def forbid_tracing() -> None:
-    """No core file, and nobody without privileges may trace this process or read its memory."""
+    """Forbid core files, and that a process without privileges traces this one or reads its memory."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def change_user(user: int) -> None:
-    """For root: be another user and group, and keep no right but that to make namespaces."""
+    """Become another user and group as root, and keep no right but that to make namespaces."""
     _prctl(_PR_SET_KEEPCAPS, 1)
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -194,7 +194,7 @@ def change_user(user: int) -> None:
 
 
 def own_proc_files() -> None:
-    """After a change of user: make this process's files in /proc its own again, the user map among them."""
+    """Take back this process's files in /proc after a change of user, the user map among them."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 

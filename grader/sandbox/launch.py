@@ -64,7 +64,7 @@ def launch(plan: LaunchPlan, keep: int | None = None) -> Launched:
 
 
 def _readable(plan: LaunchPlan) -> tuple[str, ...] | None:
-    """What a worker at the level `reduced` may read, or None if the kernel or the machine has not what that needs."""
+    """Return what a worker at the level `reduced` may read, or None where the kernel or the machine cannot limit it."""
     from grader.sandbox import landlock
 
     try:
@@ -130,14 +130,14 @@ def _inner(plan: LaunchPlan, keep: int | None, report: int) -> Launched:
 
 
 def _may_mount() -> bool:
-    """Whether this is root with all its rights; in a container root may be no more than a name."""
+    """Return whether this is root with all its rights; in a container root may be only a name."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         effective = next((int(line.split()[1], 16) for line in file if line.startswith("CapEff")), 0)
     return os.geteuid() == 0 and bool(effective >> kernel.CAP_SYS_ADMIN & 1)
 
 
 def _be(user: int) -> None:
-    """Be that user, who has no files, and may still make namespaces."""
+    """Become that user, who has no files, and may still make namespaces."""
     os.setgroups([])  # root's further groups would open files to a stranger
     kernel.change_user(user)
 

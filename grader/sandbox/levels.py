@@ -49,7 +49,7 @@ class Sandbox:
         return os.fork()
 
     def open_peak(self) -> list[int]:
-        """In the child: open what lets its peak of memory begin anew, for whoever measures it; nothing where it cannot.
+        """Open, in the child, what resets its peak of memory, for whoever measures it; nothing where it cannot.
 
         Afterwards an ordinary user could not: the kernel counts a process as what it was when its program was started,
         which was outside of the namespaces.
@@ -63,7 +63,7 @@ class Sandbox:
         return []
 
     def give_up_rights(self) -> None:
-        """In the child: give up what needs no knowledge of what is to be done, ahead of need.
+        """Give up, in the child, what needs no knowledge of what is to be done, ahead of need.
 
         Here: be a session of its own, and end with the server.
         """
@@ -73,7 +73,7 @@ class Sandbox:
             kernel.die_with_parent()
 
     def confine(self, limits: WorkerLimits, folder: str) -> str:
-        """In the child: give up the rest, once limits are known; give the folder in which it is now.
+        """Give up the remaining rights in the child, once limits are known; return the folder in which it is now.
 
         Here: go into the empty folder, with limits.
         """
@@ -111,7 +111,7 @@ class Reduced(Sandbox):
         self._alone = seccomp.load("alone")
 
     def give_up_rights(self) -> None:
-        """Be a session of its own, without capabilities."""
+        """Start a session of its own, without capabilities."""
         super().give_up_rights()
         _give_up_privileges()
 
@@ -267,7 +267,7 @@ def limit_resources(limits: WorkerLimits, address_space: int = 0, tasks: int = 0
 
 
 def address_space_of_self(proc: int | None = None) -> int:
-    """Bytes of address space that this process has; `proc` is a descriptor of a proc file system where none is seen."""
+    """Return the bytes of address space of this process; `proc` is a descriptor of a proc file system."""
     try:
         descriptor = os.open("/proc/self/statm" if proc is None else "self/statm", os.O_RDONLY, dir_fd=proc)
     except FileNotFoundError:
@@ -277,7 +277,7 @@ def address_space_of_self(proc: int | None = None) -> int:
 
 
 def tasks_of_user() -> int:
-    """Threads that this user has on the whole machine: Linux counts them all together. 0 where /proc does not tell."""
+    """Return the threads of this user on the whole machine, which Linux counts together; 0 where /proc hides them."""
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdecimal():

@@ -273,31 +273,31 @@ _PARTS: Mapping[str, Callable[..., Any]] = {"view": View, "limits": WorkerLimits
 
 
 def to_tree(message: Message) -> dict[str, Any]:
-    """A message as the tree of a frame."""
+    """Return A message as the tree of a frame."""
     return {type(message).__name__: asdict(message)}
 
 
 def from_tree(tree: Mapping[str, Any]) -> Message:
-    """The message of a frame's tree."""
+    """Return the message of a frame's tree."""
     ((name, fields),) = tree.items()
     message: Message = _read(_KINDS[name], fields)
     return message
 
 
 def _read(kind: Callable[..., Any], fields: Mapping[str, Any]) -> Any:
-    """A record of its fields; names of fields mean the same in all messages."""
+    """Make a record from its fields; a field name means the same in all messages."""
     # JSON has no tuples, and no records in records.
     tuples = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     return kind(**tuples | {key: _read(_PARTS[key], fields[key]) for key in _PARTS if key in fields})
 
 
 def to_text(message: Message) -> str:
-    """A message as an argument of a command, or as a datagram."""
+    """Return a message as an argument of a command, or as a datagram."""
     return json.dumps(to_tree(message))
 
 
 def from_text(text: str | bytes) -> Message:
-    """The message of an argument or a datagram."""
+    """Read the message of an argument or a datagram."""
     return from_tree(json.loads(text))
 
 
@@ -307,7 +307,7 @@ def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ())
 
 
 def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
-    """One message, with its descriptors; None if the other end is closed.
+    """Receive one message, with its descriptors; return None if the other end is closed.
 
     Raises:
         TimeoutError: the socket has a timeout, and nothing came.

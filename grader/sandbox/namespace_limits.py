@@ -49,7 +49,7 @@ def require_room(proc: int) -> None:
 
 
 def patiently(action: Callable[[], Result]) -> Result:
-    """What an action gives, which is tried again for a while as long as there are no namespaces left.
+    """Retry an action for a while as long as there are no namespaces left, and return its result.
 
     Raises:
         OSError: it failed for another reason, or for that one all the time.

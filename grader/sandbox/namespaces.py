@@ -108,7 +108,7 @@ def _fork_into(enter: Callable[[], None], set_up: Callable[[], None], here: int)
 
 
 def _set_up(proc: int, *, of_one: bool) -> None:
-    """In the process that holds them: enter new namespaces, and furnish them."""
+    """Enter new namespaces in the process that holds them, and furnish them."""
     kernel.unshare(kernel.OF_A_WORKER if of_one else kernel.SHARED)
     if of_one:
         kernel.map_user(proc, _USER, 0, 0)  # root of the namespaces around it
@@ -121,7 +121,7 @@ def _set_up(proc: int, *, of_one: bool) -> None:
 
 
 def _join(namespaces: Namespaces, proc: int) -> None:
-    """In a worker: join what is shared, besides the process namespace; make of its own what is not."""
+    """Join the shared namespaces in a worker; make its own of the others."""
     if namespaces.of_one:
         kernel.setns(namespaces.pidfd, kernel.OF_A_WORKER)
     else:
@@ -132,7 +132,7 @@ def _join(namespaces: Namespaces, proc: int) -> None:
 
 
 def _hold() -> NoReturn:
-    """Be there until ended from outside. What is left to process 1 when its parent ends is reaped by the kernel."""
+    """Wait until this process is ended from outside. The kernel reaps what is left when process 1 ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     # It stays traceable, or no worker could join; what lives in there has no system call to trace with.

@@ -68,19 +68,19 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def isolated(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module of ours in an isolated interpreter."""
+    """Return the command that runs a module of ours in an isolated interpreter."""
     flags = ["-I", "-B", "-X", "utf8"]
     return [sys.executable, *flags, "-c", _BOOT, json.dumps(_search_path()), str(_PACKAGE), module, *arguments]
 
 
 def isolated_plain(module: str, *arguments: str) -> list[str]:
-    """The same for an interpreter that has the standard library alone: no installed package is on its search path."""
+    """Return the command for an interpreter that has the standard library alone on its search path."""
     flags = ["-I", "-S", "-B", "-X", "utf8"]
     return [os.path.realpath(sys.executable), *flags, "-c", _BOOT, "null", str(_PACKAGE), module, *arguments]
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """An environment by allowlist: no secret, no option of the user's that changes a verdict.
+    """Return an environment by allowlist: no secret, and no option of the user's that changes a verdict.
 
     The number of threads is one, so that the linear-algebra library starts none of its own before a fork.
     """
@@ -90,12 +90,12 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 def workers_environment() -> dict[str, str]:
-    """The environment of workers: that of our other processes, with equal hashes and a steady heap."""
+    """Return the environment of workers: that of our other processes, with equal hashes and a steady heap."""
     return clean_environment(PYTHONHASHSEED="0", GLIBC_TUNABLES=_TUNABLES)
 
 
 def interpreter_paths() -> list[str]:
-    """Absolute paths that a process of ours reads from: interpreter, packages, libraries, and this package."""
+    """Return the absolute paths that our processes read from: interpreter, packages, libraries, and this package."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     folders = [path for prefix in prefixes for path in _of_prefix(prefix)]
     paths = [*folders, *_search_path(), *_named_libraries(), *_links(sys.executable), str(_PACKAGE)]
@@ -131,7 +131,7 @@ def plain_paths() -> tuple[list[str], list[str]]:
 
 
 def _named_libraries() -> list[str]:
-    """The absolute folders in which the environment says that libraries are."""
+    """Return the absolute folders of libraries that the environment names."""
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(path)]
 
 
@@ -150,12 +150,12 @@ def _installed_in(folder: str) -> list[str]:
 
 
 def _of_prefix(prefix: str) -> list[str]:
-    """A prefix of its own as a whole; of one that the system's other programs live in, the libraries."""
+    """Return a prefix of its own as a whole; of one that other programs share, only the libraries."""
     return [f"{prefix}/lib", f"{prefix}/lib64"] if prefix in ("/", "/usr", "/usr/local") else [prefix]
 
 
 def _links(path: str) -> list[str]:
-    """A path, and what it leads to, link by link."""
+    """Return a path, and what it leads to, link by link."""
     paths = [path]
     while os.path.islink(paths[-1]) and len(paths) < _MOST_LINKS:
         paths.append(os.path.join(os.path.dirname(paths[-1]), os.readlink(paths[-1])))
@@ -196,7 +196,7 @@ def kill(pid: int) -> None:
 
 
 def tail(log: IO[bytes]) -> str:
-    """The end of what a process said."""
+    """Return the end of what a process printed."""
     log.seek(0)
     text = log.read().decode("utf-8", "replace").strip()
     return text[-_LAST_WORDS:] or SAID_NOTHING

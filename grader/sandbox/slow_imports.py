@@ -64,7 +64,7 @@ def _passed_over(plain: Callable[..., Any], recursive: bool) -> Callable[..., An
 
 
 def _step(step: FunctionType) -> Callable[..., Any]:
-    """The step of an optimizer of PyTorch's, which asks the compiler for no more than not to look at it."""
+    """Wrap the step of a PyTorch optimizer, so that it does not import the compiler only to have itself skipped."""
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:

@@ -194,7 +194,7 @@ class _Probes:
 
 
 def _has_torch() -> bool:
-    """Whether this is a worker with PyTorch, which those of exercises in plain Python are not."""
+    """Return whether this is a worker with PyTorch."""
     return "torch" in sys.modules
 
 
@@ -337,7 +337,7 @@ def _try_all(targets: TryOut, names: Iterable[str], *, many: bool) -> dict[str, 
 
 
 def _succeeded(attempts: _Attempts) -> str:
-    """What is wrong with the first attempt that does not fail as the kernel makes it fail; "" if all do."""
+    """Return what is wrong with the first attempt that does not fail as the kernel makes it fail; "" if all do."""
     for what, attempt in attempts:
         with contextlib.suppress(OSError, MemoryError):
             attempt()

@@ -59,7 +59,7 @@ class View:
     listed: tuple[str, ...] = ()
 
     def folders(self) -> list[str]:
-        """All that is shown, the outermost first, nothing twice. A folder that holds hidden ones is taken apart.
+        """Return all that is shown, the outermost first, nothing twice, and without hidden folders.
 
         What lies inside a hidden folder and is named, such as a virtual environment in a course's folder, is shown.
         """
@@ -76,7 +76,7 @@ class View:
 
 
 def _without(place: str, hidden: set[str]) -> Iterator[str]:
-    """The folder, or those of its parts that are not hidden."""
+    """Yield the folder, or those of its parts that are not hidden."""
     if place in hidden:
         return
     if not os.path.islink(place) and any(path.startswith(place.rstrip("/") + "/") for path in hidden):

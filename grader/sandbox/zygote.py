@@ -169,7 +169,7 @@ class Forks:
         return None
 
     def _waits(self) -> bool:
-        """Whether another host may call."""
+        """Return whether another host may call."""
         if self._stay is None or self._listening is None or not self._is_at_its_place():
             return False
         return time.monotonic() < self._quiet_since + self._stay.idle_s
@@ -214,7 +214,7 @@ class Forks:
                 os.close(descriptor)
 
     def _end(self, host: socket.socket) -> None:
-        """A host is gone; its worker servers end by themselves, or are ended."""
+        """Forget a host that is gone, and end those of its worker servers that do not end by themselves."""
         self._selector.unregister(host)
         host.close()
         self._due |= dict.fromkeys(self._hosts.pop(host) & self._children.keys(), time.monotonic() + GRACE_S)
@@ -303,7 +303,7 @@ def _worker_server(plan: messages.LaunchPlan, libraries: Any, host: int) -> Call
 
 
 def _check_process(channel: int, *servers: int) -> Callable[[], None]:
-    """Speak with the host over the standard streams, as a check process does that was executed; return what does it."""
+    """Return a function that speaks with the host over the standard streams, as an executed check process does."""
     kernel.set_name("grade-check")
     for stream in (_NULL, _OUTPUT):
         os.dup2(channel, stream)

@@ -55,7 +55,7 @@ def after_run(course: Course, report: Report, width: int) -> Iterator[str]:
 
 
 def unchanged_lines(count: int, width: int) -> Iterator[str]:
-    """How many exercises were not run, and why."""
+    """Say how many exercises were not run, and why."""
     if count:
         since = "has not changed since it was" if count == 1 else "have not changed since they were"
         text = f"{counted(count, 'exercise')} {since} last run, so this is the result of that run (--fresh runs all)"
@@ -113,7 +113,7 @@ def _golf_line(count: int, par: int) -> str:
 
 
 def ending(course: Course, rows: Sequence[Row]) -> Iterator[str]:
-    """What a student reads after the last exercise."""
+    """Yield what a student reads after the last exercise."""
     done = [row for row in rows if row.state in ("done", PASSES_HERE)]
     known = len(rows) - len(done)
     earned, withheld = sum(row.earned for row in done), sum(row.exercise.withheld.points for row in done)

@@ -16,7 +16,7 @@ _NAME = 9
 
 
 def counted_lines(course: Course, exercise: Exercise, setup: Setup, width: int) -> Iterator[str]:
-    """What the checks that a student can see counted: of their code, of all right solutions, and of the starter.
+    """Yield what the shown checks counted: of the student's code, of all right solutions, and of the starter.
 
     Raises:
         GraderError: a process of ours cannot be started.

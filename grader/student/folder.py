@@ -136,13 +136,13 @@ def _updated(folder: Path, path: Path, text: bytes | None, given: str | None) ->
 
 
 def is_behind(root: Path) -> bool:
-    """Whether a folder was made by `start` from a course that has changed since."""
+    """Return whether a folder was made by `start` from a course that has changed since."""
     source, given = layout.bundled_course(), given_digests(root)
     return any(not (source / path).is_file() or _digest(given_text(source, path)) != given[path] for path in given)
 
 
 def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
-    """The files of checks and probes, from the course's root, that the student has changed.
+    """Return the files of checks and probes, from the course's root, that the student has changed.
 
     Only a folder that `start` made knows what they were.
     """
@@ -152,7 +152,7 @@ def changed_checks(course: Course, exercise: Exercise) -> list[Path]:
 
 
 def given_digests(folder: Path) -> dict[Path, str]:
-    """What `start` gave out, by path; nothing where the note is damaged, so that all that differs is the student's."""
+    """Return digests of what `start` gave out, by path; none where the note is damaged."""
     try:
         files = json.loads((folder / layout.GIVEN).read_text(encoding="utf-8"))["files"]
         digests = {Path(name): str(digest) for name, digest in files.items()}
@@ -230,7 +230,7 @@ def reset(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def starter_of(course: Course, exercise: Exercise) -> bytes | None:
-    """The starter of an exercise as it was given out; None where no copy of it is at hand."""
+    """Return the starter of an exercise as it was given out; None where no copy of it is at hand."""
     path = layout.starter_copy(course.root, layout.Places.of(exercise))
     if not path.is_file():
         return None
@@ -240,13 +240,13 @@ def starter_of(course: Course, exercise: Exercise) -> bytes | None:
 
 
 def free_name(path: Path) -> Path:
-    """A free name beside a file, which no command takes for Python."""
+    """Return a free name beside a file, which no command takes for Python."""
     names = (path.with_name(f"{path.name}{_OLD}{number or ''}") for number in range(1_000_000))
     return next(name for name in names if not os.path.lexists(name))
 
 
 def typed(path: Path) -> str:
-    """A path as it is typed from here."""
+    """Return a path as it is typed from here."""
     here = Path.cwd()
     inside = path.resolve().is_relative_to(here)
     return for_terminal((path.resolve().relative_to(here) if inside else path).as_posix(), one_line=True)
@@ -291,15 +291,15 @@ class Progress:
     is_locked: bool = False
 
     def of(self, id: str) -> Standing:
-        """The state in one exercise."""
+        """Return the state in one exercise."""
         return self.exercises.get(id, Standing())
 
     def with_(self, id: str, standing: Standing) -> Progress:
-        """The same with one exercise changed."""
+        """Return the progress with one exercise changed."""
         return replace(self, exercises={**self.exercises, id: standing})
 
     def after(self, report: Report) -> Progress:
-        """The same after a run."""
+        """Return the progress after a run."""
         now = self
         for graded in report.exercises:
             before = now.of(graded.exercise.id)
@@ -321,7 +321,7 @@ def _after(before: Standing, graded: GradedExercise) -> Standing:
 
 
 def read_progress(course: Course) -> Progress:
-    """The saved progress; an empty one if it cannot be read."""
+    """Read the saved progress; an empty one if it cannot be read."""
     path = layout.kept_progress(course)
     where = path.relative_to(course.root).as_posix()
     try:

@@ -48,7 +48,7 @@ def try_of(course: Course, exercise: Exercise, setup: Setup, progress: Progress)
 
 
 def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
-    """The lines that a message ends with; of an example, with what it needs and a `print`."""
+    """Yield the lines that a message ends with; of an example, with the imports it needs and a `print`."""
     message = row.outcome.message
     _, heading, lines = message.rpartition(f"\n{LINES_TO_TRY}")
     if heading:
@@ -72,7 +72,7 @@ def lines_of(row: GradedCheck, module: str) -> Iterator[str]:
 
 
 def _python(text: str) -> ast.Module | None:
-    """The syntax tree of an example; None for advice in words."""
+    """Parse an example; return None for advice in words."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):

@@ -22,7 +22,7 @@ _NARROW = 64
 
 
 def list_lines(course: Course, rows: Sequence[Row], width: int) -> Iterator[str]:
-    """The chosen exercises below their modules, with state and points; then the totals."""
+    """Yield the chosen exercises below their modules, with state and points; then the totals."""
     for module in course.modules:
         mine = [row for row in rows if row.exercise.module == module.id]
         if mine:
@@ -54,7 +54,7 @@ def _list_row(row: Row, width: int) -> list[str]:
 
 
 def list_data(course: Course, rows: Sequence[Row]) -> dict[str, Any]:
-    """The same for other programs."""
+    """Return the same facts for other programs."""
     return {"course": course.title, "exercises": [_row_data(row) for row in rows]}
 
 
@@ -80,7 +80,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 def next_lines(row: Row, width: int) -> Iterator[str]:
-    """What to do next: which exercise, where it is, which commands."""
+    """Say what to do next: which exercise, where it is, which commands."""
     exercise = row.exercise
     yield from head(exercise, width)
     verb = "Continue with it" if row.state == "started" else "Read the task at its top, change what is marked TODO"

@@ -71,7 +71,7 @@ class NotebookGrader:
         self._opened.close()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """The report, as `html` and as `text`; or an `error`, in a sentence."""
+        """Return the report, as `html` and as `text`; or an `error`, in a sentence."""
         try:
             if request["what"] == "pack":
                 return self._packed(request)
@@ -81,7 +81,7 @@ class NotebookGrader:
             return {"error": str(error)}
 
     def _all(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """The reports on all exercises of which the kernel has a function."""
+        """Return the reports on all exercises of which the kernel has a function."""
         root = Path(request["course"]) if request["course"] else course_for(Path(request["folder"]))[0]
         course = load_course(find_course(root), whole=False)
         there = {*request["names"]}
@@ -100,7 +100,7 @@ class NotebookGrader:
         return {"text": "\n\n".join(texts), "html": "\n".join(pages)}
 
     def _packed(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """A zip beside the notebook, and what is printed of its receipt; or what is wrong."""
+        """Write a zip beside the notebook, and return its receipt; or return what is wrong."""
         folder = Path(request["folder"])
         root = Path(request["course"]) if request["course"] else course_for(folder)[0]
         course = load_course(find_course(root))
@@ -128,7 +128,7 @@ class NotebookGrader:
         return {"text": "\n".join([*receipt.problems, *receipt.lines(), *places])}
 
     def _own(self, course: Course, exercise: Exercise, request: Mapping[str, Any]) -> tuple[bytes, Module]:
-        """What the student has of an exercise, and the module that the cells make; empty if they define nothing of it.
+        """Return what the student has of an exercise, and the module that the cells make, which may be empty.
 
         If the cells import the functions from a file beside the notebook, that file counts.
         """
@@ -155,7 +155,7 @@ class NotebookGrader:
     def _graded(
         self, course: Course, exercise: Exercise, folder: Path, source: bytes, module: Module, *, own: bool
     ) -> dict[str, str]:
-        """The report on a text, as if it were a file in that folder, whether there is one or not."""
+        """Grade a text as if it were a file in that folder, and return the report."""
         handed_in = _submitted(exercise, folder, source)
         lanes = self._lanes_for(course, exercise, own=own)
         plan = RunPlan(course, [exercise], self._setup, runs_untouched=True, has_folder=True)
@@ -166,7 +166,7 @@ class NotebookGrader:
         return {"html": fragment([graded], module.notes), "text": "\n".join(map(click.unstyle, lines))}
 
     def _lanes_for(self, course: Course, exercise: Exercise, *, own: bool) -> Runtime:
-        """A runtime for the exercises of a module: checks are read once, so that the next exercise starts at once."""
+        """Return a runtime for the exercises of a module, whose checks are read once for all of them."""
         if self._lanes is None or exercise not in self._exercises:
             self.close()
             (self._exercises,) = (module.exercises for module in course.modules if exercise in module.exercises)
@@ -191,7 +191,7 @@ class Told(Progress):
 
 
 def _submitted(exercise: Exercise, folder: Path, source: bytes) -> Submission:
-    """A text as if it were a file in a folder, with the files beside it that it imports."""
+    """Return a text as if it were a file in a folder, with the files beside it that it imports."""
     files = {**_files_beside(folder, source), exercise.file_name: source}
     return submission_of(folder.name, exercise, folder / exercise.file_name, files)
 
@@ -231,7 +231,7 @@ def _imported(source: bytes) -> set[str]:
 
 
 def in_cells(graded: GradedExercise, module: Module) -> GradedExercise:
-    """The same exercise, with messages that name lines of cells and not of a file."""
+    """Return the exercise with messages that name lines of cells and not of a file."""
     name = graded.exercise.file_name
 
     def named(row: GradedCheck) -> GradedCheck:

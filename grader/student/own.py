@@ -20,12 +20,12 @@ from grader.model.progress import Progress
 
 
 def own_files(course: Course, exercises: Sequence[Exercise]) -> Submission:
-    """What a student's folder has of these exercises."""
+    """Read what a student's folder has of these exercises."""
     return read_submission(course.root, exercises, author=course.root.resolve().name)
 
 
 def own_file(course: Course, exercise: Exercise) -> Submission:
-    """What it has of one exercise.
+    """Read what a student's folder has of one exercise.
 
     Raises:
         CourseError: there is no file, or it cannot be read.
@@ -72,6 +72,6 @@ class OwnExercise:
 def own_exercise(
     course: Course, exercise: Exercise, setup: Setup, progress: Progress | None = None
 ) -> Iterator[OwnExercise]:
-    """A runtime for one exercise, whose workers do not see the folder; `progress` learns what is waited for."""
+    """Open a runtime for one exercise, whose workers do not see the folder; `progress` learns what is waited for."""
     with Runtime([exercise], setup, hidden=(course.root,), progress=progress, warm=True) as runtime:
         yield OwnExercise(course, exercise, setup, runtime)

@@ -49,7 +49,7 @@ class Receipt:
     problems: tuple[str, ...]
 
     def text(self) -> str:
-        """The receipt as a file; `sha256sum --check` reads its lines with digests."""
+        """Return the receipt as a file; `sha256sum --check` reads its lines with digests."""
         lines = [
             f"# {for_terminal(self.report.course, one_line=True)}",
             f"# packed {self.report.graded_at}, {len(self.archive)} bytes",
@@ -61,7 +61,7 @@ class Receipt:
         return "\n".join(lines) + "\n"
 
     def lines(self) -> Iterator[str]:
-        """What is printed: digests of files are cut, as the receipt has them in full."""
+        """Yield what is printed: digests of files are cut, as the receipt has them in full."""
         for graded in self.report.exercises:
             exercise, folder = graded.exercise, f"{Places.of(graded.exercise).shown.as_posix()}/"
             yield f"{exercise.number} {for_terminal(exercise.title, one_line=True)}"
@@ -88,7 +88,7 @@ class Receipt:
 
 
 def the_handin(course: Course) -> HandIn | None:
-    """The hand-in of a course that has one; None for a course without any.
+    """Return the hand-in of a course that has exactly one; None for a course without any.
 
     Raises:
         CourseError: the course has several.
@@ -140,7 +140,7 @@ def pack(
 
 
 def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[str, bytes]:
-    """The files that grading reads of a submission, each at its place in the course."""
+    """Return the files that grading reads of a submission, each at its place in the course."""
     return {
         (Places.of(exercise).shown / name).as_posix(): data
         for exercise in exercises
@@ -149,7 +149,7 @@ def packed_files(submission: Submission, exercises: Sequence[Exercise]) -> dict[
 
 
 def _problems(submission: Submission, report: Report) -> Iterator[str]:
-    """A sentence for each exercise that needs work before it is handed in."""
+    """Yield a sentence for each exercise that needs work before it is handed in."""
     for graded in report.exercises:
         exercise, own = graded.exercise, submission.of(graded.exercise)
         if own.problem:

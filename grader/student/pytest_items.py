@@ -32,7 +32,7 @@ _OURS = pytest.StashKey["dict[Path, Bench]"]()
 
 
 def collector_of(path: Path, parent: pytest.Collector) -> pytest.File | None:
-    """What collects the checks of a file; None if it is not a check file of a course."""
+    """Return what collects the checks of a file; None if it is not a check file of a course."""
     root = next((folder for folder in path.parents if is_course(folder)), None)
     if root is None:
         return None
@@ -64,7 +64,7 @@ class Bench:
         self._graded: dict[str, GradedExercise] = {}
 
     def exercise_of(self, path: Path) -> Exercise | None:
-        """The exercise whose checks are in a file.
+        """Return the exercise whose checks are in a file.
 
         Raises:
             CourseError: it cannot be used.
@@ -76,7 +76,7 @@ class Bench:
         return next((item for item, file in files if file is not None and file.resolve() == path.resolve()), None)
 
     def graded(self, exercise: Exercise, checks: Collection[str]) -> GradedExercise:
-        """The outcomes of some checks of an exercise, with all their parameters; they run together, once."""
+        """Return the outcomes of some checks of an exercise, with all their parameters; they run together, once."""
         if exercise.id not in self._graded:
             own = OwnExercise(self._course, exercise, setup_of(), self._lanes)
             handed_in = own_files(self._course, [exercise])
@@ -88,7 +88,7 @@ class Bench:
         return self._opened.enter_context(Runtime([*map(self._limited, self._course.exercises)], setup_of(), warm=True))
 
     def _limited(self, exercise: Exercise) -> Exercise:
-        """An exercise as a lane guards it; with 0 seconds there is no limit."""
+        """Return an exercise as a lane guards it; with 0 seconds there is no limit."""
         seconds = min(exercise.limits.check_s or math.inf, self.check_s)
         return replace(exercise, limits=replace(exercise.limits, check_s=0 if math.isinf(seconds) else seconds))
 
@@ -111,7 +111,7 @@ class CheckFile(pytest.File):
         self.exercise = exercise
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each check."""
+        """Yield one item for each check."""
         try:
             body = ast.parse(self.path.read_bytes()).body
         except (OSError, SyntaxError, ValueError) as error:
@@ -166,7 +166,7 @@ class CheckItem(pytest.Item):
         _fail(row, cases)
 
     def _graded(self) -> tuple[GradedCheck, Sequence[GradedCheck], GradedExercise]:
-        """This check as it was graded, with the parameters to look at first; with all; and its exercise."""
+        """Return this check as it was graded, the most useful parameters first; all parameters; and the exercise."""
         exercise = self.parent.exercise
         ours = (item for item in self.session.items if isinstance(item, CheckItem))
         graded = self.parent.bench.graded(exercise, [item.check for item in ours if item.parent.exercise == exercise])
@@ -178,7 +178,7 @@ class CheckItem(pytest.Item):
         return causes.cause or (causes.open or rows)[0], rows, graded
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where it stands, for editors, and what it is called."""
+        """Return where the check stands, for editors, and what it is called."""
         return self.path, self.line, self.name
 
 

@@ -43,5 +43,5 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """A check of ours has no timer here."""
+    """Leave out the timer of a check of ours."""
     return True if hasattr(item, "limit_own_time") else None

@@ -48,7 +48,7 @@ class Row:
 
 
 def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
-    """A row for each exercise, in order, by default by the saved progress.
+    """Return a row for each exercise, in order, by default by the saved progress.
 
     Its file shows whether it was begun, the last run how far it is.
     """
@@ -72,7 +72,7 @@ def rows_of(course: Course, progress: Progress | None = None) -> list[Row]:
 def chosen(
     course: Course, rows: Sequence[Row], names: Collection[str], topic: str | None, states: Collection[str]
 ) -> list[Row]:
-    """Those of the given names, of a topic, in one of the states.
+    """Return the rows with one of the names, of a topic, in one of the states.
 
     Args:
         course: the course.
@@ -103,7 +103,7 @@ def _topics(course: Course, topic: str) -> set[str]:
 
 
 def next_row(course: Course, start: str | None = None, progress: Progress | None = None) -> Row | None:
-    """What to do next: the exercise in hand until it is solved, then the first unsolved one after it; None for none.
+    """Return the exercise in hand until it is solved, then the first unsolved one after it; None for none.
 
     Args:
         course: the course.
@@ -124,7 +124,7 @@ def next_row(course: Course, start: str | None = None, progress: Progress | None
 
 
 def exercise_in_hand(course: Course, name: str | None) -> Exercise:
-    """The exercise of a name, or the one that comes next.
+    """Return the exercise of a name, or the one that comes next.
 
     Raises:
         CourseError: there is no such exercise, or nothing left to solve.
@@ -138,7 +138,7 @@ def exercise_in_hand(course: Course, name: str | None) -> Exercise:
 
 
 def solved_reference(course: Course, exercise: Exercise) -> Path:
-    """The reference of an exercise that the student has solved.
+    """Return the reference of an exercise that the student has solved.
 
     Raises:
         CourseError: it is not solved, or there is no reference.

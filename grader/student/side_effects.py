@@ -30,7 +30,7 @@ def side_effects(exercise: Exercise) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """The names that a file imports, each with its dotted name: `np` is numpy."""
+    """Return the names that a file imports, each with its dotted name: `np` is numpy."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -41,7 +41,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
-    """The dotted name of what is called; of a method of some value, a dot and its name."""
+    """Return the dotted name of what is called; of a method of some value, a dot and its name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -51,7 +51,7 @@ def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def _writes(call: ast.Call, name: str) -> bool:
-    """Whether a call is one of a method that writes a file, or opens one to write it."""
+    """Return whether a call is one of a method that writes a file, or opens one to write it."""
     _, dot, method = name.rpartition(".")
     if method != "open":
         return bool(dot) and method in _WRITING_METHODS

@@ -26,7 +26,7 @@ _PARAGRAPH = re.compile(
 
 
 def show_lines(exercise: Exercise, width: int, *, rules: bool = False, plain: bool = False) -> Iterator[str]:
-    """A task: where it is, how hard it is, how long it takes, its text, a picture.
+    """Yield a task: where it is, how hard it is, how long it takes, its text, a picture.
 
     Args:
         exercise: the exercise.
@@ -75,7 +75,7 @@ def head(exercise: Exercise, width: int) -> Iterator[str]:
 
 
 def _task(doc: str, title: str, width: int) -> Iterator[str]:
-    """The text of a task, in lines of this width; examples are left alone."""
+    """Yield the text of a task, in lines of this width; leave examples alone."""
     text = for_terminal(doc).rstrip()
     first, _, rest = text.partition("\n")
     text = rest if first.strip() == title else text  # the title stands above
@@ -88,7 +88,7 @@ def _task(doc: str, title: str, width: int) -> Iterator[str]:
 
 
 def solution_lines(exercise: Exercise) -> Iterator[str]:
-    """The code of the reference, and of the other right solutions."""
+    """Yield the code of the reference, and of the other right solutions."""
     assert exercise.reference is not None
     for number, path in enumerate((exercise.reference, *exercise.right)):
         answer = read_answer(exercise, path)

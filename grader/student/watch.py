@@ -202,7 +202,7 @@ class Watch(Progress):
     # -- lines
 
     def _changes(self, graded: GradedExercise) -> Iterator[str]:
-        """How many checks changed since the last save."""
+        """Say how many checks changed since the last save."""
         if graded.checks and graded.checks[0].check.id != "load":
             passed = {row.check.id for row in graded.checks if row.outcome.verdict is Verdict.PASSED}
             before = self._passed.get(graded.exercise.id, passed)
@@ -222,7 +222,7 @@ class Watch(Progress):
         return f"[{'#' * full}{'.' * (long - full)}] {text}"
 
     def _legend(self) -> Iterator[str]:
-        """What each key does, in as many lines as it takes."""
+        """Yield what each key does, in as many lines as it takes."""
         keys = "  ".join(f"{key}\0{what}".replace(" ", "\0") for key, (what, _) in _KEYS.items())
         for line in filled(keys, "", terminal_width(), ""):
             yield re.sub(r"\b\w\b", lambda key: click.style(key[0], bold=True), line)
@@ -247,7 +247,7 @@ _KEYS: dict[str, tuple[str, Action]] = {
 
 @contextmanager
 def keyboard() -> Iterator[Callable[[], str]]:
-    """Gives a function that returns the keys which were typed since it was called last.
+    """Yield a function that returns the keys which were typed since it was called last.
 
     Meanwhile the terminal hands keys over as they are typed, and shows none; Ctrl-C and Ctrl-Z work as before. After
     Ctrl-Z, a shell sets the terminal for itself, so this is done again when the process goes on.

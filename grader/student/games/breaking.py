@@ -38,7 +38,7 @@ class Planted:
 
 
 def planted_in(course: Course, exercise: Exercise) -> Planted | None:
-    """The fault that is in an exercise's file, or None."""
+    """Return the fault that is in an exercise's file, or None."""
     try:
         planted = from_json(Planted, _note(course, exercise).read_bytes())
     except (OSError, FormatError):
@@ -83,7 +83,7 @@ def play(
 
 
 def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[str]:
-    """Whether the fault was found."""
+    """Say whether the fault was found."""
     exercise, report = own.exercise, own.graded()
     solved = report.exercises[0].passes
     if not solved and not give_up:
@@ -104,7 +104,7 @@ def _look_for(own: OwnExercise, planted: Planted, *, give_up: bool) -> Iterator[
 
 
 def choose(own: OwnExercise, chance: random.Random) -> Fault:
-    """A fault of the student's text that the checks see and that suits the values; preferably one that raises nothing.
+    """Choose a fault for the student's text that the checks see; preferably one that raises nothing.
 
     Raises:
         CourseError: no fault is planted.
@@ -129,7 +129,7 @@ def choose(own: OwnExercise, chance: random.Random) -> Fault:
 
 
 def _seen(broken: GradedExercise) -> Verdict | None:
-    """How the first check ended that lost points; None if none did, or if the fault does not suit the value."""
+    """Return how the first check ended that lost points; None if none did, or if the fault does not suit the value."""
     for row in broken.checks:
         outcome = row.outcome
         if outcome.verdict.decided and outcome.verdict is not Verdict.PASSED:

@@ -28,7 +28,7 @@ _TEMPLATE = Path(__file__).parents[1] / "templates" / "own_check.py.txt"
 
 
 def own_check(course: Course, exercise: Exercise) -> Path:
-    """The file of a student's own check of an exercise."""
+    """Return the file of a student's own check of an exercise."""
     return course.root / "my_checks" / Places.of(exercise).shown_checks.name
 
 
@@ -52,7 +52,7 @@ def write_template(course: Course, exercise: Exercise) -> Path | None:
 
 
 def _functions(exercise: Exercise) -> list[str]:
-    """The public functions of the reference."""
+    """Return the public functions of the reference."""
     text = exercise.reference.read_text(encoding="utf-8") if exercise.reference else ""
     names = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
     return [name for name in names if not name.startswith("_")]
@@ -84,7 +84,7 @@ def caught_by(course: Course, exercise: Exercise, setup: Setup, width: int) -> t
 
 
 def _said(exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, where: str, answer: Answer) -> str | None:
-    """What the check says against an answer; None if the answer passes."""
+    """Return what the check says against an answer; None if the answer passes."""
     run = runtime.run(own, as_submitted(exercise, answer.source), setup.seed, Part(with_tries=False))
     for outcome in run.outcomes:
         if outcome.verdict is Verdict.BROKEN:
@@ -95,7 +95,7 @@ def _said(exercise: Exercise, own: Exercise, runtime: Runtime, setup: Setup, whe
 
 
 def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """The rules that a wrong answer breaks: what it says itself, and that of the check that must catch it."""
+    """Return the rules that a wrong answer breaks: its own statement, and the rule of the check that must catch it."""
     files = [path for path in (exercise.shown_checks, exercise.hidden_checks) if path is not None]
     caught_by = answer.caught_by.split("[")[0]
     rules = {*answer.breaks, *(rule for path in files for id, rule, _ in declared_checks(path) if id == caught_by)}
@@ -105,7 +105,7 @@ def _broken_rules(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 def caught_lines(
     right: int, refused: Sequence[str], wrong: int, missed: Sequence[tuple[str, ...]], width: int
 ) -> Iterator[str]:
-    """What a check caught, and the right answers that fail it.
+    """Yield what a check caught, and the right answers that fail it.
 
     Args:
         right: how many right answers there are.

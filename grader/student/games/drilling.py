@@ -21,7 +21,7 @@ _LEAST_AHEAD = 2
 
 
 def read_drill(course: Course, module: str | None) -> DrillFile:
-    """The questions of a module, by its id or number; of the first that has any without one.
+    """Read the questions of a module, by its id or number; without a name, of the first module that has any.
 
     Raises:
         CourseError: there is no drill, or its file is not as it must be.
@@ -36,7 +36,7 @@ def read_drill(course: Course, module: str | None) -> DrillFile:
 
 
 def answer(file: DrillFile, number: int) -> tuple[bool, str]:
-    """Whether the second line of a round changes the watched name, and that name as Python prints it in the end.
+    """Return whether the second line of a round changes the watched name, and that name as Python prints it.
 
     Raises:
         CourseError: a line raises an exception.

@@ -101,7 +101,7 @@ class _Text:
         self._signs = [(self._starts[token.start[0] - 1] + token.start[1], token.string) for token in signs]
 
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """From where to where a node stands, in characters; the tree has lines, and columns of bytes."""
+        """Return the first and last position of a node in characters; the tree has lines, and columns of bytes."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
@@ -109,21 +109,21 @@ class _Text:
         return start, end
 
     def of(self, node: ast.expr | ast.keyword) -> str:
-        """What stands there."""
+        """Return the text of a node."""
         start, end = self.span(node)
         return self.source[start:end]
 
     def operand(self, node: ast.expr) -> str:
-        """The same, in parentheses where it is not an operand by itself."""
+        """Return the text of a node, in parentheses where it is not an operand by itself."""
         return self.of(node) if _is_operand(node) else f"({self.of(node)})"
 
     def sign_between(self, left: ast.expr, right: ast.expr) -> tuple[int, str] | None:
-        """The sign between two operands, and where it stands; None if no fault has another in its place."""
+        """Return the position of the operator between two operands, and the operator; None if no fault replaces it."""
         start, end = self.span(left)[1], self.span(right)[0]
         return next(((place, sign) for place, sign in self._signs if start <= place < end), None)
 
     def with_(self, start: int, end: int, new: str, what: str) -> Fault:
-        """The text with something else in one place."""
+        """Return the text with something else in one place."""
         line = self.source.count("\n", 0, start) + 1
         return Fault(what, line, self.source[:start] + new + self.source[end:])
 
@@ -195,7 +195,7 @@ def _calls(node: ast.Call, text: _Text) -> Iterator[Fault]:
 
 
 def _without(parts: list[ast.expr | ast.keyword], place: int, text: _Text) -> Fault:
-    """A call without one of its arguments, and without the comma that parts it from the others."""
+    """Remove one argument of a call, and the comma that parts it from the others."""
     start, end = text.span(parts[place])
     if place > 0:
         start = text.span(parts[place - 1])[1]
@@ -211,7 +211,7 @@ def _other_dim(value: ast.expr, text: _Text) -> Iterator[Fault]:
 
 
 def _number(value: ast.expr) -> int | None:
-    """The number that a literal is, with its sign; None for what is not one."""
+    """Return the number of a literal, with its sign; None for anything else."""
     try:
         number = ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError):

@@ -63,7 +63,7 @@ def traces(course: Course, exercise: Exercise, setup: Setup, lines: str | None) 
 
 
 def traced_lines(runs: Sequence[Traced], width: int, *, plain: bool) -> Iterator[str]:
-    """A timeline of each run in which something took time."""
+    """Yield a timeline of each run in which something took time."""
     for run in (run for run in runs if run.moments):
         yield from prose(for_terminal(run.title, one_line=True), width)
         left_out = max(0, len(run.moments) - _MOST_DRAWN)
@@ -85,7 +85,7 @@ def write_runs(runs: Sequence[Traced], path: Path) -> None:
 
 
 def spans_of(runs: Sequence[Traced]) -> list[Span]:
-    """The runs one after another, from 0 on, each below a span with its title."""
+    """Return the runs one after another, from 0 on, each below a span with its title."""
     spans: list[Span] = []
     now = 0.0
     for title, moments in (run for run in runs if run.moments):
@@ -97,7 +97,7 @@ def spans_of(runs: Sequence[Traced]) -> list[Span]:
 
 
 def _wanted(exercise: Exercise, checks: list[Check], lines: str | None) -> dict[str, tuple[str, str]]:
-    """By id of a check that sees the simulated device, the title of what runs, and its lines."""
+    """Return by check that sees the simulated device the title of what runs, and its lines."""
     on_device = [check for check in checks if check.device.is_simulated]
     if not on_device:
         raise CourseError(f"{exercise.id} has no check that uses a device, so it has no timeline")
