@@ -88,7 +88,7 @@ def _request(
 
 
 def _shell() -> Any:
-    """The IPython that this process runs, if it does."""
+    """Return the IPython that this process runs, or None."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
@@ -107,7 +107,7 @@ def _on_run(result: Any) -> None:
 
 
 def _cells(shell: Any) -> list[dict[str, Any]]:
-    """All that ran, in order, each with its number, its source, whether it failed, and its id where that is known.
+    """Return all that ran, in order: number, source, whether it failed, and the id where it is known.
 
     The source is what the student typed, magics included, as it is saved in the notebook.
     """
@@ -120,7 +120,7 @@ def _cells(shell: Any) -> list[dict[str, Any]]:
 
 @cache
 def _process() -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """The process of ours, and where it prints. It stays for the next request, and ends when this one is gone."""
+    """Return our process for requests, and where it prints. It stays until this one is gone."""
     log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
     process = subprocess.Popen(
         isolated("grader.student.notebook"),

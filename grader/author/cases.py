@@ -111,13 +111,13 @@ class Case:
     function: str = ""
 
     def submission(self) -> Submission:
-        """The file as if somebody had handed it in."""
+        """Return the file as if somebody had handed it in."""
         author = f"{self.kind} while busy" if self.busy else self.kind
         files = as_submitted(self.exercise, self.answer.source)
         return submission_of(author, self.exercise, self.answer.path, files)
 
     def work(self, course: Course, setup: Setup, *, with_tries: bool = False) -> Work:
-        """The same for the scheduler; `with_tries` if somebody reads what a student would read."""
+        """Return the case as work for the scheduler; `with_tries` if somebody reads what a student would read."""
         exercise = replace(self.exercise, void=())  # a void check must still catch what it is for
         plan = RunPlan(course, [exercise], replace(setup, seed=self.seed), runs_untouched=True, with_tries=with_tries)
         return Work(plan, exercise, self.submission())
@@ -129,7 +129,7 @@ class Case:
 
 
 def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: list[str]) -> list[Case]:
-    """All runs that prove an exercise.
+    """Return all runs that prove an exercise.
 
     Args:
         exercise: the exercise.
@@ -154,7 +154,7 @@ def cases_of(exercise: Exercise, checks: Sequence[Check], seeds: int, problems: 
 
 
 def _right_cases(exercise: Exercise, seeds: int, problems: list[str]) -> Iterator[Case]:
-    """The starter once; with each seed the reference, which is proved like any other right answer, and the others."""
+    """Yield the starter once, and with each seed the reference and the other right answers."""
     if exercise.starter.is_file():
         yield Case(exercise, "starter", read_answer(exercise, exercise.starter), 0)
     if not exercise.right:
@@ -193,12 +193,12 @@ def _wrong_cases(exercise: Exercise, checks: Sequence[Check], seeds: int, proble
 
 
 def _with_seeds(exercise: Exercise, kind: str, answer: Answer, count: int) -> Iterator[Case]:
-    """A case for each seed; all cores are busy in the second half."""
+    """Yield a case for each seed; all cores are busy in the second half."""
     return (Case(exercise, kind, answer, seed, seed >= (count + 1) // 2) for seed in range(count))
 
 
 def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
-    """A case for each unusual answer of each function that a rule names; what is wrong with the reference is added."""
+    """Yield a case for each unusual answer of each function that a rule names; collect what the reference fails."""
     if exercise.reference is None:
         return
     text = exercise.reference.read_text(encoding="utf-8")
@@ -216,7 +216,7 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
 
 
 def constant_cases(exercise: Exercise) -> Iterator[Case]:
-    """A case for each constant, which all functions that a rule names give."""
+    """Yield a case for each constant, which all functions that a rule names return."""
     names = _functions(exercise)
     for gives, statement in CONSTANTS.items() if names else ():
         source = "\n\n".join(f"def {name}(*args, **named):\n    {statement}\n" for name in names)
@@ -231,7 +231,7 @@ def rules_of(exercise: Exercise, function: str) -> list[str]:
 
 
 def _functions(exercise: Exercise) -> list[str]:
-    """The public functions of the reference that a rule names.
+    """Return the public functions of the reference that a rule names.
 
     A function that only some checks call, and a class, would give what is unusual for reasons of its own.
     """

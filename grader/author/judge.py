@@ -159,7 +159,7 @@ def _judge_each(proof: Proof, runs: Runs) -> None:
 
 
 def _problem(case: Case, graded: GradedExercise) -> str:
-    """Why a run does not go as it should, or ""."""
+    """Say why a run does not go as it should; "" if it does."""
     match case.kind:
         case "starter" if _has_full_marks(graded):
             return "the starter passes every check; leave something for the student to do, or fix the checks"
@@ -182,7 +182,7 @@ def _has_full_marks(graded: GradedExercise) -> bool:
 
 
 def _first(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
-    """What is said of the first check that ends like this, with the reason and the line of the check file; or ""."""
+    """Quote the first check that ends like this, with the reason and the line of the check file; or return ""."""
     for outcome in (row.outcome for row in graded.checks if row.verdict in verdicts):
         reason = (outcome.detail.strip() or outcome.message).split("\n")[0]
         return said.format(f"check_{outcome.check}", f"({reason}{_statement(graded.exercise, outcome)})")
@@ -190,7 +190,7 @@ def _first(graded: GradedExercise, said: str, *verdicts: Verdict) -> str:
 
 
 def _escape(case: Case, graded: GradedExercise) -> str:
-    """Why a wrong answer was not caught by the check that it names: any other proves nothing about this one."""
+    """Say why a wrong answer was not caught by the check that it names; no other check proves anything about it."""
     caught = [row.check.id for row in graded.checks if row.verdict in (Verdict.FAILED, Verdict.CRASHED)]
     others = f"{', '.join(caught)} did" if caught else "no check did"
     outcome = _named(case, graded)
@@ -206,7 +206,7 @@ def _escape(case: Case, graded: GradedExercise) -> str:
 
 
 def _unpunished(case: Case, graded: GradedExercise) -> str:
-    """What to say of a wrong answer that is caught and loses nothing, or ""."""
+    """Say that a wrong answer is caught and loses nothing; "" if it loses something."""
     score, named = graded.score, next(row for row in graded.checks if row.check.id == case.answer.caught_by)
     if not score.earned or score.earned < score.possible - score.undecided or not named.verdict.lost:
         return ""
@@ -218,7 +218,7 @@ def _unpunished(case: Case, graded: GradedExercise) -> str:
 
 
 def _named(case: Case, graded: GradedExercise) -> Outcome:
-    """How the check ended that a wrong answer names."""
+    """Return the outcome of the check that a wrong answer names."""
     return next(row.outcome for row in graded.checks if row.check.id == case.answer.caught_by)
 
 
@@ -231,7 +231,7 @@ def _place(case: Case) -> str:
 
 
 def _statement(exercise: Exercise, outcome: Outcome) -> str:
-    """The line of the check file at which a check ended, as ", line 12: assert x", or ""."""
+    """Return the line of the check file at which a check ended, as ", line 12: assert x", or ""."""
     check = f"check_{outcome.check.partition('[')[0]}"
     for path in (exercise.shown_checks, exercise.hidden_checks):
         if path is not None and outcome.line and check in functions_of(path):
@@ -240,7 +240,7 @@ def _statement(exercise: Exercise, outcome: Outcome) -> str:
 
 
 def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A question to the author about unusual answers that may be right."""
+    """Yield a question to the author about unusual answers that may be right."""
     functions = defaultdict[str, list[str]](list)
     for case, graded in runs:
         if case.gives in MAY_BE_RIGHT and case.gives not in case.answer.fine and _has_full_marks(graded):
@@ -253,7 +253,7 @@ def _full_marks_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def _constant_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """Constants that earn points, each with the checks that they pass."""
+    """Yield the constants that earn points, each with the checks that they pass."""
     where = Places.of(exercise).description.as_posix()
     for case, graded in runs:
         if case.kind == "constant" and graded.score.earned:
@@ -291,7 +291,7 @@ def _judge_messages(proof: Proof, runs: Runs) -> None:
 
 
 def margin_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A sentence for each comparison of speed whose limit is too near to the reference's own ratio.
+    """Yield a sentence for each comparison of speed whose limit is too near to the reference's own ratio.
 
     Far from it, one pair of workers decides, on any machine.
     """
@@ -326,7 +326,7 @@ def _near_limit(speed: Speed, own: float, runs: int) -> str:
 
 
 def losses_of(runs: Runs) -> list[Loss]:
-    """What each wrong answer among the cases loses, in the mean over its runs."""
+    """Return what each wrong answer among the cases loses, in the mean over its runs."""
     by_file = defaultdict[str, list[tuple[Case, GradedExercise]]](list)
     for case, graded in runs:
         if case.kind == "wrong":
@@ -350,7 +350,7 @@ def _loss(runs: Runs) -> Loss:
 
 
 def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
-    """Wrong answers that lose much on rules which they keep, and those that say wrongly what they break."""
+    """Yield wrong answers that lose much on rules which they keep, or that state wrongly what they break."""
     for loss in losses:
         where = Places.of(exercise).known_answer("wrong", loss.name)
         for rule in loss.breaks:
@@ -370,7 +370,7 @@ def loss_problems(exercise: Exercise, losses: Sequence[Loss]) -> Iterator[str]:
 
 
 def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A sentence for each check that a wrong answer passes with one seed, and not with another."""
+    """Yield a sentence for each check that a wrong answer passes with one seed, and not with another."""
     seen = defaultdict[tuple[str, str], dict[bool, int]](dict)
     for case, graded in runs:
         for row in (row for row in graded.checks if case.kind == "wrong" and row.verdict.decided):
@@ -385,7 +385,7 @@ def unsteady_problems(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A sentence for each group of wrong answers with different sentences that do the same with every seed.
+    """Yield a sentence for each group of wrong answers that behave alike although their sentences differ.
 
     A student who makes one of their mistakes would read the sentences of both.
     """
@@ -410,7 +410,7 @@ def alike_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
-    """A sentence for each parametrised check that gets much more of the points, as its share counts for each case."""
+    """Yield a sentence for each parametrised check that gets much more points, as its share counts for each case."""
     rows = next((graded.checks for case, graded in runs if case.kind == "reference"), ())
     cases = Counter(row.check.id.partition("[")[0] for row in rows)
     shares, possible = Counter[str](), Counter[str]()
@@ -431,15 +431,15 @@ def share_notes(exercise: Exercise, runs: Runs) -> Iterator[str]:
 
 
 def in_order(rules: Iterable[str]) -> list[str]:
-    """C2 before C10."""
+    """Sort rules by number: C2 comes before C10."""
     return sorted(rules, key=lambda rule: (len(rule), rule))
 
 
 def by_rule(lost: Mapping[str, float]) -> str:
-    """What is lost on each of these rules."""
+    """Say what is lost on each of these rules."""
     return ", ".join(f"{rule or 'no rule'} {points(lost[rule])}" for rule in lost)
 
 
 def points(hundredths: float) -> str:
-    """Points of a mean, as a person writes them."""
+    """Return the points of a mean, as a person writes them."""
     return points_text(round(hundredths))

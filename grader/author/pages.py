@@ -24,7 +24,7 @@ _WIDTH = 118
 
 
 def map_page(course: Course, coverage: Coverage) -> str:
-    """A map: modules with their exercises, what each needs, the fast track, topics and their places."""
+    """Return a map: modules with their exercises, what each needs, the fast track, topics and their places."""
     return _page(
         "course-map.md",
         course,
@@ -37,7 +37,7 @@ def map_page(course: Course, coverage: Coverage) -> str:
 
 
 def messages_page(course: Course, exercises: Sequence[Exercise], setup: Setup, runtime: Runtime) -> str:
-    """A page that shows, for each known wrong answer, its sentence and what a student reads.
+    """Return a page that shows, for each known wrong answer, its sentence and what a student reads.
 
     Args:
         course: the whole course.
@@ -68,12 +68,12 @@ def _filled(paragraph: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text of a course that cannot end a cell of a table."""
+    """Return a text of a course in a form that cannot end a cell of a table."""
     return for_terminal(text, one_line=True).replace("|", "/")
 
 
 def _time(minutes: int | None) -> str:
-    """Minutes as hours and minutes; "" if the course does not say."""
+    """Return minutes as hours and minutes; "" if the course does not say."""
     if minutes is None:
         return ""
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

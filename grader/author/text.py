@@ -28,7 +28,7 @@ _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )
 
 
 def course_problems(course: Course, coverage: Coverage) -> list[str]:
-    """Files that have no place in a course, and topics on the pages of modules that it does not have."""
+    """Return files that have no place in a course, and topics on module pages that the course does not have."""
     remedies = {True: "no check reads this file; move its fixtures into the check file, and remove it",
                 False: "this file has no place in a course; remove it or fix its name"}  # fmt: skip
     stray = (f"{path}: {remedies[path.endswith('/conftest.py')]}" for path in stray_files(course))
@@ -49,7 +49,7 @@ def leaks(course: Course) -> Sequence[str]:
 
 
 def source_problems(exercise: Exercise) -> Iterator[str]:
-    """Each line of the check files that has no effect on student code, or is never graded."""
+    """Yield each line of the check files that has no effect on student code, or is never graded."""
     solution = exercise.reference or exercise.starter
     known = solution.read_text(encoding="utf-8", errors="replace") if solution.is_file() else ""
     for place, path in _check_files(exercise).items():
@@ -58,7 +58,7 @@ def source_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container[str]) -> Iterator[str]:
-    """Every problem of an exercise that reading shows."""
+    """Yield every problem of an exercise that reading shows."""
     yield from _starter_problems(exercise)
     places = Places.of(exercise)
     where = places.description.as_posix()
@@ -88,7 +88,7 @@ def text_problems(exercise: Exercise, checks: Sequence[Check], topics: Container
 
 
 def collecting_problem(exercise: Exercise, problem: str) -> str:
-    """Why the checks of an exercise cannot be collected: one sentence made of the whole text of pytest."""
+    """Say in one sentence why the checks of an exercise cannot be collected."""
     where, line = Places.of(exercise).shown.as_posix(), ""
     for one, first, two, second in _FRAME.findall(problem):
         for place, path in _check_files(exercise).items():
@@ -99,7 +99,7 @@ def collecting_problem(exercise: Exercise, problem: str) -> str:
 
 
 def line_of(path: Path, number: int) -> str:
-    """A line of a check file with its number, for its author."""
+    """Return a line of a check file with its number, for its author."""
     try:
         text = lines_of(path.read_text(encoding="utf-8"))[number - 1].strip()
     except (OSError, ValueError, IndexError):
@@ -117,7 +117,7 @@ def functions_of(path: Path) -> set[str]:
 
 
 def _check_files(exercise: Exercise) -> dict[Path, Path]:
-    """The check files that there are, by their paths from the course's root."""
+    """Return the existing check files, by their paths from the course's root."""
     places = Places.of(exercise)
     files = {places.shown_checks: exercise.shown_checks, places.hidden_checks: exercise.hidden_checks}
     return {place: path for place, path in files.items() if path is not None}
@@ -152,7 +152,7 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _par_problems(exercise: Exercise) -> Iterator[str]:
-    """A par that is not the length of the shortest right answer here."""
+    """Yield each par that is not the length of the shortest right answer here."""
     if exercise.par is None or exercise.reference is None:
         return
     counts = []
@@ -168,7 +168,7 @@ def _par_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _unread_entries(exercise: Exercise) -> Iterator[str]:
-    """Names of known answers that no command finds: loading a course reads only names, and only plain ones."""
+    """Yield names of known answers that no command finds, because a course reads only plain names."""
     places = Places.of(exercise)
     for place, known in ((places.wrong_entries, exercise.wrong), (places.right_entries, exercise.right)):
         path = exercise.reference.with_name(place.name) if exercise.reference else place
@@ -185,7 +185,7 @@ def _unread_entries(exercise: Exercise) -> Iterator[str]:
 
 
 def _has_mark(text: str, tree: ast.Module) -> bool:
-    """Whether a comment, or a text in the code, has the word TODO; the task may have it, too."""
+    """Return whether a comment or a string in the code has the word TODO; the task may have it."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     task = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0
     said = (token for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
@@ -222,7 +222,7 @@ def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str
 
 
 def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
-    """What a student has must work without what only staff has."""
+    """Yield what shown checks need that only staff has."""
     if exercise.shown_checks is None:
         return
     places, text = Places.of(exercise), exercise.shown_checks.read_text(encoding="utf-8")
@@ -241,7 +241,7 @@ def _shown_check_problems(exercise: Exercise) -> Iterator[str]:
 
 
 def _names_folder(node: ast.AST, folder: str) -> bool:
-    """Whether a node is a path through a folder, or an import from it."""
+    """Return whether a node is a path through a folder, or an import from it."""
     match node:
         case ast.Constant(value=str(text)):  # a word of prose stands between blanks
             return text == folder or (folder in re.split(r"[/\\]", text) and not re.search(r"\s", text))

@@ -123,7 +123,7 @@ class Prover:
                 for item in exercises]  # fmt: skip
 
     def _collected(self, runtime: Runtime, exercises: Sequence[Exercise]) -> Collected:
-        """The checks of exercises: from saved results of their references, if all have one, or as a lane reads them."""
+        """Return the checks of exercises: from saved results of their references, or else as a lane reads them."""
         checks: list[Check] = []
         for exercise in exercises:
             saved = None
@@ -137,7 +137,7 @@ class Prover:
         return Collected(tuple(checks), {}, 1)
 
     def _read(self, exercises: Sequence[Exercise], collected: Collected) -> tuple[dict[str, list[str]], list[Case]]:
-        """What reading shows, by exercise, and what is to be run; problems of the course are the first exercise's."""
+        """Return what reading shows, by exercise, and what is to be run; the course's problems are the first's."""
         coverage, cases = Coverage.of(self.course), list[Case]()
         problems: dict[str, list[str]] = {exercise.id: [] for exercise in exercises}
         problems[exercises[0].id] += course_problems(self.course, coverage)
@@ -153,7 +153,7 @@ class Prover:
         return problems, cases
 
     def _run(self, runtime: Runtime, works: Mapping[Work, Case], spinning: int) -> dict[Case, GradedExercise]:
-        """The result of each work, on all lanes at once."""
+        """Run each work, on all lanes at once, and return the results."""
         arrived, results = set[Work](), dict[Case, GradedExercise]()
         with ExitStack() as load:
             load.enter_context(_busy_cores(spinning))
@@ -218,7 +218,7 @@ class Prover:
 
 
 def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str]:
-    """The exercises that saved files are of; those that are watched, where the file is one of all exercises."""
+    """Return the exercises that saved files belong to; all watched ones, where a file belongs to all."""
     root = course.root.resolve()  # a folder above the course may have the name of an exercise
     inside = (path.resolve().relative_to(root) for path in paths if path.resolve().is_relative_to(root))
     saved = {part for path in inside for part in path.parts}
@@ -229,7 +229,7 @@ def _touched(course: Course, named: Sequence[str], paths: set[Path]) -> list[str
 
 
 def _stays_slow(case: Case, graded: GradedExercise) -> bool:
-    """Whether a failed check of speed counts at once; for a right answer it may be an accident."""
+    """Return whether a failed check of speed counts at once; for a right answer it may be an accident."""
     verdicts = [row.outcome.verdict for row in graded.checks]
     return case.kind not in ("reference", "right") and bool(verdicts) and all(one.lasts for one in verdicts)
 
@@ -254,7 +254,7 @@ def _busy_cores(count: int) -> Iterator[None]:
 
 
 def proof_lines(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> Iterator[str]:
-    """A row for each exercise; below it the problems, with their remedies; `broken` are those of the course's files."""
+    """Yield a row for each exercise with its problems and remedies; `broken` are problems of the course's files."""
     yield from _table(proofs)
     if saved := sum(proof.saved for proof in proofs):
         has, results = ("has", "its result is") if saved == 1 else ("have", "their results are")
@@ -291,7 +291,7 @@ def _problems(proofs: Sequence[Proof], broken: Sequence[str]) -> list[str]:
 
 
 def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str, Any]:
-    """The same for other programs."""
+    """Return the same facts for other programs."""
     exercises = [
         {
             "id": proof.exercise.id,
@@ -308,7 +308,7 @@ def proof_data(proofs: Sequence[Proof], broken: Sequence[str] = ()) -> dict[str,
 
 
 def loss_lines(proofs: Sequence[Proof]) -> Iterator[str]:
-    """A row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
+    """Yield a row for each wrong answer: what it loses on the rules that it breaks, and on which others."""
     yield f"{'wrong answer':<{_ANSWER}}{'lost':>6}  {'its rules':<12}other rules"
     for proof in proofs:
         for loss in proof.losses:

@@ -36,7 +36,7 @@ def check(
     call_s: float | None = None,
     device: str = "none",
 ) -> Callable[[Function], Function]:
-    """Declare a check. Its title is the first line of its docstring.
+    """Mark a function as a check. Its title is the first line of its docstring.
 
     Args:
         contract: the rule of the task that it examines, such as "C2".

@@ -173,7 +173,7 @@ def with_article(name: str) -> str:
 
 
 def as_source(value: Any, window: Callable[[torch.Tensor], str] = lambda tensor: "") -> str:
-    """Python text that makes an equal value, with its strides where it is a permuted one.
+    """Return Python source that makes an equal value, with its strides where it is a permuted one.
 
     Args:
         value: anything.
@@ -308,7 +308,7 @@ def grid(expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor) -> P
 
 
 def windows(named: Mapping[str, Any]) -> Picture | None:
-    """Tensors as windows on their storages, by their names in messages; None if one is not a tensor, or too large."""
+    """Return the picture of tensors as views of their storages; None if one is not a tensor, or too large."""
     drawn = []
     memories: dict[int, int] = {}
     for name, value in named.items():
@@ -324,7 +324,7 @@ def windows(named: Mapping[str, Any]) -> Picture | None:
 
 
 def two_shapes(expected: tuple[int, ...], actual: tuple[int, ...]) -> Picture | None:
-    """Two shapes that have to be equal, one below the other."""
+    """Return the picture of two shapes that must be equal, one below the other."""
     if not expected or not actual or max(len(expected), len(actual)) > 2 * _MOST_DIMS:
         return None
     return Picture(shapes=Shapes((NamedShape("expected", expected), NamedShape("got", actual))))

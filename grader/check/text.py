@@ -30,7 +30,7 @@ from grader.model.public_text import say
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Split a text into words."""
     return frozenset(text.split())
 
 
@@ -209,7 +209,7 @@ class Text:
                 self._parse(name)
 
     def _top(self, file: str, body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements at the top of a file that run when it is imported."""
+        """Yield the statements at the top of a file that run when it is imported."""
         for statement in body:
             if isinstance(statement, ast.If) and self._never_holds(file, statement.test):
                 yield from self._top(file, statement.orelse)
@@ -217,7 +217,7 @@ class Text:
                 yield statement
 
     def _never_holds(self, file: str, test: ast.expr) -> bool:
-        """Whether a condition cannot hold while the file is imported, as its names are those that Python gives."""
+        """Return whether a condition cannot hold while the file is imported."""
         match test:
             case ast.Compare() if ast.unparse(test) in _AS_PROGRAM:
                 return not any(_may_set(tree, "__name__") for tree in self._trees.values())
@@ -284,7 +284,7 @@ class Text:
             self._used[file] = {name.removeprefix(".") for name in self._used[file]}
 
     def _waits(self, file: str, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-        """Whether what a definition contains runs only where its name is mentioned."""
+        """Return whether what a definition contains runs only where its name is mentioned."""
         if isinstance(statement, _FUNCTIONS):
             return statement.name[:2] != "__" and all(
                 self._only_switches(file, each) for each in statement.decorator_list
@@ -292,7 +292,7 @@ class Text:
         return not statement.decorator_list and self._plain_classes and all(map(self._is_plain, statement.bases))
 
     def _only_switches(self, file: str, decorator: ast.expr) -> bool:
-        """Whether a decorator is one of PyTorch's that only sets a switch while the function runs."""
+        """Return whether a decorator of PyTorch's only sets a switch while the function runs."""
         of = decorator.func if isinstance(decorator, ast.Call) else decorator
         match of:
             case ast.Name(id=name):
@@ -304,7 +304,7 @@ class Text:
         return bool(paths) and all(path in _SWITCHES for path in paths)
 
     def _is_plain(self, base: ast.expr) -> bool:
-        """Whether a class is derived from a class that runs nothing of it: of PyTorch's, or of the student's own."""
+        """Return whether a base class runs nothing of its subclass: PyTorch's, or the student's own."""
         match base:
             case ast.Name(id=name) if name in self._bound:
                 return all(isinstance(node, ast.ClassDef) for _, node in self._bound[name])
@@ -329,7 +329,7 @@ class Text:
         )
 
     def _is_of_package(self, file: str, node: ast.AST) -> bool:
-        """Whether a name is that of an import, and of nothing of the student's own."""
+        """Return whether a name is that of an import, and of nothing of the student's own."""
         paths = self._names[file].get(node.id, ()) if isinstance(node, ast.Name) else ()
         return (
             bool(paths)
@@ -340,7 +340,7 @@ class Text:
         )
 
     def _leads_to(self, file: str, node: ast.AST) -> Iterator[str]:
-        """The names by which a node may lead to functions of the student's own."""
+        """Yield the names by which a node may lead to functions of the student's own."""
         match node:
             case ast.Name(id=name):
                 self._used[file].add(name)
@@ -355,13 +355,13 @@ class Text:
                 yield from names
 
     def _running(self) -> Iterator[tuple[str, Any]]:
-        """The nodes of all code that runs, each with its file, in the order of the text."""
+        """Yield the nodes of all code that runs, each with its file, in the order of the text."""
         for file, top in self._tops.items():
             for statement in top:
                 yield from ((file, node) for node in ast.walk(statement) if id(node) in self._runs[file])
 
     def uses(self, names: Collection[str]) -> bool:
-        """Whether code that runs uses one of these names: by itself, as an attribute or as what it imports."""
+        """Return whether code that runs uses one of these names: by itself, as an attribute, or as an import."""
         for file, node in self._running():
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
@@ -373,7 +373,7 @@ class Text:
         return False
 
     def shown(self, mention: Mention, folder: str) -> str:
-        """The place of a mention with the text of its line, below a message; "" if it has no line."""
+        """Return the place of a mention with the text of its line, below a message; "" if it has no line."""
         lines = self._contents.get(mention.file, b"").splitlines()  # of bytes, whose lines are those of the parser
         if not 0 < mention.line <= len(lines):
             return ""
@@ -382,7 +382,7 @@ class Text:
         return "\n".join(["", *shown_lines([line], folder)])
 
     def hidden(self, allow: Collection[str] = ()) -> Mention | None:
-        """The first thing in code that runs which could hide what it does, apart from words that are allowed."""
+        """Return the first thing in code that runs which could hide what it does, apart from allowed words."""
         fine: set[int] = set()  # ids of nodes that only begin an expression which hides nothing
         for file, node in self._running():
             for name in self._hides(node, file, fine):
@@ -391,7 +391,7 @@ class Text:
         return None
 
     def _is_builtin(self, node: ast.Name, file: str) -> bool:
-        """Whether a name may mean what Python has built in.
+        """Return whether a name may mean a builtin of Python.
 
         It does not where it is local to a function, nor below a statement at the top that gives it another meaning, for
         as long as nothing takes that away again.
@@ -411,7 +411,7 @@ class Text:
         return frozenset(name for tree in self._trees.values() for node in ast.walk(tree) for name in _taken_by(node))
 
     def _hides(self, node: ast.AST, file: str, fine: set[int]) -> Iterator[str]:
-        """What a node does that could hide something."""
+        """Yield what a node does that could hide something."""
         yield from sorted(_NOT_ONES_OWN.intersection(_bound_by(node)))
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -432,7 +432,7 @@ class Text:
                 yield from self._hides_by_name(node, file, fine)
 
     def _hides_by_name(self, node: ast.Name, file: str, fine: set[int]) -> Iterator[str]:
-        """What a bare name could hide."""
+        """Yield what a bare name could hide."""
         match node:
             case ast.Name(id="sys") if self._names[file].get("sys") != ["sys"]:
                 pass
@@ -450,11 +450,11 @@ class Text:
                 yield f"{name} {_WITH_NAMES}"
 
     def _is_bare(self, name: str, node: ast.AST, file: str, fine: set[int]) -> bool:
-        """Whether `getattr` is not called here, or `sys` or `os` is handed on."""
+        """Return whether `getattr` is not called here, or `sys` or `os` is handed on."""
         return id(node) not in fine and (name != "os" or "os" in self._names[file].get("os", ()))
 
     def _is_closed(self, imported: Imported, file: str) -> bool:
-        """Whether an import that is used leads to something that could hide code."""
+        """Return whether an import that is used leads to something that could hide code."""
         name, path = imported
         if name not in self._used[file] and name != "*":
             return False
@@ -502,7 +502,7 @@ class Text:
                     yield f".{name}"
 
     def _is_inside(self, name: str) -> bool:
-        """Whether a name leads to the insides of a library, or runs the text of annotations that may be any text."""
+        """Return whether a name leads to the internals of a library, or runs the text of annotations."""
         return _is_inside(name) or (name in _RUNS_NOTES and not self._has_plain_notes)
 
     @functools.cached_property
@@ -517,7 +517,7 @@ class Text:
         return all(self._is_class(file, part) for file, note in notes for part in _outermost(note))
 
     def _is_class(self, file: str, part: ast.AST) -> bool:
-        """Whether a part of an annotation is a class of a library or of the student's own, and no text."""
+        """Return whether a part of an annotation is a class of a library or of the student's own, and no text."""
         match part:
             case ast.Constant(value=value):
                 return value is None or value is Ellipsis
@@ -532,7 +532,7 @@ class Text:
         return all(path.startswith("typing.") or isinstance(looked_up(path), type) for path in paths)
 
     def _is_own(self, name: str, paths: Sequence[str] = ()) -> bool:
-        """Whether a name with an underscore is the student's own, and not that of something in a library as well."""
+        """Return whether a name with an underscore is the student's own, and not one of a library as well."""
         if name in _INSIDE or name[:2] == "__":
             return False
         if roots := {path.split(".")[0] for path in paths if path[0] != "."}:  # of a module
@@ -540,7 +540,7 @@ class Text:
         return name in self.own and name not in _of_libraries()
 
     def _functions_in(self, file: str) -> frozenset[str]:
-        """The names in a file that mean functions of the file's, and never anything else."""
+        """Return the names in a file that mean functions of the file's, and never anything else."""
         if (known := self._functions.get(file)) is not None:
             return known
         tree = self._trees[file]
@@ -550,12 +550,12 @@ class Text:
         return self._functions.setdefault(file, frozenset(defined.difference(named, args)))
 
     def _changed(self, node: ast.Attribute, file: str) -> str:
-        """The path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
+        """Return the path of something imported that an assignment changes, or ""; switches of PyTorch's may be set."""
         paths = _paths(node.value, node.attr, self._names[file], None)
         return next((path for path in paths if not path.startswith((".", "torch.backends."))), "")
 
     def mentions(self, function: str = "") -> list[Mention]:
-        """What a function mentions, with all of the student's own that it leads to by name; of all files without one.
+        """Return what a function mentions, with all of the student's own that it leads to; of all files without one.
 
         A name counts wherever it stands, whether that line runs or not.
         """
@@ -569,7 +569,7 @@ class Text:
         return sorted((each for each in mentioned if each.name not in own), key=lambda each: (each.file, each.line))
 
     def reached(self, function: str = "") -> Iterator[tuple[str, ast.AST]]:
-        """The statements at the top that a function leads to by name, its own included; all of them without one.
+        """Yield the top-level statements that a function leads to by name, its own included; all without one.
 
         Args:
             function: its name.
@@ -597,7 +597,7 @@ class Text:
             statements = reached
 
     def names_in(self, file: str) -> Imports:
-        """What the names that a file imports stand for."""
+        """Return what the names that a file imports stand for."""
         return self._names[file]
 
 
@@ -633,7 +633,7 @@ def _instead(word: str, how: str) -> str:
 
 
 def text_of(connection: Connection) -> Text:
-    """The text of a submission, which is parsed once for all checks. A file that does not load is reported as that."""
+    """Return the text of a submission, parsed once for all checks. A file that does not load is reported as that."""
     connection.names()
     return _text(tuple(connection.files.items()), connection.module, connection.graded)
 
@@ -645,13 +645,13 @@ def _text(files: tuple[tuple[str, bytes], ...], module: str, graded: frozenset[s
 
 @functools.cache
 def _of_libraries() -> frozenset[str]:
-    """Names of modules of PyTorch and NumPy, and of what `torch` and a tensor have."""
+    """Return names of modules of PyTorch and NumPy, and of the attributes of `torch` and of a tensor."""
     parts = (name.split(".") for name in list(sys.modules) if name.startswith(("torch.", "numpy.")))
     return frozenset({part for names in parts for part in names} | {*vars(torch), *vars(numpy), *dir(torch.Tensor)})
 
 
 def looked_up(path: str) -> Any:
-    """What a path names in the packages as they are loaded here, or None. Nothing is imported for it."""
+    """Return what a path names in the packages as they are loaded here, or None. Import nothing for it."""
     first, *rest = path.split(".")
     value: Any = sys.modules.get(first)
     for part in rest:
@@ -660,7 +660,7 @@ def looked_up(path: str) -> Any:
 
 
 def _given_by(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement at the top gives a meaning, whenever it runs."""
+    """Yield the names that a top-level statement gives a meaning, whenever it runs."""
     match statement:
         case ast.Assign(targets=targets):
             yield from (target.id for target in targets if isinstance(target, ast.Name))
@@ -673,7 +673,7 @@ def _given_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def _taken_by(node: ast.AST) -> Iterator[str]:
-    """The names that a node deletes."""
+    """Return the names that a node deletes."""
     match node:
         case ast.Name(id=name, ctx=ast.Del()) | ast.Attribute(attr=name, ctx=ast.Del()):
             yield name
@@ -682,7 +682,7 @@ def _taken_by(node: ast.AST) -> Iterator[str]:
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
-    """The names that a node itself binds, in whichever form."""
+    """Yield the names that a node itself binds, in any form."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -697,19 +697,19 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _compares(names: Sequence[str]) -> bool:
-    """Whether names end with a function of PyTorch's or NumPy's that compares two values: `testing.assert_close`."""
+    """Return whether names end with a function of PyTorch's or NumPy's that compares: `testing.assert_close`."""
     return len(names) > 1 and names[-2] == "testing" and names[-1].startswith("assert_")
 
 
 def _copies_once(call: ast.Call) -> bool:
-    """Whether this is `wraps(f)`, which copies what each function has."""
+    """Return whether this is `wraps(f)`, which copies what each function has."""
     return isinstance(call.func, ast.Name | ast.Attribute) and not call.keywords and len(call.args) == 1
 
 
 def _hides_by_call(
     function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], fine: set[int], functions: Collection[str]
 ) -> Iterator[str]:
-    """What a call by a name that stands in a text could hide.
+    """Yield what a call by a name that stands in a text could hide.
 
     Args:
         function: what is called.
@@ -740,7 +740,7 @@ def _hides_by_call(
 
 
 def _last_name(function: ast.expr) -> str:
-    """The name by which something is called; "" without one."""
+    """Return the name by which something is called; "" without one."""
     match function:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -748,7 +748,7 @@ def _last_name(function: ast.expr) -> str:
 
 
 def _has_path(template: str) -> bool:
-    """Whether a field of a template for `format` names an attribute or an item, also within the format of another."""
+    """Return whether a field of a `format` template names an attribute or an item, even within another template."""
     try:
         fields = list(string.Formatter().parse(template))
     except ValueError:  # which raises where it is used
@@ -757,12 +757,12 @@ def _has_path(template: str) -> bool:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a name leads to the insides of a library; those that a class of one's own may need do not."""
+    """Return whether a name leads to the internals of a library; a name that a class may need does not."""
     return name in _INSIDE or (name.startswith("_") and name.strip("_") != "" and name not in _HARMLESS)
 
 
 def _imported(node: ast.AST) -> Iterator[Imported]:
-    """The names that an import binds."""
+    """Yield the names that an import binds."""
     match node:
         case ast.Import(names=names):
             for each in names:
@@ -774,7 +774,7 @@ def _imported(node: ast.AST) -> Iterator[Imported]:
 
 
 def _may_set(tree: ast.Module, name: str) -> bool:
-    """Whether a file may give a name of a module, its own or another's, another value than Python does."""
+    """Return whether a file may give a name of a module another value than Python does."""
     defined = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     stored |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
@@ -798,7 +798,7 @@ def _may_set(tree: ast.Module, name: str) -> bool:
 
 
 def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
-    """What of a function or a class of `_waits` runs when it is defined: all but the bodies of functions."""
+    """Yield what runs when a function or a class of `_waits` is defined: all but the bodies of functions."""
     if isinstance(node, _FUNCTIONS):
         yield from (*node.decorator_list, *_of_signature(node))
         return
@@ -810,12 +810,12 @@ def _run_at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) ->
 
 
 def _is_of_method(decorator: ast.expr) -> bool:
-    """Whether a decorator says which kind of method a function is."""
+    """Return whether a decorator says which kind of method a function is."""
     return isinstance(decorator, ast.Name) and decorator.id in _OF_METHODS
 
 
 def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """What of a function runs when it is defined: defaults, and annotations that do more than name a class."""
+    """Yield what runs when a function is defined: defaults, and annotations that are more than a class."""
     arguments = function.args
     yield from (each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None)
     notes = [each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg)]
@@ -825,7 +825,7 @@ def _of_signature(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
 
 
 def _names_of_notes(node: ast.AST) -> Iterator[ast.AST]:
-    """The names in the annotations of a function that only name classes."""
+    """Yield the names in the annotations of a function that only name classes."""
     note = node.annotation if isinstance(node, ast.arg) else node.returns if isinstance(node, _FUNCTIONS) else None
     if note is not None and all(isinstance(part, _OF_NOTES) for part in ast.walk(note)):
         yield from (part for part in ast.walk(note) if isinstance(part, ast.Name))
@@ -835,7 +835,7 @@ _OF_NOTES = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript, ast.Tuple, as
 
 
 def _outermost(note: ast.expr) -> Iterator[ast.AST]:
-    """The parts of an annotation such as `dict[str, torch.Tensor] | None`: classes, and other parts."""
+    """Yield the parts of an annotation such as `dict[str, torch.Tensor] | None`: classes, and other parts."""
     match note:
         case ast.Subscript(value=value, slice=inner):
             yield from (*_outermost(value), *_outermost(inner))
@@ -849,7 +849,7 @@ def _outermost(note: ast.expr) -> Iterator[ast.AST]:
 
 
 def _names_in(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement at the top binds, or whose value it may change, such as `table["o"] = torch.outer`."""
+    """Yield names that a top-level statement binds, or whose value it may change, as in `table["o"] = f`."""
     if isinstance(statement, _DEFINITIONS):
         yield statement.name
         return
@@ -864,7 +864,7 @@ def _names_in(statement: ast.stmt) -> Iterator[str]:
 
 
 def paths_in(node: ast.AST, imports: Imports) -> Iterator[tuple[str, int]]:
-    """The names that code mentions, as paths, each with its line. A class in an annotation does not count."""
+    """Yield the names that code mentions, as paths with their lines. A class in an annotation does not count."""
     nodes = list(ast.walk(node))
     outside = set(_from_outside(node, ()))
     stars = [path.removesuffix("*") for path in imports.get("*", ())]
@@ -898,7 +898,7 @@ def names_from_outside(node: ast.AST) -> frozenset[int]:
 
 
 def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator[int]:
-    """The ids of the names in code that mean something outside of it, as Python's scopes have it."""
+    """Yield the ids of the names in code that mean something outside of it, by Python's scopes."""
     within: set[int] = set()  # ids of the parts that are evaluated in a scope of their own, where `bound` is local
     bound = set[str]()
     match node:
@@ -929,7 +929,7 @@ def _from_outside(node: ast.AST, scopes: tuple[frozenset[str], ...]) -> Iterator
 
 
 def _bound_in(node: ast.AST) -> set[str]:
-    """The names that code of a function gives a value there, and not in functions within it."""
+    """Return the names that code of a function assigns, and not those of functions within it."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
@@ -947,7 +947,7 @@ def _bound_in(node: ast.AST) -> set[str]:
 
 
 def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
-    """The parts of a comprehension but for what its loops bind."""
+    """Yield the parts of a comprehension except what its loops bind."""
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.comprehension):
             yield from (part.iter, *part.ifs)
@@ -956,7 +956,7 @@ def _outside_targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 
 
 def _changed_in(statement: ast.stmt) -> Iterator[str]:
-    """Names of attributes that a statement sets, and global names whose objects code of its functions may change."""
+    """Yield attributes that a statement sets, and global names whose objects code of its functions may change."""
     outside = set(_from_outside(statement, ())) if isinstance(statement, _DEFINITIONS) else set[int]()
     for node in ast.walk(statement):
         match node:
@@ -971,7 +971,7 @@ def _changed_in(statement: ast.stmt) -> Iterator[str]:
 
 
 def _paths(value: ast.expr, name: str, imports: Imports, outside: Collection[int] | None) -> list[str]:
-    """The paths of an attribute of a module; of anything else, the name of a method.
+    """Return the paths of an attribute of a module; of anything else, the name of a method.
 
     Args:
         value: whose attribute.
@@ -994,7 +994,7 @@ def _paths(value: ast.expr, name: str, imports: Imports, outside: Collection[int
 
 
 def _is_harmless(paths: Sequence[str]) -> bool:
-    """Whether paths with an underscore lead to an exception, or to an operator of PyTorch's that gives a view."""
+    """Return whether paths with an underscore lead to an exception, or to a view operator of PyTorch's."""
     for path in paths:
         value = looked_up(path)
         if not (isinstance(value, type) and issubclass(value, BaseException)) and not is_view(path.split(".")[-1]):
@@ -1004,7 +1004,7 @@ def _is_harmless(paths: Sequence[str]) -> bool:
 
 @functools.cache
 def is_view(name: str) -> bool:
-    """Whether an operator of PyTorch's gives a view of its argument, as its schema says."""
+    """Return whether an operator of PyTorch's returns a view of its argument, as its schema says."""
     operator = getattr(torch.ops.aten, name, None)
     if not isinstance(operator, torch._ops.OpOverloadPacket):
         return False

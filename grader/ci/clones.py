@@ -61,12 +61,12 @@ class Repository:
 
 
 def server_of(environ: Mapping[str, str]) -> str:
-    """The server of the platform that runs this job, else GitHub's."""
+    """Return the server of the platform that runs this job, else GitHub's."""
     return environ.get("GITHUB_SERVER_URL") or environ.get("CI_SERVER_URL") or "https://github.com"
 
 
 def read_class(path: Path, server: str) -> list[Repository]:
-    """The repositories that a list names, each once: OWNER/NAME, or an address, on each line.
+    """Read the repositories that a list names, each once: OWNER/NAME, or an address, on each line.
 
     Raises:
         CourseError: the list cannot be read, or a line of it; it names these, up to a limit.
@@ -95,7 +95,7 @@ def read_class(path: Path, server: str) -> list[Repository]:
 
 
 def moment(text: str) -> datetime:
-    """A time as people write it: a date means its end, and a time without a zone is that of this machine.
+    """Parse a time as people write it: a date means its end, and a time without a zone is that of this machine.
 
     Raises:
         CourseError: it is not a time.
@@ -230,7 +230,7 @@ def _cloned(one: Repository, folder: Path, until: datetime | None, token: str, c
         return run.stdout.strip()
 
     def commits(*words: str) -> list[list[str]]:
-        """Those of students, the latest first: identity, time, name and address."""
+        """Return the commits of students, the latest first: identity, time, name and address."""
         lines = git("-C", str(folder), "log", "--format=%H%x1f%cI%x1f%an%x1f%ae", *words).splitlines()
         return [row for row in (line.split("\x1f") for line in lines) if counted.is_by_student(*row[2:4])]
 
@@ -282,7 +282,7 @@ class Gathered:
         return sum(len(report.members) for report in self.reports)
 
     def gradebook(self) -> str:
-        """The gradebook, with a column for each exercise of any report.
+        """Return the gradebook, with a column for each exercise of any report.
 
         Exercises that most reports have come first, and are those that a final score needs: what one job wrote decides
         about no other row.
@@ -294,7 +294,7 @@ class Gathered:
         return gradebook_csv([*of_most, *others], self.reports, needed=of_most)
 
     def lines(self) -> Iterator[str]:
-        """What does not count, and what not all reports have in common, so that their scores may not be compared."""
+        """Yield what does not count, and why scores of these reports may not be comparable."""
         for path, later in self.older:
             text = f"not counted, as a later report has the same author: {path.as_posix()}; {later.as_posix()} counts"
             yield for_terminal(text, one_line=True)

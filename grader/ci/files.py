@@ -174,7 +174,7 @@ def package_here() -> str:
 
 
 def platform_files(platform: str, wishes: Wishes, course: Course | None = None) -> Files:
-    """The files of a platform, by their paths; a course is needed where the platform asks for names of files.
+    """Return the files of a platform, by path; a course is needed where the platform asks for names of files.
 
     Raises:
         CourseError: the wheel cannot be read.
@@ -206,13 +206,13 @@ def platform_files(platform: str, wishes: Wishes, course: Course | None = None) 
 
 
 def _filled(template: Path, values: Mapping[str, str]) -> bytes:
-    """A template with each `@KEY@` replaced."""
+    """Return a template with each `@KEY@` replaced."""
     text = template.read_text(encoding="utf-8")
     return re.sub("@([A-Z_]+)@", lambda key: values[key[1]], text).encode("utf-8")
 
 
 def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
-    """What PrairieLearn's question is about."""
+    """Return what PrairieLearn's question is about."""
     wanted = [item for item in course.exercises if handin is None or item.id in handin.exercises]
     title = handin.title if handin is not None else course.title
     names = html.escape(", ".join(item.file_name for item in wanted))
@@ -220,7 +220,7 @@ def _question(course: Course, handin: HandIn | None) -> Mapping[str, str]:
 
 
 def package(course: Course, wishes: Wishes) -> Files:
-    """The autograder of Gradescope: its files and the whole course.
+    """Return the autograder of Gradescope: its files and the whole course.
 
     Raises:
         CourseError: the course has no solutions, or a file of it cannot be read.

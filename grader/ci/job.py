@@ -90,7 +90,7 @@ def open_checkout(folder: Path, course: Path | None) -> Checkout:
 
 
 def changed_exercises(checkout: Checkout, submission: Submission, since: str) -> list[Exercise]:
-    """The exercises in whose own file's folder Python, a notebook or a zip was committed since a commit.
+    """Return the exercises in whose folder a Python file, a notebook or a zip changed since a commit.
 
     Raises:
         CourseError: git cannot say, and why.
@@ -108,7 +108,7 @@ def changed_exercises(checkout: Checkout, submission: Submission, since: str) ->
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What git prints.
+    """Run git, and return what it prints.
 
     Raises:
         CourseError: it fails.
@@ -150,7 +150,7 @@ class Platform:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Platform:
-        """The one that this environment is of."""
+        """Return the platform that this environment is of."""
         root = Path(environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or ".").resolve()
         if environ.get("GITHUB_ACTIONS") == "true":
             name = environ.get("GITHUB_REPOSITORY", "").rpartition("/")[2]
@@ -161,7 +161,7 @@ class Platform:
         return cls(environ, FORMATS["log"], "", False, root)
 
     def folder_of(self, submission: Path) -> str | None:
-        """The submission's folder from the root of the repository; None if it lies outside."""
+        """Return the submission's folder from the root of the repository; None if it lies outside."""
         path = Path(os.path.relpath(submission.resolve(), self.root))
         if path.is_absolute() or ".." in path.parts:
             return None
@@ -198,14 +198,14 @@ class Platform:
 
 
 def is_passed(report: ReportFile, fail_below: float) -> bool:
-    """Whether enough of what was decided was earned, in percent."""
+    """Return whether enough of what was decided was earned, in percent."""
     total = report.total
     decided = total.possible - total.undecided
     return not decided or 100 * total.earned >= fail_below * decided
 
 
 def _is_public(event: str | None) -> bool:
-    """Whether GitHub says so; where it says nothing, no points are shown."""
+    """Return whether GitHub says that the repository is public; where it says nothing, no points are shown."""
     try:
         repository = json.loads(Path(event or "").read_text(encoding="utf-8"))["repository"]
         return bool(repository["private"]) is False

@@ -66,7 +66,7 @@ Came = tuple[Outcomes, str | None, bool]
 
 @contextmanager
 def open_cluster(address: str, plan: RunPlan, slots: int, progress: Progress) -> Iterator[Cluster]:
-    """A cluster whose workers have the course and lanes of their own. It is connected to when there is work.
+    """Open a cluster whose workers have the course and lanes of their own; connect when there is work.
 
     Args:
         address: as on the command line: a scheduler's address, its file, or local:N.
@@ -138,7 +138,7 @@ class Cluster:
             own.set_exception(error)
 
     def _heard(self, event: tuple[float, dict[str, Any]]) -> None:
-        """A worker said how much it can grade at once, and if nothing, why."""
+        """Note how much a worker can grade at once, and if nothing, why."""
         when, said = event
         if (when, said["address"]) in self._events:
             return
@@ -227,7 +227,7 @@ class _Worker(_NoHttp, Worker):
 
 
 def _made_here(processes: int, threads: int) -> SpecCluster:
-    """A cluster of this machine's, with TLS: all of its ports want a certificate that is made here and kept in memory.
+    """Start a cluster on this machine, with TLS: all ports want a certificate that is made here and kept in memory.
 
     Args:
         processes: how many workers it has.
@@ -252,7 +252,7 @@ def _short(error: Exception) -> str:
 
 
 def facts(setup: Setup) -> dict[str, str]:
-    """What verdicts depend on at this machine, by its name for people."""
+    """Return what verdicts depend on at this machine, by its name for people."""
     here = describe_machine(setup, None)
     own = f"{here.grader} ({package_digest()[:12]})"
     versions = {"tensorgrade": own, "Python": here.python, "PyTorch": here.torch, "NumPy": here.numpy}

@@ -73,7 +73,7 @@ class Answer:
 
 
 def public_text(source: str) -> str:
-    """The text of an answer without the lines for us."""
+    """Return the text of an answer without the lines for us."""
     first = ast.parse(source).body[0]
     doc = ast.get_docstring(ast.parse(source))
     if doc is None:
@@ -84,13 +84,13 @@ def public_text(source: str) -> str:
 
 
 def as_submitted(exercise: Exercise, source: bytes) -> dict[str, bytes]:
-    """The files of a known answer as if it were handed in: with staff's shared code, if it imports that."""
+    """Return the files of a known answer as if it were handed in, with staff's shared code if it imports that."""
     shared = exercise.shared if _imports(source, SHARED) else {}
     return {exercise.file_name: source, **{name: path.read_bytes() for name, path in shared.items()}}
 
 
 def _imports(source: bytes, package: str) -> bool:
-    """Whether a file imports something of a package; a file that is not Python imports nothing."""
+    """Return whether a file imports something of a package; a file that is not Python imports nothing."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError):
@@ -101,7 +101,7 @@ def _imports(source: bytes, package: str) -> bool:
 
 
 def wrong_files(exercise: Exercise) -> list[Path]:
-    """The files in which the wrong answers are written."""
+    """Return the files in which the wrong answers are written."""
     return list(dict.fromkeys(map(_file_of, exercise.wrong)))
 
 
@@ -146,7 +146,7 @@ def _answer(path: Path, source: bytes, reference: str | None) -> Answer:
 
 
 def _of_entry(path: Path, content: bytes, reference: str | None) -> Answer:
-    """An answer of `wrong.yaml` or `right.yaml`: the reference with what the entry has in its place."""
+    """Return an answer of `wrong.yaml` or `right.yaml`: the reference with what the entry has in its place."""
     file = path.parent.name
     where = f"{file}: {path.name}"
     entry = validated(_entries(content, file).get(path.name), where, RightEntry if file == RIGHT_FILE else WrongEntry)
@@ -175,7 +175,7 @@ _entries = functools.lru_cache(maxsize=64)(parse_yaml)
 
 
 def _with_definitions(text: str, code: str) -> str:
-    """A module in which definitions of `code` stand in place of those of the same names; new ones come last."""
+    """Replace definitions of a module by those of `code` with the same names; add new ones at the end."""
     tree = ast.parse(code)
     for name, node in _definitions(tree):
         new, lines = lines_of(code)[first_line(node) - 1 : node.end_lineno], lines_of(text)
@@ -203,13 +203,13 @@ def lines_of(source: str) -> list[str]:
 
 
 def first_line(node: ast.stmt) -> int:
-    """The line where a statement begins; a decorator stands above the line that Python gives it."""
+    """Return the line where a statement begins, decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def names_of(source: str) -> tuple[set[str], set[str]]:
-    """The names that a file uses although nothing in it gives a meaning to them, and those that it does give one to.
+    """Return the names that a file uses without giving them a meaning, and those that it gives one to.
 
     Raises:
         SyntaxError: it is not Python.
@@ -251,7 +251,7 @@ def changed_functions(source: bytes, reference: bytes, given: frozenset[str]) ->
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that a module defines at its top level, with their statements."""
+    """Yield the names that a module defines at its top level, with their statements."""
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -261,7 +261,7 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def submission_of(author: str, exercise: Exercise, path: Path, files: Mapping[str, bytes]) -> Submission:
-    """The files of one exercise as if they had been handed in; no stranger wrote them."""
+    """Return the files of one exercise as if they had been handed in; no stranger wrote them."""
     source = files[exercise.file_name]
     own = ExerciseFiles(files, path, untouched=is_starter(exercise, source))
     return Submission(author, {exercise.id: own}, hashlib.sha256(source).hexdigest())
@@ -284,13 +284,13 @@ def write_digest(exercise: Exercise) -> bool:
 
 
 def is_starter(exercise: Exercise, text: bytes) -> bool:
-    """Whether a text is an exercise's starter as it was given out."""
+    """Return whether a text is an exercise's starter as it was given out."""
     return starter_digest(text) == exercise.starter_digest
 
 
 @functools.lru_cache(maxsize=128)  # in a class most files are the same starters
 def starter_digest(text: bytes) -> str:
-    """Digest of a starter's code: blank lines, comments, the module's docstring and line ends do not count.
+    """Return a digest of a starter's code without blank lines, comments, the module's docstring and line ends.
 
     So a starter whose wording was corrected is still untouched for a student who has the older one. The text may be a
     hostile student's: it is cut into tokens and not parsed.
@@ -299,7 +299,7 @@ def starter_digest(text: bytes) -> str:
 
 
 def code_of(text: bytes) -> str:
-    """What of a file its digest is made of; all of it if it has no tokens."""
+    """Return what the digest of a file is made of; all of it if it has no tokens."""
     plain = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     try:
         lines = _code_lines(plain)

@@ -45,7 +45,7 @@ _IN_URL = r"[\w.-]+(:[0-9]+)?(/[\w.~:@%+,=&#/-]*)?"
 
 
 def moment_of(value: object) -> object:
-    """A date as the end of that day, in ISO 8601 or as YAML reads it.
+    """Return a date as the end of that day, in ISO 8601 or as YAML reads it.
 
     Raises:
         ValueError: a text is neither a date nor a time.
@@ -151,7 +151,7 @@ class WindowEntry(Strict):
     offset: Natural = 0
 
     def end(self) -> int:
-        """How many elements the storage must have."""
+        """Return how many elements the storage must have."""
         steps = ((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(steps) + 1 if 0 not in self.shape else self.offset
 
@@ -307,7 +307,7 @@ class WrongEntry(RightEntry):
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schemas of the two YAML files, by file name."""
+    """Return the JSON Schemas of the two YAML files, by file name."""
     return {
         "course.schema.json": CourseFile.model_json_schema(),
         "exercise.schema.json": ExerciseFile.model_json_schema(),
@@ -336,7 +336,7 @@ class _Loader(_Safe):  # type: ignore[misc]
 
 
 def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
-    """A file as a mapping.
+    """Read a file as a mapping.
 
     Raises:
         CourseError: it is not one, or cannot be read.
@@ -347,7 +347,7 @@ def read_yaml(path: Path, shown_as: str) -> dict[Any, Any]:
 
 
 def parse_yaml(content: bytes, shown_as: str) -> dict[Any, Any]:
-    """The content of a file as a mapping.
+    """Parse the content of a file as a mapping.
 
     Raises:
         CourseError: it is not one, or nests too deeply, or repeats too much.
@@ -393,7 +393,7 @@ def _limit_yaml(content: bytes, shown_as: str) -> None:
 
 
 def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
-    """A file as its schema says.
+    """Read a file by its schema.
 
     Raises:
         CourseError: it is not so, with every problem.
@@ -402,7 +402,7 @@ def read_file(path: Path, shown_as: str, kind: type[File]) -> File:
 
 
 def validated(data: object, shown_as: str, kind: type[File]) -> File:
-    """What a file holds, as its schema says.
+    """Validate what a file holds by its schema.
 
     Raises:
         CourseError: it is not so, with every problem.
@@ -414,7 +414,7 @@ def validated(data: object, shown_as: str, kind: type[File]) -> File:
 
 
 def _sentence(item: Any, kind: type[BaseModel]) -> str:
-    """One problem of the validator's, as key and sentence."""
+    """Return one problem of the validator's, as key and sentence."""
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         return f"{where}: unknown key{suggestion(str(item['loc'][-1]), _known_keys(kind, item['loc'][:-1]))}"
@@ -427,7 +427,7 @@ def _sentence(item: Any, kind: type[BaseModel]) -> str:
 
 
 def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """The keys that a file may have at a place; [] where its keys are free."""
+    """Return the keys that a file may have at a place; [] where its keys are free."""
     for part in location:
         if isinstance(part, int):
             continue
@@ -445,7 +445,7 @@ def _known_keys(kind: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """What to add to a sentence about a name that is not known: the nearest, or all if there are few."""
+    """Return what to add to a sentence about an unknown name: the nearest known one, or all if there are few."""
     if near := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(known)}" if 0 < len(known) <= _MOST_NAMED else ""

@@ -89,53 +89,53 @@ class Places:
 
     @classmethod
     def of(cls, exercise: Exercise) -> Places:
-        """Those of an exercise that was loaded."""
+        """Return the places of an exercise that was loaded."""
         return cls(exercise.module, exercise.id)
 
     def known_answer(self, kind: str, name: str) -> str:
-        """Where the "wrong" or "right" answer of a path with this name is written, for messages."""
+        """Return where the "wrong" or "right" answer of that name is written, for messages."""
         folder = (self.staff / kind).as_posix()
         return f"{folder}/{name}" if name.endswith(".py") else f"{folder}.yaml: {name}"
 
 
 def page_of(module: str) -> Path:
-    """A module's page of prose, as a path from the course's root."""
+    """Return a module's page of prose, as a path from the course's root."""
     return Path(_SHOWN, module, "README.md")
 
 
 def drill_of(module: str) -> Path:
-    """A module's short questions, as a path from the course's root."""
+    """Return a module's short questions, as a path from the course's root."""
     return Path(_SHOWN, module, "drill.yaml")
 
 
 def notebook_of(module: str) -> Path:
-    """In a released copy: a module's exercises as a notebook, as a path from the copy's root."""
+    """Return a module's notebook in a released copy, as a path from the copy's root."""
     return Path(_NOTEBOOKS, f"{module}{NOTEBOOK}")
 
 
 def shared_code(root: Path) -> dict[str, Path]:
-    """The files of staff's shared code, by their paths from the folder of solutions."""
+    """Return the files of staff's shared code, by their paths from the folder of solutions."""
     folder = staff_root(root) / _STAFF
     return {path.relative_to(folder).as_posix(): path for path in sorted((folder / SHARED).rglob("*.py"))}
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file of that name is a course's and not a student's: checks and probes."""
+    """Return whether a file of that name is a course's and not a student's: checks and probes."""
     return name.startswith((_CHECKS, _PROBES))
 
 
 def solutions_in(course: PurePosixPath) -> PurePosixPath:
-    """The folder of solutions in a copy of a course."""
+    """Return the folder of solutions in a copy of a course."""
     return course / _STAFF
 
 
 def is_course(folder: Path) -> bool:
-    """Whether a folder is a course's."""
+    """Return whether a folder is a course's."""
     return (folder / COURSE_FILE).is_file()
 
 
 def find_course(start: Path) -> Path:
-    """The folder of the course that `start` lies in.
+    """Return the folder of the course that `start` lies in.
 
     Raises:
         CourseError: no such folder was found.
@@ -152,7 +152,7 @@ def find_course(start: Path) -> Path:
 
 
 def bundled_course() -> Path:
-    """The folder of the course that comes with the grader: in its package, or around that in a checkout.
+    """Return the folder of the course that comes with the grader: in its package, or around that in a checkout.
 
     Raises:
         CourseError: no such folder was found.
@@ -164,7 +164,7 @@ def bundled_course() -> Path:
 
 
 def pinned_versions() -> bytes:
-    """The versions of all packages with which our tests passed, and their hashes, as a file of constraints.
+    """Return the versions and hashes of all packages with which our tests passed, as a file of constraints.
 
     It lies beside the bundled course.
 
@@ -175,7 +175,7 @@ def pinned_versions() -> bytes:
 
 
 def course_for(start: Path) -> tuple[Path, bool]:
-    """The course's folder for a student who works in `start`: the one around it, else that of the bundled course.
+    """Return the course's folder for a student who works in `start`: the one around it, else the bundled course.
 
     With it comes whether it is the first.
 
@@ -189,7 +189,7 @@ def course_for(start: Path) -> tuple[Path, bool]:
 
 
 def staff_root(root: Path) -> Path:
-    """The folder under which a course's solutions lie: its own, or for one made by `grade start` the bundled course."""
+    """Return the folder with a course's solutions: its own, or the bundled course's for a copy by `grade start`."""
     return bundled_course() if is_given(root) else root
 
 
@@ -207,47 +207,47 @@ def refuse_given(root: Path, command: str) -> None:
 
 
 def closed_folders(root: Path) -> tuple[Path, ...]:
-    """Folders of a course, and of the bundled one, that no student code may see: those that are there."""
+    """Return the existing folders of a course, and of the bundled one, that no student code may see."""
     roots = dict.fromkeys((root, _PACKAGE / BUNDLED, _PACKAGE.parent))
     return tuple(path for top in roots if is_course(top) for path in (top / _SHOWN, top / _STAFF) if path.is_dir())
 
 
 def find_given(start: Path) -> Path:
-    """The folder made by `grade start` that `start` lies in, also if its course file is gone; else `start` itself."""
+    """Return the copy by `grade start` that `start` lies in, even without its course file; else `start` itself."""
     return next((folder for folder in (start, *start.parents) if is_given(folder)), start)
 
 
 def is_given(root: Path) -> bool:
-    """Whether a folder was made by `grade start`."""
+    """Return whether a folder was made by `grade start`."""
     return (root / GIVEN).is_file()
 
 
 def starter_copy(root: Path, places: Places) -> Path:
-    """Where another copy of a starter is, if anywhere: in the bundled course, or where copies are kept."""
+    """Return where another copy of a starter may be: in the bundled course, or where copies are kept."""
     staff = staff_root(root)
     return staff / places.starter if staff != root else kept_folder(root) / "starters" / places.starter.name
 
 
 def given_files(course: Course) -> list[Path]:
-    """All files that a student has of a course, as paths from its root."""
+    """Return all files that a student has of a course, as paths from its root."""
     wanted = (Path(COURSE_FILE), TOPICS, *_students_files(course))
     return [path for path in wanted if (course.root / path).is_file()]
 
 
 def released_files(course: Course) -> tuple[Path, ...]:
-    """The files that a released copy has as they are, as paths from the course's root; not the YAML files."""
+    """Return the files that a released copy takes over unchanged, as paths from the course's root."""
     paths = (path for path in _students_files(course) if not is_description(path))
     return tuple(path for path in paths if os.path.lexists(course.root / path))
 
 
 def whole_course(course: Course) -> tuple[Path, ...]:
-    """Every file that grading a course needs, as paths from its root."""
+    """Return every file that grading a course needs, as paths from its root."""
     staff = (path.relative_to(course.root) for path in staff_files(course))
     return tuple(dict.fromkeys((*given_files(course), *staff)))
 
 
 def stray_files(course: Course) -> list[str]:
-    """Files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
+    """Return files under exercises/ and solutions/ that have no place in a course, as paths from its root."""
     # A file with a misspelt name is never read, and its author would believe that it counts.
     known = {TOPICS, *_students_files(course), *_staffs_files(course)}
     files = (path for top in (_SHOWN, _STAFF) for path in (course.root / top).rglob("*") if path.is_file())
@@ -257,7 +257,7 @@ def stray_files(course: Course) -> list[str]:
 
 
 def _students_files(course: Course) -> Iterator[Path]:
-    """Where the files of modules and exercises are that students have, whether they are there or not."""
+    """Yield the paths of the files that students have of modules and exercises, existing or not."""
     for module in course.modules:
         yield from (page_of(module.id), drill_of(module.id))
         for exercise in module.exercises:
@@ -267,7 +267,7 @@ def _students_files(course: Course) -> Iterator[Path]:
 
 
 def _staffs_files(course: Course) -> Iterator[Path]:
-    """Where those are that only staff has."""
+    """Yield the paths of the files that only staff has, existing or not."""
     yield from (path.relative_to(course.root) for path in shared_code(course.root).values())
     for exercise in course.exercises:
         places = Places.of(exercise)
@@ -277,29 +277,29 @@ def _staffs_files(course: Course) -> Iterator[Path]:
 
 
 def staff_files(course: Course) -> tuple[Path, ...]:
-    """Every file that only staff have, also those that have no place in a course; not what Python made."""
+    """Return every file that only staff has, even without a place in a course, except what Python made."""
     files = (course.root / _STAFF).rglob("*")
     return tuple(sorted(path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def is_probe(path: Path) -> bool:
-    """Whether a file is one of probes."""
+    """Return whether a file is one of probes."""
     return path.name.startswith(_PROBES)
 
 
 def is_description(path: Path) -> bool:
-    """Whether a path is that of an exercise's number, title, points and hints."""
+    """Return whether a path is that of an exercise's number, title, points and hints."""
     return path.name == EXERCISE_FILE
 
 
 def exercise_folders(root: Path, module: str) -> list[str]:
-    """The names of the folders that a module has on disk, whether it lists them or not."""
+    """Return the names of the folders that a module has on disk, listed or not."""
     folder = root / _SHOWN / module
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
 def answers(folder: Path, file: Path) -> tuple[Path, ...]:
-    """Known answers: the files of a folder, and those in a file, each with the path FILE/NAME; where these are.
+    """Return the paths of known answers: the files of a folder, and FILE/NAME for each entry of a file.
 
     Only names are read here, since whoever loads a course waits for it.
     """
@@ -309,20 +309,20 @@ def answers(folder: Path, file: Path) -> tuple[Path, ...]:
 
 
 def is_entry(path: Path) -> bool:
-    """Whether the path of a known answer is that of an entry in a file."""
+    """Return whether the path of a known answer is that of an entry in a file."""
     return path.parent.name in (WRONG_FILE, RIGHT_FILE)
 
 
 def kept_folder(root: Path) -> Path:
-    """Where `grade` saves what belongs to one student and to no course: out of git's way."""
+    """Return where `grade` saves what belongs to one student and to no course: out of git's way."""
     return root / ".grade"
 
 
 def kept_progress(course: Course) -> Path:
-    """The file of a student's progress."""
+    """Return the file of a student's progress."""
     return kept_folder(course.root) / "progress.json"
 
 
 def kept_results(course: Course) -> Path:
-    """The store of earlier results: a student's exercises, an author's answers, how known wrong answers behave."""
+    """Return the store of earlier results: of a student, of an author, and of known wrong answers."""
     return kept_folder(course.root) / "results.sqlite"

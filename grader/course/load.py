@@ -100,7 +100,7 @@ def load_course(root: Path, *, whole: bool = True, named: Collection[str] = ()) 
 
 
 def _ids_of(named: Collection[str], ids: set[str]) -> set[str]:
-    """The ids that these names are, if each is one, else all ids: of a number or a module, every file must be read."""
+    """Return the ids that these names are; all ids for a number or a module, as every file must be read then."""
     words = {_word_of(name).removesuffix(".py") for name in named}
     return words if words and words <= ids and not any(map(_numbers, words)) else ids
 
@@ -176,7 +176,7 @@ def _example(entry: ExampleEntry) -> Picture:
 
 
 def _data(root: Path, places: Places, names: Sequence[str], problems: list[str]) -> dict[str, Path]:
-    """The files of data of an exercise, by name; what is wrong with them is added."""
+    """Return the data files of an exercise, by name; add what is wrong with them to the problems."""
     files = {name: root / places.shown / name for name in names}
     where = f"{places.description.as_posix()}: files"
     for name, path in files.items():
@@ -195,7 +195,7 @@ def _data(root: Path, places: Places, names: Sequence[str], problems: list[str])
 
 
 def _task(root: Path, places: Places, problems: list[str]) -> str:
-    """The text of a task, or "". A missing starter is not reported here, but by `grade verify`."""
+    """Return the text of a task, or ""; `grade verify` reports a missing starter."""
     # A student's file may have lost its text, or be in pieces just now: then that of the copy counts.
     for path in (root / places.starter, layout.starter_copy(root, places)):
         try:
@@ -210,12 +210,12 @@ def _task(root: Path, places: Places, problems: list[str]) -> str:
 
 
 def contract_lines(task: str) -> dict[str, str]:
-    """The numbered rules of a task: "C1  text", with continuation lines, by name."""
+    """Return the numbered rules of a task: "C1  text", with continuation lines, by name."""
     return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(task)}
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:
-    """The time zone of a name, or any if that name is wrong, with the problem added; None without a name."""
+    """Return the time zone of a name, or any with the problem added if the name is wrong; None without a name."""
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):
@@ -251,7 +251,7 @@ def _limits(base: Limits, entry: LimitsEntry) -> Limits:
 
 
 def _doubled(file: CourseFile) -> Iterator[str]:
-    """What stands twice in course.yaml, so that a name would mean two things."""
+    """Yield what stands twice in course.yaml, so that a name would mean two things."""
     if any(entry.folder == SHARED for entry in file.modules):
         yield f"{COURSE_FILE}: modules: a module cannot be called {SHARED}, which is the folder of staff's shared code"
     ids = [id for entry in file.modules for id in entry.exercises]
@@ -268,7 +268,7 @@ def _doubled(file: CourseFile) -> Iterator[str]:
 
 
 def _unknown_exercises(file: CourseFile, known: Mapping[str, str]) -> Iterator[Broken]:
-    """Exercises that only a hand-in names."""
+    """Yield exercises that only a hand-in names."""
     for handin in file.handins:
         for id in handin.exercises:
             if id not in known:
@@ -291,7 +291,7 @@ def _requirement_problems(requires: str | None) -> Iterator[str]:
 
 
 def _required(requires: str) -> tuple[str, SpecifierSet]:
-    """The name and the versions of a requirement.
+    """Return the name and the versions of a requirement.
 
     Raises:
         ValueError: the text is not a requirement.
@@ -315,7 +315,7 @@ _NEAR = 0.45
 
 
 def find_exercises(course: Course, name: str, commands: Iterable[str] = ()) -> list[Exercise]:
-    """The exercise of a name, or all those of a module.
+    """Return the exercise of a name, or all those of a module.
 
     Args:
         course: the course.
@@ -346,14 +346,14 @@ def _word_of(name: str) -> str:
 
 
 def means_module(module: str, name: str) -> bool:
-    """Whether a name, as people type it, is that of a module: its folder, a path to it, or its number."""
+    """Return whether a typed name is that of a module: its folder, a path to it, or its number."""
     word = _word_of(name)
     number = _numbers(word)
     return bool(module) and (word == module or (len(number) == 1 and number == _numbers(module.partition("_")[0])))
 
 
 def one_exercise(course: Course, name: str) -> Exercise:
-    """The exercise of a name, which may not be a module's.
+    """Return the exercise of a name, which may not be a module's.
 
     Raises:
         CourseError: nothing has that name, or more than one thing has.
@@ -366,20 +366,20 @@ def one_exercise(course: Course, name: str) -> Exercise:
 
 
 def split_rules(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of exercises and names of rules, such as C4 or c4, which stand behind them."""
+    """Split words into names of exercises and, behind them, names of rules such as C4 or c4."""
     words = tuple(words)
     rules = tuple(word.upper() for word in words if _RULE.fullmatch(word))
     return tuple(word for word in words if not _RULE.fullmatch(word)), rules
 
 
 def _numbers(word: str) -> tuple[int, ...]:
-    """2-1 and 02-1 are the same; () for a word that is not a number."""
+    """Return the numbers of a word, the same for 2-1 and 02-1; () for a word that is not a number."""
     match = _NUMBER.fullmatch(word)
     return tuple(int(part) for part in match.groups() if part) if match else ()
 
 
 def _nearest(course: Course, word: str, commands: Iterable[str]) -> str:
-    """What could have been meant. A number is not guessed: nearly the same digits are another exercise."""
+    """Say what could have been meant. Guess no number: nearly the same digits are another exercise."""
     numbers = [exercise.number for exercise in course.exercises]
     if meant := _numbers(word):
         if same := [number for number in numbers if _numbers(number)[:1] == meant[:1]]:

@@ -16,7 +16,7 @@ _LOOK_MS = 100
 
 
 def saves(folder: Path, *, poll: bool = False, kinds: tuple[str, ...] = (".py",)) -> Iterator[set[Path]]:
-    """Files below a folder that were written, renamed or removed, and empty sets in between.
+    """Yield the set of files that were written, renamed or removed below a folder, and empty sets in between.
 
     No save after the first set is missed.
 

@@ -89,7 +89,7 @@ def new_exercise(root: Path, name: str, files: Callable[[Places], dict[Path, str
 
 
 def _example(places: Places) -> dict[Path, str]:
-    """An exercise about a function that doubles."""
+    """Return an exercise about a function that doubles."""
     files = {
         places.starter: "starter.py",
         places.shown_checks: "shown_checks.py",
@@ -102,7 +102,7 @@ def _example(places: Places) -> dict[Path, str]:
 
 
 def _template(name: str) -> str:
-    """One of the texts that a new course or exercise begins with; `@word@` is filled in."""
+    """Return one of the texts that a new course or exercise begins with; `@word@` is filled in."""
     return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8")
 
 
@@ -144,7 +144,7 @@ def _write(files: dict[Path, str]) -> list[Path]:
 
 
 def _no_module(id: str) -> str:
-    """Why a name cannot be that of a student's file, or ""."""
+    """Say why a name cannot be that of a student's file, or return ""."""
     if keyword.iskeyword(id):
         return "is a word of Python"
     if not id.isidentifier():
@@ -161,7 +161,7 @@ def _next_number(module: str, numbers: list[str]) -> str:
 
 
 def with_exercise(text: str, module: str, title: str, id: str) -> str:
-    """The text of course.yaml with an exercise at the end of its module, which is made if it is new.
+    """Return the text of course.yaml with an exercise added to its module, which is made if it is new.
 
     Args:
         text: of a valid course.yaml.
@@ -198,7 +198,7 @@ def _value(node: Any, key: str) -> Any:
 
 
 def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
-    """The text with one item more at the end of a sequence.
+    """Return the text with one item more at the end of a sequence.
 
     Args:
         text: all of it.
@@ -227,7 +227,7 @@ def _added(text: str, names: Any, rows: list[str], inline: str) -> str:
 
 
 def _ends(node: Any) -> Iterator[int]:
-    """Where the things end that are written in a node, which itself may go on over comments and blank lines."""
+    """Yield where the things end that are written in a node, which may go on over comments and blank lines."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style:
         yield node.end_mark.index
         return
@@ -237,5 +237,5 @@ def _ends(node: Any) -> Iterator[int]:
 
 
 def _as_yaml(word: str) -> str:
-    """A word as YAML reads it back: `on`, `no` and `123` need quotes."""
+    """Return a word as YAML reads it back: `on`, `no` and `123` need quotes."""
     return word if yaml.safe_load(word) == word else json.dumps(word)

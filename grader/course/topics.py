@@ -15,7 +15,7 @@ _TOPICS_LINE = re.compile(r"^Topics:(?P<ids>[^\n]*(?:\n[ \t]*[TX][-0-9a-z]+[^\n]
 
 
 def read_topics(course: Course) -> dict[str, TopicEntry]:
-    """The topics of exercises/topics.yaml by id; none if there is no such file.
+    """Read the topics of exercises/topics.yaml by id; none if there is no such file.
 
     Raises:
         CourseError: the file is not a mapping from ids to names.
@@ -42,7 +42,7 @@ class Coverage:
 
     @classmethod
     def of(cls, course: Course) -> Coverage:
-        """That of a course.
+        """Return the coverage of a course.
 
         Raises:
             CourseError: topics.yaml is not as it must be.
@@ -60,19 +60,19 @@ class Coverage:
         return cls(topics, taught, pages, unknown)
 
     def counted(self, document: str = "") -> tuple[int, int, int]:
-        """How many topics, of one document or of all, an exercise teaches, only a page teaches, and nothing teaches."""
+        """Return how many topics, of one document or of all, an exercise, only a page, or nothing teaches."""
         ids = {id for id, topic in self.topics.items() if not document or document in topic.documents}
         by_exercise = ids & self.taught.keys()
         page_only = (ids & self.pages.keys()) - by_exercise
         return len(by_exercise), len(page_only), len(ids - by_exercise - page_only)
 
     def places(self, id: str) -> str:
-        """Where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""
+        """Return where a topic is taught: numbers of exercises, then the pages of modules; "" if nowhere."""
         return ", ".join([*self.taught.get(id, ()), *(f"page {module}" for module in self.pages.get(id, ()))])
 
 
 def given_text(root: Path, path: Path) -> bytes:
-    """A file of a course as students get it: a module's page has no line of ids, which say nothing to them.
+    """Return a file of a course as students get it: a module's page without its line of topic ids.
 
     Args:
         root: the course's folder.
@@ -85,7 +85,7 @@ def given_text(root: Path, path: Path) -> bytes:
 
 
 def _topics_of_page(course: Course, module: Module) -> list[str]:
-    """The ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
+    """Return the ids on the line `Topics: ...` of a module's page, which may go on in further lines of ids."""
     page = course.root / page_of(module.id)
     lines = _TOPICS_LINE.finditer(page.read_text(encoding="utf-8")) if page.is_file() else ()
     return list(dict.fromkeys(id for line in lines for id in re.split(r"[\s,]+", line["ids"].strip()) if id))

@@ -164,7 +164,7 @@ class _Folders:
         self._known: dict[str, PurePosixPath | None] = {"": ALL_OF_IT}
 
     def inside(self, name: str) -> tuple[PurePosixPath, str] | None:
-        """The folder of an entry and its name; None for what leads out, what no person made, and what lies too deep."""
+        """Return the folder of an entry and its name; None for what leads out, no person made, or lies too deep."""
         folder, slash, file = name.replace("\\", "/").rpartition("/")
         if slash and not folder:  # an absolute path
             return None
@@ -183,22 +183,22 @@ class _Folders:
 
 
 def archive_suffix(name: str) -> str:
-    """How the name of an archive ends; "" for another file."""
+    """Return how the name of an archive ends; "" for another file."""
     return next((end for end in ARCHIVES if name.lower().endswith(end)), "")
 
 
 def is_packed(name: str) -> bool:
-    """Whether a file of that name is an archive, also one that cannot be opened here."""
+    """Return whether a file of that name is an archive, even one that cannot be opened here."""
     return name.lower().endswith((*_CANNOT_OPEN, *ARCHIVES))
 
 
 def is_junk(name: str) -> bool:
-    """Whether no person made a file or folder."""
+    """Return whether no person made a file or folder."""
     return name.startswith((".", "__MACOSX", "__pycache__")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 
 def code_stem(name: str) -> tuple[str, bool]:
-    """A name without how it ends, and whether that is how code ends: of `double.py.html` it is `double`, and True.
+    """Split off how code ends, and return whether it did: `double.py.html` becomes `double` and True.
 
     With an ending of anything but a text it is "", and False.
     """
@@ -211,17 +211,17 @@ def code_stem(name: str) -> tuple[str, bool]:
 
 
 def is_code(name: str) -> bool:
-    """Whether a file of that name is one that may have an answer in it, or an archive."""
+    """Return whether a file of that name may have an answer in it, or is an archive."""
     return name.lower().endswith(_CODE) or is_packed(name) or code_stem(name)[1]
 
 
 def may_be_code(name: str, is_answer: Callable[[str], bool]) -> bool:
-    """Whether a file is looked at: code, a text that may be some, and what has an exercise's name."""
+    """Return whether a file is looked at: code, a text that may be some, or one with an exercise's name."""
     return is_code(name) or name.lower().endswith(_TEXTS) or (bool(code_stem(name)[0]) and is_answer(name))
 
 
 def most_bytes(name: str) -> int:
-    """How many bytes a file of that name may have."""
+    """Return how many bytes a file of that name may have."""
     return _MOST_PACKED if is_packed(name) else _MOST_TEXT
 
 
@@ -253,7 +253,7 @@ class LeftOut:
             self._known.clear()
 
     def of(self, folder: PurePosixPath) -> tuple[PurePosixPath | None, str]:
-        """What is left out with all files of a folder, by the name for a row, and why, "" if no row reports it.
+        """Return what is left out with all files of a folder, by its name for a row, and why; "" if no row reports it.
 
         None where they are read.
         """

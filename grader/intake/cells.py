@@ -146,7 +146,7 @@ def _parsed_cell(text: str) -> ast.Module | None:
 
 
 def _compiles(node: ast.stmt) -> bool:
-    """Whether Python runs a statement of a cell, and not a notebook alone, as one with `await`."""
+    """Return whether Python runs a statement of a cell, which a notebook may run alone, such as one with `await`."""
     if not any(isinstance(part, _AWAITING) or getattr(part, "is_async", 0) for part in ast.walk(node)):
         return True
     return syntax_error(ast.unparse(node)) is None
@@ -236,7 +236,7 @@ def bound_by(alias: ast.alias) -> str:
 
 
 def is_alone(node: ast.stmt, code: Code) -> bool:
-    """Whether nothing but a comment stands beside a statement in its lines, and its lines can be moved to the right."""
+    """Return whether a statement shares its lines only with comments, and its lines can be indented."""
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = code.lines[first].encode()[: node.col_offset]
     after = code.lines[last].encode("utf-8", "surrogatepass")[node.end_col_offset :].strip()
@@ -331,7 +331,7 @@ def _with_calls(source: str) -> str:
 
 
 def _with_calls_by_parser(source: str) -> str:
-    """The same where IPython is not installed: one after another, the lines at which Python's parser stops."""
+    """Replace the lines at which Python's parser stops, one after another, where IPython is not installed."""
     source = dedent(source)
     lines = source.split("\n")
     for _ in range(_MOST_MAGICS):
@@ -351,7 +351,7 @@ def _with_calls_by_parser(source: str) -> str:
 
 
 def _goes_on(lines: Sequence[str]) -> bool:
-    """Whether the statement that these lines end with is not complete, so that no magic can follow."""
+    """Return whether the statement that these lines end with is incomplete, so that no magic can follow."""
     text = iter([f"{line}\n" for line in lines])
     try:
         for _ in tokenize.generate_tokens(text.__next__):

@@ -98,7 +98,7 @@ def submissions_of(
 def _candidates(
     contents: Contents, course: Sequence[Exercise]
 ) -> tuple[dict[str, list[_Candidate]], list[tuple[PurePosixPath, str]]]:
-    """The files of each exercise, and those of none with the reason."""
+    """Return the files of each exercise, and those of none with the reason."""
     candidates: dict[str, list[_Candidate]] = {}
     rest: dict[PurePosixPath, str] = {}
     _add_written(contents)
@@ -136,7 +136,7 @@ def _add_written(contents: Contents) -> None:
 
 
 def _surplus(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
-    """The files that are of an exercise by their functions alone, where another one has its name and was worked on."""
+    """Return files that only their functions assign to an exercise, where a file with its name was worked on."""
     if any(one.rank == 0 and not is_starter(exercise, one.source) for one in own):
         return [one for one in own if one.rank == 1]
     return []
@@ -145,7 +145,7 @@ def _surplus(exercise: Exercise, own: Sequence[_Candidate]) -> list[_Candidate]:
 def _of_file(
     path: PurePosixPath, data: bytes, course: Sequence[Exercise], *, is_notebook: bool
 ) -> tuple[dict[str, _Candidate], str]:
-    """The exercises that a file is of; or none and the reason.
+    """Return the exercises that a file is of; or none and the reason.
 
     Raises:
         ValueError: it is not the notebook that it seems to be.
@@ -174,7 +174,7 @@ def _of_file(
 
 
 def _needed_of(data: bytes, one: _Candidate, exercise: Exercise, course: Sequence[Exercise]) -> _Candidate:
-    """A notebook that was saved as a script, with what the exercise needs of it, as of the notebook itself."""
+    """Return what an exercise needs of a notebook that was saved as a script, as of the notebook itself."""
     if is_starter(exercise, one.source):
         return one
     module = module_of_script(data, exercise, course)
@@ -182,7 +182,7 @@ def _needed_of(data: bytes, one: _Candidate, exercise: Exercise, course: Sequenc
 
 
 def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -> dict[str, _Candidate]:
-    """What a notebook has of each exercise.
+    """Return what a notebook has of each exercise.
 
     Raises:
         ValueError: it is not a notebook.
@@ -200,7 +200,7 @@ def _in_notebook(path: PurePosixPath, data: bytes, course: Sequence[Exercise]) -
 
 
 def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: bool) -> list[_Candidate]:
-    """The files beside or below the one at the course's place: copies and attempts, which never count in its place.
+    """Return the files beside or below the one at the course's place: copies and attempts, which never replace it.
 
     The course's folder may lie in another one, or in an archive. Where the file at its place was not touched, this
     holds in a student's own folder; in a download, it is the starter, and the answer may lie beside it.
@@ -218,7 +218,7 @@ def _copies(exercise: Exercise, candidates: Sequence[_Candidate], *, is_own: boo
 
 
 def _ordered(exercise: Exercise, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The file that counts first: one that was touched, the latest by its name, then the one at the course's place.
+    """Sort the files of an exercise: touched ones first, then the latest by name, then the one at the course's place.
 
     Files come before notebooks and before what is in archives. Else the one that lies highest counts; of names that
     differ in case alone, the one that the course gives.
@@ -245,7 +245,7 @@ def _submission(
     attempt: int,
     root: Path | None,
 ) -> Submission:
-    """The submission of the candidates at one place of their order."""
+    """Return the submission of the candidates at one place of their order."""
     exercises: dict[str, ExerciseFiles] = {}
     for exercise in wanted:
         own = ordered[exercise.id]
@@ -261,7 +261,7 @@ def _submission(
 def _read(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """The files of an exercise; where reading them fails, why: that costs no other exercise and no other author."""
+    """Read the files of an exercise; where that fails, return why, which costs no other exercise and no author."""
     try:
         return _files_of(exercise, one, own, contents, root, late=late)
     except Exception as error:  # of any kind, as strangers wrote them
@@ -271,7 +271,7 @@ def _read(
 def _files_of(
     exercise: Exercise, one: _Candidate, own: Sequence[_Candidate], contents: Contents, root: Path | None, *, late: bool
 ) -> ExerciseFiles:
-    """The files of an exercise whose module is this one of several."""
+    """Return the files of an exercise whose module is this one of several."""
     path = contents.disk[one.path]
     is_file = one.module is None
     typed = Path(os.path.relpath(path)).as_posix() if is_file else exercise.file_name
@@ -290,7 +290,7 @@ def _files_of(
 def _notes(
     exercise: Exercise, one: _Candidate, every: Sequence[_Candidate], contents: Contents, *, late: bool
 ) -> Iterator[str]:
-    """What staff should know of where a file came from."""
+    """Yield what staff should know of where a file came from."""
     if one.how:
         yield f"taken from {one.path}, {one.how}"
     # The starter is in every copy of the course, beside a notebook that was worked on, and the other way round.
@@ -313,7 +313,7 @@ def _notes(
 
 
 def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
-    """The names of checks and probes in a submission that are not as in the course."""
+    """Yield the names of checks and probes in a submission that differ from the course's."""
     shown = [path for path in (exercise.shown_checks, *exercise.probes) if path and path.parent == exercise.folder]
     ours = {path.name: path for path in shown}
     for path, data in contents.files.items():
@@ -322,12 +322,12 @@ def _changed_checks(exercise: Exercise, contents: Contents) -> Iterator[str]:
 
 
 def _text(data: bytes) -> bytes:
-    """A file without the line ends that git may have changed."""
+    """Return a file without the line ends that git may have changed."""
     return data.replace(b"\r\n", b"\n").rstrip()
 
 
 def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixPath] = ()) -> dict[str, bytes]:
-    """The Python files beside a file, and packages that it imports, so that a student's own modules can be imported.
+    """Return the Python files beside a file, and packages that it imports, so that it can import them.
 
     Those that lie highest come first. The `others` are files of the same exercise, which stay behind.
     """
@@ -346,7 +346,7 @@ def _siblings(contents: Contents, one: _Candidate, others: Collection[PurePosixP
 
 
 def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise]) -> tuple[str, PurePosixPath | None]:
-    """Why there is no file of an exercise, and what was handed in that could not be read."""
+    """Say why there is no file of an exercise, and what was handed in that could not be read."""
     for path, why in contents.left.items():
         name = named(path.name, course)
         if name and name.exercise == exercise.id:
@@ -361,7 +361,7 @@ def _problem(exercise: Exercise, contents: Contents, course: Sequence[Exercise])
 
 
 def digest_of(exercises: Mapping[str, ExerciseFiles]) -> str:
-    """A digest of all files of a submission."""
+    """Return a digest of all files of a submission."""
     digest = hashlib.sha256()
     for id, own in sorted(exercises.items()):
         for name, content in sorted(own.files.items()):

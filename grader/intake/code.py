@@ -19,14 +19,14 @@ _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def fault(error: Exception) -> str:
-    """Why a file cannot be read, where an error ended that which no function here expects."""
+    """Say why a file cannot be read, where an error ended that which no function here expects."""
     if isinstance(error, RecursionError | MemoryError):
         return "it nests too deeply to be read"
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
 def names_used(source: bytes) -> Iterator[str]:
-    """The names that a text uses, also of attributes, of arguments by name and of modules; none if it is not Python."""
+    """Yield the names that a text uses, even as attributes, keywords and modules; none if it is not Python."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -42,7 +42,7 @@ def names_used(source: bytes) -> Iterator[str]:
 
 
 def anonymous(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """The code of a file without comments, docstrings, what runs it as a program, and the names of people.
+    """Return the code of a file without comments, docstrings, its part as a program, and names of people.
 
     Args:
         source: the file.
@@ -79,7 +79,7 @@ def _is_left_out(node: ast.stmt) -> bool:
 
 
 def _own_modules(tree: ast.Module) -> set[str]:
-    """What is imported that is not installed here, and so lay beside the file."""
+    """Return what is imported that is not installed here, and so lay beside the file."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -90,7 +90,7 @@ def _own_modules(tree: ast.Module) -> set[str]:
 
 
 def _without_people(code: str, people: Iterable[str], taken: set[str], attributes: Collection[str]) -> str:
-    """The code with the names of people and addresses replaced, in what it defines and in its texts alike."""
+    """Replace the names of people and addresses in code, in what it defines and in its texts alike."""
     code = _ADDRESS.sub(_SOMEBODY, code)
     known = taken | {part for name in attributes for part in name.split("_")}
     for person in people:
@@ -109,7 +109,7 @@ def _without_people(code: str, people: Iterable[str], taken: set[str], attribute
 
 
 def tokens_of(source: bytes) -> tuple[str, str, tuple[tuple[int, ...], ...]]:
-    """The text of a file, its tokens as copydetect compares them, and their places; it needs copydetect."""
+    """Return the text of a file, its tokens as copydetect compares them, and their places; it needs copydetect."""
     from copydetect.utils import filter_code
 
     text = source.decode("utf-8", "replace").replace("\0", "")

@@ -69,7 +69,7 @@ def read_submission(folder: Path, exercises: Sequence[Exercise], author: str) ->
 
 
 def _own_parts(folder: Path, exercises: Sequence[Exercise]) -> list[Part]:
-    """The folders of exercises, which may also be laid out as MODULE/EXERCISE, and single files."""
+    """Return the folders of exercises, which may also be laid out as MODULE/EXERCISE, and single files."""
     places = [place for item in exercises for place in (Places.of(item).shown, Path(item.module, item.id))]
     parts = [Part(folder / place, PurePosixPath(place.as_posix())) for place in places if (folder / place).is_dir()]
     single = [path for path in sorted(folder.iterdir()) if path.is_file() and named(path.name, exercises)]
@@ -128,7 +128,7 @@ def collect_one(path: Path, course: Sequence[Exercise], wanted: Sequence[Exercis
 def taken_in(
     path: Path, exercises: Sequence[Exercise], name: str | None = None, out: Path | None = None
 ) -> Iterator[Intake]:
-    """What lies in a folder or a zip of a class, for as long as this lasts; see `layouts.understand`.
+    """Yield what lies in a folder or a zip of a class; see `layouts.understand`.
 
     A zip is unpacked into a folder of this user alone. It is removed afterwards, also if this process is killed: the
     one that unpacked it outlives it by a moment.
@@ -146,14 +146,14 @@ def taken_in(
 
 
 def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
-    """The names that the code of a submission uses; none of what cannot be read within limits."""
+    """Return the names that the code of a submission uses; none of what cannot be read within limits."""
     with suppress(SubmissionError):
         return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values())))).names)
     return frozenset()
 
 
 def anonymous_code(source: bytes, people: Collection[str], known: Collection[str]) -> str:
-    """The code of a file without comments, docstrings, what runs it as a program, and the names of people.
+    """Return the code of a file without comments, docstrings, its part as a program, and names of people.
 
     Args:
         source: the file.
@@ -167,7 +167,7 @@ def anonymous_code(source: bytes, people: Collection[str], known: Collection[str
 
 
 def tokens_in(source: bytes) -> tuple[str, str, Sequence[Sequence[int]]] | None:
-    """The text of a file, its tokens as copydetect compares them, and their places; None if it cannot be read."""
+    """Return the text of a file, its tokens as copydetect compares them, and their places; None if unreadable."""
     with suppress(SubmissionError):
         reply = _ask(Request(CPU_S, text=Text("tokens", (source,))))
         return reply.code, reply.tokens, reply.places
@@ -195,7 +195,7 @@ class Intake:
     notes: tuple[str, ...] = ()
 
     def title(self) -> str:
-        """What was handed in, in one line."""
+        """Say what was handed in, in one line."""
         parts = sum(len(item.parts) for item in self.handed)
         people = len({author for item in self.handed for author in item.authors})
         groups = f", {counted(len(self.handed), 'submission')}" if len(self.handed) != people else ""
@@ -356,12 +356,12 @@ class Reader:
         return line
 
     def _status(self) -> int | None:
-        """The exit status of the process, which has closed its channel."""
+        """Return the exit status of the process, which has closed its channel."""
         end(self._process)
         return self._process.returncode
 
     def _why_ended(self, cpu_s: int) -> GraderError:
-        """Why the process has ended: a submission exceeded a limit, or it did not start, or ended by itself."""
+        """Say why the process has ended: a limit was exceeded, it did not start, or it ended by itself."""
         code = self._status()
         assert code is not None
         last = tail(self._log)

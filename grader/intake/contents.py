@@ -161,7 +161,7 @@ class Contents:
             self.leave(path, disk, f"too much was handed in, {limits}: {counted(self._more, 'file')} not read")
 
     def _walk(self, part: Part) -> Iterator[Entry]:
-        """The files of a part: those that lie high first, so that a large folder does not keep the others away."""
+        """Yield the files of a part: the higher ones first, so that a large folder does not crowd out the others."""
         if part.path.is_symlink() or not part.path.is_dir():
             yield _on_disk(part.name.parent, part.name.name, part.path)
             return
@@ -185,7 +185,7 @@ class Contents:
                     todo.append((folder / name, inside / name))
 
     def _listed(self, folder: Path, name: PurePosixPath) -> list[tuple[str, bool]]:
-        """The names in a folder, each with whether that is a folder; none once there were too many of them."""
+        """Return the names in a folder, and which are folders; none once there were too many of them."""
         if self._names < 0:
             return []
         try:
@@ -228,7 +228,7 @@ class Contents:
                     self.leave(above / entry.path, disk, str(error))
 
     def _in_order(self, entries: Iterable[Entry], left_out: LeftOut) -> Iterator[Entry]:
-        """What may be an answer first, then what lies high; of each folder that is left out one file, for its row."""
+        """Yield what may be an answer first, then what lies high; of each folder that is left out one file."""
         seen = set[PurePosixPath]()
         code, others = list[Entry](), list[Entry]()
         for entry in entries:
@@ -242,7 +242,7 @@ class Contents:
         yield from sorted(others, key=lambda one: one.place)[:_MOST_OTHERS]
 
     def _is_candidate(self, name: str) -> bool:
-        """Whether a file is worth a look: there may be a hundred thousand of them, and no more than some are read."""
+        """Return whether a file is worth a look, of which there may be a hundred thousand."""
         code = may_be_code(name, self._is_answer)
         self._seen[code] += 1
         return self._seen[code] <= (2 * _MOST_FILES if code else _MOST_OTHERS) or (code and self._is_answer(name))
@@ -290,7 +290,7 @@ class Contents:
             self.notebooks.add(path)
 
     def _is_meant_as_code(self, name: str) -> bool:
-        """Whether a file's name alone says that it is Python, so that its author reads why it is not."""
+        """Return whether a file's name alone says that it is Python, so that its author reads why it is not."""
         return is_code(name) or ("." in name and self._is_answer(name))
 
     def _take_archive(self, path: PurePosixPath, source: Path | bytes, disk: Path, deep: int) -> None:
@@ -312,7 +312,7 @@ class Contents:
 
 
 def _on_disk(folder: PurePosixPath, name: str, path: Path) -> Entry:
-    """A file on this disk."""
+    """Return a file on this disk."""
     try:
         mode = path.lstat().st_mode
         why = _LINK if stat.S_ISLNK(mode) else "" if stat.S_ISREG(mode) else "it is not a regular file"
@@ -360,7 +360,7 @@ class _Share:
     count: int = 0
 
     def row(self) -> Iterator[Unmatched]:
-        """A row about what is not written."""
+        """Yield a row about what is not written."""
         if self.surplus is not None:
             limits = f"more than {2 * _MOST_FILES} files or {_MOST_ON_DISK >> 20} MiB"
             why = f"too much was handed in, {limits}: {counted(self.count, 'file')} not read"
@@ -407,14 +407,14 @@ def unpack(
 
 
 def _rank(name: str, is_answer: Callable[[str], bool]) -> int:
-    """Which files come first: answers, then what may have an answer in it."""
+    """Return a sort key for files: answers come first, then what may have an answer in it."""
     return 2 if not may_be_code(name, is_answer) else 1 - is_answer(name)
 
 
 def _share_of(
     entry: Entry, share: _Share, left_out: LeftOut, is_answer: Callable[[str], bool], *, is_platforms: bool
 ) -> bytes | None:
-    """The bytes of a file that are written; None if it is not written at all.
+    """Return the bytes of a file that are written; None if it is not written at all.
 
     Raises:
         SubmissionError: it cannot be read.

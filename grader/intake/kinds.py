@@ -69,7 +69,7 @@ def _of_zip(data: bytes) -> str:
 
 
 def defines_something(data: bytes) -> bool:
-    """Whether a file is Python that defines a function or a class, as a text in words never does."""
+    """Return whether a file is Python that defines a function or a class, as prose never does."""
     if len(data) > _LONGEST:
         return False
     try:
@@ -82,7 +82,7 @@ def defines_something(data: bytes) -> bool:
 
 
 def is_notebook(data: bytes) -> bool:
-    """Whether a file is a notebook: JSON with cells; also one that begins so, and is damaged."""
+    """Return whether a file is a notebook: JSON with cells, even if it is damaged after its beginning."""
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text.startswith(b"{") or not (b'"cells"' in text or b'"worksheets"' in text):
         return False

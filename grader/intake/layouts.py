@@ -54,12 +54,12 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(?:(
 
 
 def _mostly(items: Sequence[Path], fits: Callable[[Path], bool]) -> bool:
-    """Whether more than half of the items are so: somebody may have put a file of their own beside a download."""
+    """Return whether more than half of the items fit: somebody may have put a file of their own beside a download."""
     return 2 * sum(map(fits, items)) > len(items)
 
 
 def _by_name(items: Sequence[Path], of: Callable[[Path], Handed | Unmatched]) -> Taken:
-    """What was handed in, where the name of each item says whose it is."""
+    """Return what was handed in, where the name of each item says whose it is."""
     rows = [of(item) for item in items]
     unmatched = [row for row in rows if isinstance(row, Unmatched)]
     # Who has nothing that can be read still gets a row.
@@ -120,14 +120,14 @@ def _read_gradescope(items: Sequence[Path], exercises: Sequence[Exercise]) -> Ta
 
 
 def _created(row: dict[str, Any]) -> str:
-    """When a submission was made, in ISO 8601; Ruby may have written it as an object."""
+    """Return when a submission was made, in ISO 8601; Ruby may have written it as an object."""
     made = row.get("created_at", "")
     made = made.get("utc", "") if isinstance(made, dict) else made
     return _iso(made if isinstance(made, datetime) else str(made))
 
 
 def _iso(time: datetime | str) -> str:
-    """A time that a platform wrote, in ISO 8601: in UTC, if it names a zone; "" if it is not one."""
+    """Return a platform's time in ISO 8601: in UTC, if it names a zone; "" if it is not a time."""
     try:
         if isinstance(time, str):
             if (match := _STAMP.match(time.strip())) is None:
@@ -142,7 +142,7 @@ def _iso(time: datetime | str) -> str:
 
 
 def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
-    """What the export says of each folder, without the colons of Ruby's symbols."""
+    """Read what the export says of each folder, without the colons of Ruby's symbols."""
     if path is None:
         raise SubmissionError(f"there is no {METADATA[0]} here, which says whose each submission is; download it too")
     try:
@@ -155,7 +155,7 @@ def _metadata(path: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _person(data: Any) -> str:
-    """What identifies a person: the most likely to be unique first."""
+    """Return what identifies a person: the key that is most likely to be unique."""
     known = data if isinstance(data, dict) else {}
     return next((str(known[key]).strip() for key in ("email", "sid", "name") if known.get(key)), "")
 
@@ -232,7 +232,7 @@ def _of_canvas(item: Path, parsed: re.Match[str] | None) -> Handed | Unmatched:
 
 
 def _read_canvas(items: Sequence[Path], exercises: Sequence[Exercise]) -> Taken:
-    """What a download has; where two numbers may be the author's and the file's, each file has a number of its own."""
+    """Read a download of Canvas, where each file has two numbers: the author's, and one of its own."""
     parsed = {item: _canvas_name(item.name) for item in items}
     files = Counter(match["attachment"] for match in parsed.values() if match and match["name"] != _ANONYMOUS_NAME)
     read = []
@@ -297,7 +297,7 @@ def _read_nbgrader(items: Sequence[Path], exercises: Sequence[Exercise]) -> Take
 
 
 def _of_assignment(folder: Path) -> Part:
-    """The folder of one assignment, with the time at which it was handed in."""
+    """Return the folder of one assignment, with the time at which it was handed in."""
     file = folder / TIME
     stamp = _first(file).strip() if file.is_file() and not file.is_symlink() else ""
     at = _iso(stamp)
@@ -336,7 +336,7 @@ def _read_clones(items: Sequence[Path], exercises: Sequence[Exercise], *, alike:
 
 
 def _slug(folders: Sequence[Path]) -> str:
-    """What the names of repositories begin with: the assignment's name as a platform says it, and a hyphen; else "".
+    """Return the assignment's name and a hyphen, with which the names of repositories begin; else "".
 
     What names have in common says nothing: anna-k and anna-m are two students.
     """
@@ -351,7 +351,7 @@ def _slug(folders: Sequence[Path]) -> str:
 
 
 def _students50(table: Path) -> set[str]:
-    """The students whom the scores.csv of Classroom 50 lists, in lower case; none if it is another file."""
+    """Return the students whom the scores.csv of Classroom 50 lists, in lower case; none if it is another file."""
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -361,7 +361,7 @@ def _students50(table: Path) -> set[str]:
 
 
 def _shared(names: Sequence[str]) -> str:
-    """What all names begin with, up to a hyphen, so that no letters of authors' names that are alike go with it."""
+    """Return what all names begin with, up to a hyphen, so that equal letters of authors' names stay."""
     shared = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071  of letters
     slug = shared[: shared.rfind("-") + 1]
     return slug if slug not in names else ""
@@ -454,7 +454,7 @@ def understand(download: Download, exercises: Sequence[Exercise]) -> Intake:
 
 
 def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple[Path, list[Unmatched]]:
-    """A folder as it is, or a zip unpacked into a folder; and what could not be unpacked.
+    """Return a folder as it is, or a zip unpacked into a folder; and what could not be unpacked.
 
     Raises:
         SubmissionError: it is neither, or cannot be read.
@@ -468,7 +468,7 @@ def _opened(path: Path, folder: Path, is_answer: Callable[[str], bool]) -> tuple
 
 
 def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
-    """Whose each file of a download is, as far as names say it; "" of what lies around the authors' files."""
+    """Return whose each file of a download is, by its name; "" for files that are nobody's."""
     folders, shared = [path.parts[:-1] for path in paths], 0
     while folders and len({own[: shared + 1] for own in folders}) == 1 and len(folders[0]) > shared:
         shared += 1
@@ -478,7 +478,7 @@ def _owners(paths: Sequence[PurePosixPath]) -> list[str]:
 
 
 def _owner(parts: Sequence[str]) -> str:
-    """Whose a file is: by a platform's number, which all files of a person have, else by the folder or the file."""
+    """Return whose a file is: by a platform's number if there is one, else by the folder or the file."""
     if len(parts) == 1 and parts[0] in METADATA:
         return ""
     if named := _MOODLE.fullmatch(parts[0]):
@@ -487,7 +487,7 @@ def _owner(parts: Sequence[str]) -> str:
 
 
 def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """The rows about files that could not be unpacked, with those who handed them in, where they are known."""
+    """Yield the rows about files that could not be unpacked, with the authors where they are known."""
     owners = {part.path: one.key for one in handed for part in one.parts}
     for row in rows:
         places = [folder / top / row.file for top in ("class", "inner")]
@@ -496,7 +496,7 @@ def _with_authors(rows: Sequence[Unmatched], folder: Path, handed: Sequence[Hand
 
 
 def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
-    """What to do if a single folder or zip is a class's: it is read as what one author handed in."""
+    """Say what to do if a single folder or zip is a class's: it is read as what one author handed in."""
     if layout is PLAIN and len(items) == 1 and (items[0].is_dir() or is_packed(items[0].name)):
         yield (
             f"{items[0].name} is alone in {root.name}, so it is what one author handed in. "
@@ -505,7 +505,7 @@ def _notes(layout: Layout, root: Path, items: Sequence[Path]) -> Iterator[str]:
 
 
 def _about_slug(items: Sequence[Path]) -> Iterator[str]:
-    """What is cut off from names of clones, where nothing but their own beginnings says it."""
+    """Say what is cut off from names of clones, where only their own beginnings show it."""
     folders = [item for item in items if item.is_dir()]
     if not _slug(folders) and (shared := _shared([item.name for item in folders])):
         yield (
@@ -520,7 +520,7 @@ def _at(one: Handed, stamp: str) -> Handed:
 
 
 def _times(root: Path) -> Mapping[str, str]:
-    """When the commit of each folder was made, if `grade clone` laid them out."""
+    """Return when the commit of each folder was made, if `grade clone` laid them out."""
     table = root.with_name(f"{root.name}.csv")
     if not table.is_file():
         return {}
@@ -531,7 +531,7 @@ def _times(root: Path) -> Mapping[str, str]:
 
 
 def _twice(handed: Sequence[Handed]) -> Iterator[Unmatched]:
-    """Authors of whom there are several submissions, alone and in groups: staff must decide which of them counts."""
+    """Yield authors with several submissions, alone and in groups: staff must decide which of them counts."""
     own = defaultdict[str, list[str]](list)
     for one in handed:
         for author in one.authors:
@@ -546,7 +546,7 @@ _EXPORT = re.compile(r"assignment_\d+_export|submitted|.+-submissions")
 
 
 def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path]]:
-    """The folder in which the submissions lie.
+    """Return the folder in which the submissions lie.
 
     Around it there may be one with nothing else in it, if it has the name of what was named, as programs that pack and
     unpack give it, or if a platform makes it. nbgrader's lies among its teacher's.
@@ -560,7 +560,7 @@ def _inner(folder: Path, named: Path, out: Path | None) -> tuple[Path, list[Path
 
 
 def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> bool:
-    """Whether items are what one author has: nothing but files and folders that exercises have."""
+    """Return whether items are what one author has: nothing but files and folders that exercises have."""
     folders = [item for item in items if item.is_dir()]
     code = [item for item in items if not item.is_dir() and code_stem(item.name)[1]]
     files = [item for item in code if (name := named(item.name, exercises)) and not name.owner]
@@ -570,7 +570,7 @@ def _is_one_authors(items: Sequence[Path], exercises: Sequence[Exercise]) -> boo
 
 
 def _items(folder: Path, out: Path | None) -> list[Path]:
-    """What lies in a folder, by name: nothing hidden, no links, no results of a batch."""
+    """Return what lies in a folder, by name: nothing hidden, no links, no results of a batch."""
     try:
         paths = sorted(path for path in folder.iterdir() if not is_junk(path.name) and not path.is_symlink())
     except OSError as error:

@@ -84,30 +84,30 @@ class Name(NamedTuple):
 
 
 def named(name: str, exercises: Sequence[Exercise]) -> Name | None:
-    """What the name of a file says; None if it is not that of an exercise."""
+    """Parse the name of a file; return None if it is not that of an exercise."""
     stem, _ = code_stem(name)
     return None if not stem or is_ours(name) or len(name) > _LONGEST_NAME else _named(stem, exercises)
 
 
 def is_answer_of(exercises: Sequence[Exercise]) -> Callable[[str], bool]:
-    """Whether the name of a file is that of an exercise, answered quickly: there may be a hundred thousand files."""
+    """Return a function that tests quickly whether a file name is that of an exercise."""
     words = [_fold(word) for item in exercises for word in (item.id, item.number) if word]
     return lambda name: any(word in _fold(name) for word in words) and named(name, exercises) is not None
 
 
 def without_downloads(stem: str) -> str:
-    """A name without what a browser adds; a number without brackets may be a group's."""
+    """Remove from a name what a browser adds; a number without brackets may be a group's, and stays."""
     return _DOWNLOADED.sub("", stem)
 
 
 def called(word: str, exercises: Sequence[Exercise]) -> str:
-    """The exercise that goes by a word, its id or number, however that is spelt; "" for none."""
+    """Return the exercise with this id or number, in any spelling; "" for none."""
     folded = _fold(word)
     return next((item.id for item in exercises if folded in (_fold(item.id), _fold(item.number))), "")
 
 
 def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -> Name | None:
-    """What a name without its suffix says; so many marks of versions are taken off."""
+    """Parse a name without its suffix; take off so many marks of versions."""
     if id := called(stem, exercises):
         return Name(id)
     if marks and (copied := _COPY_OF.fullmatch(stem)):
@@ -137,7 +137,7 @@ def _named(stem: str, exercises: Sequence[Exercise], marks: int = _MOST_MARKS) -
 
 
 def _mark(stem: str) -> tuple[str, Version] | None:
-    """A name without the last word that says which version it is, and that version; None if there is no such word."""
+    """Split off the last word of a name that marks a version; return None if there is no such word."""
     for pattern, version in _MARKS:
         if match := pattern.fullmatch(stem):
             return match[1], version(int(match[2] or 0))
@@ -167,7 +167,7 @@ class Given:
 
 @functools.lru_cache(maxsize=1024)  # of the files of one author, each is looked at for several reasons
 def given(source: bytes) -> Given:
-    """The names that a text gives; of what is not Python, those of the lines that look like definitions."""
+    """Return the names that a text defines; of what is not Python, those of lines that look like definitions."""
     tree = _tree(source)
     if tree is None:
         return Given(defined(source.decode("utf-8", "replace")))
@@ -190,7 +190,7 @@ def given(source: bytes) -> Given:
 
 
 def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str], str]:
-    """The exercises all of whose functions a file defines, or the reason why it defines all of none.
+    """Return the exercises all of whose functions a file defines, or the reason why there are none.
 
     Where one has all functions of another one, and more, it is that one alone. Of several with the same functions it is
     the one whose task the file begins with.
@@ -214,7 +214,7 @@ def by_contents(source: bytes, exercises: Sequence[Exercise]) -> tuple[list[str]
 
 
 def _title(source: bytes) -> str:
-    """The first line of a module's docstring, which a starter's task begins with."""
+    """Return the first line of a module's docstring, which a starter's task begins with."""
     tree = _tree(source)
     return ((tree and ast.get_docstring(tree)) or "").split("\n")[0].strip()
 
@@ -225,7 +225,7 @@ def _title_in(path: Path) -> str:
 
 
 def starter_names(exercise: Exercise) -> frozenset[str]:
-    """The functions and classes of an exercise's starter."""
+    """Return the functions and classes of an exercise's starter."""
     return _defined_in(exercise.starter)
 
 
@@ -235,7 +235,7 @@ def given_names(exercise: Exercise) -> frozenset[str]:
 
 
 def defined(source: str) -> frozenset[str]:
-    """The functions and classes at the top of a file; of one that is not Python, those that stand at a line's start."""
+    """Return the functions and classes at the top of a file; if it is not Python, those at a line's start."""
     tree = _tree(source)
     if tree is None:
         return frozenset(_DEFINED.findall(source))
@@ -244,7 +244,7 @@ def defined(source: str) -> frozenset[str]:
 
 
 def _tree(source: str | bytes) -> ast.Module | None:
-    """The syntax tree of a file, unless it is not Python, or too large to be looked at here."""
+    """Return the syntax tree of a file; None if it is not Python, or too large to be parsed here."""
     if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():
@@ -276,13 +276,13 @@ def _is_stored(name: ast.Name) -> bool:
 
 
 def attempt_of(path: PurePosixPath) -> int:
-    """Which attempt a file is of, as a folder on the way to it says: `attempt_2/double.py`; 0 if none says it."""
+    """Return the attempt that a folder on the way to a file names: `attempt_2/double.py`; 0 for none."""
     matches = [_ATTEMPT.fullmatch(part) for part in path.parts[:-1]]
     return max((int(match[1]) for match in matches if match), default=0)
 
 
 def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[str, bytes]:
-    """The files beside one, and those of the folders beside it that it, or what comes along, imports by their names.
+    """Return the files beside one, and those of neighbouring folders that it, or what comes along, imports.
 
     Folders that no file imports stay: in a hand-in they may be other exercises.
 
@@ -306,7 +306,7 @@ def with_packages(main: bytes, around: Mapping[PurePosixPath, bytes]) -> dict[st
 
 
 def _imported(source: bytes) -> Iterator[str]:
-    """The packages that a file imports something of; of one that is not Python, the words of lines like imports."""
+    """Yield the packages that a file imports from; if it is not Python, the words of lines like imports."""
     if (tree := _tree(source)) is None:
         for line in _IMPORTED.findall(source):
             yield from (word.decode("ascii") for word in _WORD.findall(line))
@@ -336,7 +336,7 @@ class _WithoutFinally(ast.NodeTransformer):
     """
 
     def visit_Try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """One `try` statement, in which others may be; with `except*`, too."""
+        """Simplify one `try` statement, or `except*`, with others in it."""
         self.generic_visit(node)
         after, node.finalbody = node.finalbody, []
         return [*([node] if node.handlers else node.body), *after]
@@ -345,7 +345,7 @@ class _WithoutFinally(ast.NodeTransformer):
 
 
 def syntax_error(source: bytes | str) -> SyntaxError | None:
-    """Why a text is not Python; None if it is, or if the reason is for a worker to find out."""
+    """Return why a text is not Python; None if it is, or if a worker must find out."""
     if len(source) > LARGEST:
         return None
     with warnings.catch_warnings():
@@ -361,7 +361,7 @@ def syntax_error(source: bytes | str) -> SyntaxError | None:
 
 
 def load_error(source: bytes, file_name: str, path: str) -> str:
-    """Why a file cannot be compiled, in the words of a worker that would load it; or ""."""
+    """Return why a file cannot be compiled, in the words of a worker that would load it; or ""."""
     error = syntax_error(source)
     if error is None:
         return ""
@@ -381,7 +381,7 @@ def load_error(source: bytes, file_name: str, path: str) -> str:
 
 
 def place_in(source: bytes, path: str) -> Place:
-    """Where a module has its functions and classes."""
+    """Return where a module has its functions and classes."""
     # With a search and not with a parser: a file that is not Python has a place as well.
     lines = source.decode("utf-8", "replace").splitlines()
     matches = ((number, _DEFINED.match(line)) for number, line in enumerate(lines, 1))
@@ -389,7 +389,7 @@ def place_in(source: bytes, path: str) -> Place:
 
 
 def cannot_be_text(source: bytes) -> str:
-    """Why a file cannot be read as Python's text at all; or ""."""
+    """Return why a file cannot be read as Python's text at all; or ""."""
     start = source[:_SEEN]
     wide = len(start) > 3 and (not any(start[1::2]) or not any(start[::2])) and any(start)
     if start.startswith(_WIDE) or wide:
@@ -398,7 +398,7 @@ def cannot_be_text(source: bytes) -> str:
 
 
 def encoding_note(source: bytes, file_name: str) -> str:
-    """What plain Python would say of the way in which a file is saved; "" if nothing."""
+    """Return what plain Python would say of the encoding of a file; "" if nothing."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         source.decode(encoding)

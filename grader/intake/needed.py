@@ -89,7 +89,7 @@ def _steps(lines: Sequence[str], tree: ast.Module) -> Iterator[Step]:
 
 
 def _outside(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts of a definition that run when it is defined: its decorators; of a class, all of it."""
+    """Yield the parts of a definition that run when it is defined: its decorators; of a class, all of it."""
     if isinstance(node, ast.ClassDef):
         yield from ast.walk(node)
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -99,14 +99,14 @@ def _outside(node: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _root(node: ast.AST) -> str:
-    """The name at the beginning of `name.a[0].b`; "" without one."""
+    """Return the name at the beginning of `name.a[0].b`; "" without one."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _symbols(source: str, node: ast.stmt) -> tuple[set[str], set[str]]:
-    """The global names that a statement uses, and those that functions in it declare global and assign."""
+    """Return the global names that a statement uses, and those that functions in it declare global and assign."""
     try:
         tables = [symtable.symtable(source, "cell", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # all names that it has, then
@@ -215,7 +215,7 @@ def _has_effect(
     placed: Sequence[Placed],
     functions: Collection[str],
 ) -> bool:
-    """Whether a statement may change an object that is needed.
+    """Return whether a statement may change an object that is needed.
 
     Args:
         one: the statement.
@@ -251,7 +251,7 @@ def _has_effect(
 def _changers(
     state: Collection[str], names: Collection[str], placed: Sequence[Placed], functions: Collection[str]
 ) -> set[str]:
-    """The functions and classes, other than the exercise's, whose code can reach what is needed to change it."""
+    """Return the functions and classes, beside the exercise's, whose code can reach and change what is needed."""
     changers: set[str] = set()
     definitions = [one.step for one in placed if isinstance(one.step.node, DEFINITIONS)]
     other = [step for step in definitions if not (step.binds | step.uses) & {*functions}]
@@ -261,7 +261,7 @@ def _changers(
 
 
 def _changes(step: Step, reach: Collection[str], names: Collection[str]) -> set[str]:
-    """The name of a definition whose code uses one of these, or assigns a needed name as a global one."""
+    """Return the name of a definition whose code uses one of these, or assigns a needed global name."""
     assert isinstance(step.node, DEFINITIONS)
     own = step.node.name
     return {own} if step.uses & {*reach} or (step.binds - {own}) & {*names} else set()

@@ -234,7 +234,7 @@ def joined(
 
 
 def _needed(roots: Collection[str], placed: Sequence[Placed]) -> Needed:
-    """What an exercise needs; where nothing that it asks for is there, all of it, for a message about what is."""
+    """Return what an exercise needs; where nothing of it is there, all of it, for a message."""
     if any({*roots} & one.step.binds for one in placed if one.may_define):
         return needed_by(roots, placed)
     usual = [one for one in placed if one.rank < 2 and not one.step.only_shows]
@@ -260,7 +260,7 @@ def _of_failed(needed: Needed, cells: Sequence[Cell], label: str) -> Iterator[st
 
 
 def _placed(at: int, place: Place, calls: Collection[tuple[int, int]]) -> Iterator[Placed]:
-    """The statements of a cell that an exercise may need."""
+    """Yield the statements of a cell that an exercise may need."""
     for step in steps_of(place.cell.source):
         if not _is_future(step.node) and (step.node.lineno, step.node.col_offset) not in calls:
             yield Placed(step, at, place.rank, place.may_define, place.cell.failed)
@@ -283,7 +283,7 @@ def _place(cell: str, lines: Sequence[int], *, failed: bool) -> str:
 def _kept(
     code: Code, its: Collection[Placed], needed: Needed, calls: Collection[tuple[int, int]], where: str
 ) -> tuple[Sequence[str], Sequence[int]]:
-    """The lines of a cell with these statements alone, and the lines of the cell that they come from."""
+    """Return the lines of a cell with these statements alone, and the lines of the cell that they come from."""
     assert code.tree is not None
     own = {one.step.node: one for one in its}
     edits = [Edit(node, "") for node in code.tree.body if node not in own]
@@ -340,20 +340,20 @@ def _imports_of_ours(node: ast.stmt) -> dict[str, str]:
 
 
 def _is_ours(node: ast.AST, bound: Mapping[str, str]) -> bool:
-    """Whether this is a call of our `check` or `pack`."""
+    """Return whether this is a call of our `check` or `pack`."""
     first, dot, rest = dotted(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
     return f"{bound.get(first)}{dot}{rest}" in (f"{_OURS}.check", f"{_OURS}.pack")
 
 
 def _latest(cells: Sequence[Cell]) -> list[Cell]:
-    """The last run of each cell; of cells without an id, all runs but equal ones."""
+    """Return the last run of each cell; of cells without an id, all runs but equal ones."""
     last = {cell.id or cell.source: cell for cell in cells}
     return [cell for cell in cells if last[cell.id or cell.source] is cell]
 
 
 @functools.lru_cache(maxsize=2000)  # the cells of a notebook are looked at for each of its exercises
 def _names(source: str) -> tuple[set[str], set[str]]:
-    """The names that a cell needs from elsewhere, and those that it defines; none of what is not Python."""
+    """Return the names that a cell needs from elsewhere, and those that it defines; none of what is not Python."""
     code = python_of(source)
     if code.tree is None:
         return set(), set()
@@ -448,7 +448,7 @@ def _defines(cell: Cell) -> frozenset[str]:
 
 
 def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """The exercises that a notebook has an answer of.
+    """Return the exercises that a notebook has an answer of.
 
     One that has all functions of the exercise that it is named after is that exercise's. Else cells say which exercise
     they are of, or define the functions of exercises.
@@ -483,7 +483,7 @@ def _exercises_in(cells: Sequence[Cell], name: str, exercises: Sequence[Exercise
 
 
 def _places(cells: Sequence[Cell], id: str) -> list[Place]:
-    """The cells as an exercise sees them."""
+    """Return the cells as an exercise sees them."""
     says_so = any(cell.of == id and cell.says_so for cell in cells)
     ranks = [(0 if cell.says_so or not says_so else 1) if cell.of == id else 2 if cell.of else 1 for cell in cells]
     return [Place(cell, rank, rank < 2 or not cell.says_so) for cell, rank in zip(cells, ranks, strict=True)]
@@ -536,20 +536,20 @@ def _text(source: object) -> str:
 
 
 def _marked_exercise(tags: object, grade_id: object, exercises: Sequence[Exercise]) -> str:
-    """The exercise that a code cell names by a tag or by nbgrader's id."""
+    """Return the exercise that a code cell names by a tag or by nbgrader's id."""
     words = [str(tag).rsplit(":", 1)[-1] for tag in tags] if isinstance(tags, list) else []
     return next(filter(None, (called(word, exercises) for word in [*words, str(grade_id)])), "")
 
 
 def _commented_exercise(text: str, exercises: Sequence[Exercise]) -> tuple[str, bool]:
-    """The exercise that a code cell names in its first line, and whether the line has nothing but that name."""
+    """Return the exercise that a cell names in its first line, and whether the line has only that name."""
     first = text.strip().split("\n", 1)[0]
     comment = _COMMENT.fullmatch(first) if len(first) <= _LONGEST_COMMENT else None
     return (called(comment[2], exercises), comment[1] is None) if comment else ("", False)
 
 
 def _exercise_in(heading: str, exercises: Sequence[Exercise]) -> str:
-    """The exercise that a heading names: by its id, its number or its title; "" for none, and for several."""
+    """Return the exercise that a heading names by id, number or title; "" for none, and for several."""
     folded = _words(heading)
     names = {item.id: filter(str.strip, map(_words, (item.id, item.number, item.title))) for item in exercises}
     ids = [id for id, own in names.items() if any(name in folded for name in own)]

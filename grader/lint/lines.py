@@ -54,7 +54,7 @@ _SKIP = re.compile(r"pytest\.(mark\.skip(if)?|skip|importorskip)|unittest\.skip\
 
 
 def _not_graded(source: Source) -> Iterator[Finding]:
-    """Every finding of this kind."""
+    """Yield every finding of this kind."""
     outer = [node for node in source.nodes if isinstance(node, (ast.ClassDef, Function))]
     inside = {node: parent.name for parent in outer for node in ast.walk(parent) if node is not parent}
     first: dict[str, int] = {}
@@ -76,7 +76,7 @@ def _not_graded(source: Source) -> Iterator[Finding]:
 
 
 def _name(name: str, line: int, *, is_check: bool) -> Iterator[Finding]:
-    """A function whose name and decorator do not agree: pytest collects by the name, the decorator says the rule."""
+    """Yield a function whose name and decorator do not agree: pytest collects by name, the decorator has the rule."""
     if name.startswith("test_"):
         yield Finding(line, f"`{name}` is never run", f'make it a check: `@check("C1")` and `def check_{name[5:]}`')
     elif is_check and not name.startswith("check_"):
@@ -103,7 +103,7 @@ _FIXTURES = {
 
 
 def _process_wide(source: Source) -> Iterator[Finding]:
-    """Every finding of this kind."""
+    """Yield every finding of this kind."""
     # A mode that ends with its block counts only where student code is called in it: see below.
     ends = {node.context_expr for node in source.nodes if isinstance(node, ast.withitem)}
     for node in source.nodes:
@@ -161,7 +161,7 @@ _HANDED: dict[Kind | None, tuple[str, str]] = {
 
 
 def _around_calls(source: Source) -> Iterator[Finding]:
-    """Every finding of this kind."""
+    """Yield every finding of this kind."""
     for scope in scopes(source):
         yield from _contexts(scope)
         for node in scope.nodes:
@@ -173,7 +173,7 @@ def _around_calls(source: Source) -> Iterator[Finding]:
 
 
 def _contexts(scope: Scope) -> Iterator[Finding]:
-    """A mode or a listener around a call: in a block, or as a decorator."""
+    """Yield a mode or a callback around a call: in a block, or as a decorator."""
     blocks = [node for node in scope.nodes if isinstance(node, (ast.With, ast.AsyncWith))]
     around = [(item.context_expr, block.body) for block in blocks for item in block.items]
     around += [(one, scope.function.body) for one in scope.function.decorator_list]
@@ -185,7 +185,7 @@ def _contexts(scope: Scope) -> Iterator[Finding]:
 
 
 def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """An argument that is not a value."""
+    """Yield an argument that is not a value."""
     for value in arguments(call):
         kind, (library, _, name) = scope.kind(value), scope.source.path(value).partition(".")
         what, instead = _HANDED.get(kind, ("", ""))
@@ -196,7 +196,7 @@ def _handed(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
-    """A gradient that would have to go back through student code."""
+    """Yield a gradient that would have to go back through student code."""
     used: list[ast.expr] = []
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         used = [call.func.value] if scope.kind(call.func) is not Kind.MEMBER else []
@@ -208,7 +208,7 @@ def _gradients(scope: Scope, call: ast.Call) -> Iterator[Finding]:
 
 
 def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """A write into a tensor of an object's, or its gradient: what the check has is a copy without one."""
+    """Yield a write into a tensor of an object's, or its gradient: what the check has is a copy without one."""
     copied: ast.expr | None = None
     match node:
         case ast.Attribute(attr="grad", value=tensor) if _is_inside(scope, tensor) or scope.lacks_gradient(node):
@@ -225,7 +225,7 @@ def _writes(scope: Scope, node: ast.AST) -> Iterator[Finding]:
 
 
 def _is_inside(scope: Scope, node: ast.AST) -> bool:
-    """Whether an expression is an attribute or an item of an object of the student's, or of what it holds."""
+    """Return whether an expression is an attribute or an item of an object of the student's, or deeper in it."""
     depth = 0
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node, depth = node.value, depth + 1
@@ -233,7 +233,7 @@ def _is_inside(scope: Scope, node: ast.AST) -> bool:
 
 
 def _operations(scope: Scope, node: ast.AST) -> Iterator[Finding]:
-    """What a proxy does not support."""
+    """Yield what a proxy does not support."""
     used: list[ast.expr] = []
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kind]):

@@ -49,7 +49,7 @@ class Source:
                 self._imports[name] = f"{module}.{inner}" if inner else module
 
     def path(self, node: ast.AST | None) -> str:
-        """What an expression or the function that it calls is imported as, such as "torch.no_grad"; "" otherwise."""
+        """Return what an expression or the called function is imported as, such as "torch.no_grad"; else ""."""
         match node:
             case ast.Call(func=function):
                 return self.path(function)
@@ -60,16 +60,16 @@ class Source:
         return ""
 
     def makes_object(self, name: str) -> bool:
-        """Whether a name of the student's is that of a class."""
+        """Return whether a name of the student's is that of a class."""
         return self._is_class.get(name, _CLASS.fullmatch(name) is not None)
 
     def decorator(self, function: Function, *paths: str) -> ast.expr | None:
-        """The decorator of a function that is imported as one of these."""
+        """Return the decorator of a function that is imported as one of these, or None."""
         return next((one for one in function.decorator_list if self.path(one) in paths), None)
 
 
 def _body_of(text: str) -> list[ast.stmt]:
-    """The statements of a file; none of one that is not Python, which is reported where it is run."""
+    """Return the statements of a file; none of one that is not Python, which is reported where it is run."""
     try:
         return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -77,7 +77,7 @@ def _body_of(text: str) -> list[ast.stmt]:
 
 
 def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """What each name of an import statement is imported as: a module, and a name of it or ""."""
+    """Return what each name of an import statement is imported as: a module, and a name of it or ""."""
     if isinstance(node, ast.Import):  # of `import a.b` the name is `a`
         names = [(one.asname or one.name.split(".")[0], one) for one in node.names]
         return {name: (one.name if one.asname else name, "") for name, one in names}
@@ -88,7 +88,7 @@ def imported(node: ast.AST) -> dict[str, tuple[str, str]]:
 
 
 def parameters(function: Function) -> list[str]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     args = function.args
     return [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
 
@@ -163,16 +163,16 @@ class Scope:
                 self._kinds[name] = kinds.pop() if len(kinds) == 1 else None
 
     def crosses(self, call: ast.Call) -> bool:
-        """Whether a call is one of student code, so that its arguments cross."""
+        """Return whether a call is one of student code, so that its arguments cross."""
         return self.kind(call.func) in (Kind.FUNCTION, Kind.OBJECT, Kind.MEMBER, Kind.RESULT)
 
     def calls_student(self, node: ast.AST) -> bool:
-        """Whether student code is called somewhere in a node: directly, or by what is handed student code."""
+        """Return whether a node calls student code: directly, or by handing it to something."""
         calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
         return any(self.crosses(call) or _REMOTE.intersection(map(self.kind, arguments(call))) for call in calls)
 
     def lacks_gradient(self, node: ast.Attribute) -> bool:
-        """Whether `x.grad` of a name that is handed to student code is empty here, or is set for student code in vain.
+        """Return whether `x.grad` is empty here, or set in vain, because x was handed to student code.
 
         A function that calculates gradients itself has them. One that sets `x.grad` may do so for an optimizer of its
         own, unless it hands the name over afterwards.
@@ -188,7 +188,7 @@ class Scope:
         return bool(lines) and whole not in map(ast.unparse, stored)
 
     def kind(self, node: ast.AST | None) -> Kind | None:
-        """What an expression certainly is, if it is one of these."""
+        """Return what an expression certainly is, if it is one of these kinds."""
         match node:
             case ast.Name(id=name):
                 return self._kinds.get(name, Kind.LOCAL if name in self.source.local else None)
@@ -218,12 +218,12 @@ class Scope:
 
 
 def _made_of(parts: set[Kind | None]) -> Kind | None:
-    """What an expression is that is calculated from these."""
+    """Return the kind of an expression that is calculated from these."""
     return Kind.FOLDER if Kind.FOLDER in parts else Kind.DERIVED if parts & _NUMBERS else None
 
 
 def scopes(source: Source) -> list[Scope]:
-    """All functions, with what their parameters are: helpers take student code from checks, and fixtures give it."""
+    """Return all functions with what their parameters are: checks pass student code on, and fixtures return it."""
     known = {function: dict(_GIVEN) for function in source.functions}
     for _ in range(2):
         for scope in [Scope(source, function, known[function]) for function in source.functions]:
@@ -243,7 +243,7 @@ def scopes(source: Source) -> list[Scope]:
 
 
 def arguments(call: ast.Call) -> list[ast.expr]:
-    """All arguments of a call, and what lists and tuples among them have."""
+    """Return all arguments of a call, and the items of lists and tuples among them."""
     values = [*call.args, *(word.value for word in call.keywords)]
     for value in values:  # which grows
         if isinstance(value, (ast.List, ast.Tuple)):
@@ -252,7 +252,7 @@ def arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | None]]:
-    """What an assignment assigns to, each with the expression that it gets."""
+    """Yield each target of an assignment with the expression that it gets."""
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
             return zip(targets, values, strict=False)

@@ -252,7 +252,7 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
 
 
 def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]]:
-    """The mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
+    """Return the mistakes of an exercise that shown checks recognize, sealed, and the sentences in them.
 
     A mistake is sealed by what it does in the shown checks of the functions that it breaks, if the check that must
     catch it is one of them. The sentence of another one that does the same there is sealed with it;
@@ -283,13 +283,13 @@ def mistakes_of(exercise: Exercise, runtime: Runtime) -> tuple[Sealed, list[str]
 
 
 def _blamed(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
-    """The functions that a wrong answer has otherwise than the reference."""
+    """Return the functions of a wrong answer that differ from the reference."""
     reference = exercise.reference.read_bytes() if exercise.reference is not None else b""
     return changed_functions(answer.source, reference, starter_names(exercise))
 
 
 def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_Behaviour]:
-    """What an answer does in the shown checks that fail, by function, with each of the seeds."""
+    """Return what an answer does in the shown checks that fail, by function, with each of the seeds."""
     shown = {check.id: check for check in runtime.checks_of(exercise) if check.shown}
     files: Mapping[str, bytes] = as_submitted(exercise, answer.source)
     outcomes = runtime.run(
@@ -316,7 +316,7 @@ def _behaviours(exercise: Exercise, runtime: Runtime, answer: Answer) -> list[_B
 
 
 def chosen(course: Course, handin: HandIn | None) -> Course:
-    """A course with the exercises of a hand-in alone, and without modules that have none of them."""
+    """Return a course with the exercises of a hand-in alone, and without modules that have none of them."""
     if handin is None:
         return course
     modules = [
@@ -351,7 +351,7 @@ def copied_files(part: Course) -> Files:
 
 
 def _starter_problems(exercise: Exercise) -> list[str]:
-    """A teacher who tried an exercise in its place would give the solution out."""
+    """Report a starter that solves the exercise: its author would give the solution out."""
     places = layout.Places.of(exercise)
     where = places.starter.as_posix()
     if not exercise.starter.is_file():
@@ -365,7 +365,7 @@ def _starter_problems(exercise: Exercise) -> list[str]:
 
 
 def yaml_files(part: Course, facts: Mapping[str, Facts]) -> Files:
-    """The course's and the exercises' YAML files, written again: their comments are for staff."""
+    """Return the YAML files of the course and its exercises, written again without comments for staff."""
     ids = [exercise.id for exercise in part.exercises]
     files = {layout.COURSE_FILE: _dumped(_course_file(part))}
     if (part.root / layout.TOPICS).is_file():
@@ -402,7 +402,7 @@ def _course_file(part: Course) -> dict[Any, Any]:
 
 
 def page_files(part: Course, facts: Mapping[str, Facts], install: Install, *, notebooks: bool) -> Files:
-    """The pages for students, and for programs that help them to write code; notebooks, if they are wanted."""
+    """Return the pages for students and for programs that help them; notebooks, if they are wanted."""
     words = {
         "part": part,
         "pip_words": pip_words(install),
@@ -428,7 +428,7 @@ def _dumped(data: Mapping[Any, Any]) -> bytes:
 
 
 def notebooks_of(part: Course, install: Install) -> dict[str, bytes]:
-    """The notebooks of a course, by their paths."""
+    """Return the notebooks of a course, by their paths."""
     return {notebook_of(module.id).as_posix(): _notebook(part, module, install) for module in part.modules}
 
 
@@ -475,7 +475,7 @@ def _exercise(exercise: Exercise) -> Iterator[Cell]:
 
 
 def _parts(source: str) -> tuple[str, str]:
-    """The task of a starter, without its title, and its code. If that is not Python, all of it."""
+    """Return the task of a starter, without its title, and its code. If that is not Python, all of it."""
     tree = ast.Module([], [])
     with suppress(SyntaxError):
         tree = ast.parse(source)
@@ -487,7 +487,7 @@ def _parts(source: str) -> tuple[str, str]:
 
 
 def _paragraphs(task: str) -> Iterator[str]:
-    """A docstring as Markdown: numbered rules as a list, what is indented as code."""
+    """Yield a docstring as Markdown: numbered rules as a list, what is indented as code."""
     for block in re.split(r"\n{2,}", task):
         if all(line.startswith("    ") for line in block.split("\n")):
             yield "```\n" + re.sub(r"(?m)^ {4}", "", block) + "\n```"
@@ -499,7 +499,7 @@ def _paragraphs(task: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Prose that Markdown shows as it is; what stands in ticks is code there, too."""
+    """Return prose that Markdown shows as it is; what stands in ticks is code there, too."""
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _MARKS.sub(r"\\\g<0>", part) for part in parts)
 

@@ -76,7 +76,7 @@ class Secret:
     exercise: Exercise | None = None
 
     def is_leak(self, path: Path) -> bool:
-        """Whether this file of the copy must not have it."""
+        """Return whether this file of the copy must not contain it."""
         # Checks of both kinds, and of several exercises, call the same functions.
         of_checks = layout.is_ours(path.name) and self.source is not Source.SOLUTION
         if self.kind is Kind.LINE and (of_checks or layout.is_description(path)):  # the third hint is nearly the code
@@ -86,7 +86,7 @@ class Secret:
         return self._is_near(path) or (not of_checks and len(self.text) >= _SHORTEST_ALONE)
 
     def _is_near(self, path: Path) -> bool:
-        """Whether a file of the copy is of the same exercise, or the page of its module."""
+        """Return whether a file of the copy is of the same exercise, or the page of its module."""
         if self.exercise is None:
             return False
         module, shown = self.exercise.module, layout.Places.of(self.exercise).shown
@@ -94,7 +94,7 @@ class Secret:
 
 
 def secrets_of(course: Course) -> Iterator[Secret]:
-    """All that must not be in a copy: of all exercises, also of those that are not in it."""
+    """Yield all that must not be in a copy, even of exercises that are not in it."""
     owners = {course.root / layout.Places.of(exercise).staff: exercise for exercise in course.exercises}
     for path in layout.staff_files(course):
         exercise = next((owners[parent] for parent in path.parents if parent in owners), None)
@@ -120,7 +120,7 @@ def _of_file(root: Path, path: Path, exercise: Exercise | None) -> Iterator[Secr
 
 
 def _public(exercise: Exercise | None, source: Source) -> str:
-    """The code of the starter, which everybody has; the task may also stand in a hidden check or a wrong answer.
+    """Return the code of the starter, which everybody has, and the task, which may recur in staff's files.
 
     Comments of the starter do not count in its digest, so they may have been added by mistake.
     """
@@ -133,7 +133,7 @@ def _public(exercise: Exercise | None, source: Source) -> str:
 
 
 def _parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int, Kind, str]]:
-    """The parts of a file that are long enough to recognize it by, with their lines."""
+    """Yield the parts of a file that are long enough to recognize it by, with their lines."""
     tree = ast.Module([], [])
     with contextlib.suppress(SyntaxError, ValueError):
         tree = ast.parse(text) if is_python else tree
@@ -160,14 +160,14 @@ def _parts(text: str, source: Source, *, is_python: bool) -> Iterator[tuple[int,
 
 
 def _is_input(node: ast.List | ast.Tuple) -> bool:
-    """Whether it is made of numbers, such as a tensor's; names in a list are met everywhere."""
+    """Return whether a list is made of numbers, such as a tensor's; names in a list are met everywhere."""
     leaves = [part for part in ast.walk(node) if not isinstance(part, ast.List | ast.Tuple | ast.expr_context)]
     plain = all(isinstance(part, ast.Constant | ast.UnaryOp | ast.unaryop) for part in leaves)
     return plain and any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in leaves)
 
 
 def _squeezed(text: str) -> str:
-    """A text without white space."""
+    """Return a text without white space."""
     return "".join(text.split())
 
 
@@ -205,7 +205,7 @@ def prove_sentences(path: str, sentences: Sequence[str], secrets: Sequence[Secre
 
 
 def _leaks(files: Mapping[str, bytes], secrets: Sequence[Secret]) -> list[str]:
-    """Each line of the files that has a secret, with its place."""
+    """Return each line of the files that has a secret, with its place."""
     problems = [problem for path in sorted(files) for problem in _canaries(path, files[path], secrets)]
     targets = {path: _streams(path, files[path]) for path in sorted(files)}
     # Nearly no secret is anywhere: one look into a set shows that, and only the others are searched for in each file.
@@ -236,7 +236,7 @@ _Stream = tuple[str, Sequence[int]]
 
 
 def _streams(path: str, data: bytes) -> list[_Stream]:
-    """A file's text, read in several ways."""
+    """Return a file's text, read in several ways."""
     plain = list(enumerate(data.decode("utf-8", "replace").splitlines(), 1))
     quoted = [(number, _MARKS.sub("", line)) for number, line in plain]
     readings = [plain, quoted, [(number, _COMMENT.sub("", line)) for number, line in quoted]]

@@ -23,7 +23,7 @@ _AS_ASCII = str.maketrans("─│┌┬┐└┴┘█▒░", "-|++++++#=.")
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, between those for which lines are made."""
+    """Return the columns of the terminal, within the widths for which lines are made."""
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns))
 
 
@@ -87,7 +87,7 @@ class Rate:
         self._first: tuple[float, int] | None = None
 
     def text(self, done: int, total: int) -> str:
-        """How much is done, how fast, and how long the rest takes; if less is done than before, another work began."""
+        """Say how much is done, how fast, and how long the rest takes; less than before begins another count."""
         now, last = time.monotonic(), self._last
         self._last = done
         if last is None or done < last:
@@ -129,7 +129,7 @@ class Pace:
 
 
 def print_error(line: str) -> None:
-    """One line about what is wrong, on standard error."""
+    """Print one line about what is wrong, on standard error."""
     from grader.report.safe import for_terminal, prose
 
     Say.erase()
@@ -195,5 +195,5 @@ def extra_words(extra: str) -> str:
 
 
 def print_json(data: Any) -> None:
-    """Data for another program."""
+    """Print data for another program."""
     click.echo(json.dumps(data, indent=1))

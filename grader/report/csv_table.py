@@ -74,7 +74,7 @@ class Table:
         return [title.strip() for title in self.rows[0]]
 
     def cell(self, row: int, column: int) -> str:
-        """What stands in a cell; "" where the line is too short."""
+        """Return the text of a cell; "" where the line is too short."""
         cells = self.rows[row]
         return cells[column].strip() if column < len(cells) else ""
 
@@ -97,12 +97,12 @@ class Table:
             self._texts[self._places[row]] = ""
 
     def content(self) -> bytes:
-        """The whole file."""
+        """Return the whole file."""
         return "".join(self._texts).encode(self._encoding)
 
 
 def _as_written(row: str, delimiter: str) -> list[str]:
-    """The cells of a row of CSV with their quotes, as they stand between delimiters."""
+    """Yield the cells of a row of CSV with their quotes, as they stand between delimiters."""
     cells, inside = [""], False
     for char in row:
         if char == delimiter and not inside:
@@ -115,7 +115,7 @@ def _as_written(row: str, delimiter: str) -> list[str]:
 
 
 def _text_of(path: Path) -> tuple[str, str]:
-    """The text of a file, and the encoding by which it is written again."""
+    """Return the text of a file, and the encoding by which it is written again."""
     with failing_as(f"{path} cannot be read", "name another file"):
         data = read_limited(path, _MOST_BYTES)
     if b"\0" in data:

@@ -25,7 +25,7 @@ _LAST = ("earned", "possible", "undecided", "late_days", "final", "not_handed_in
 
 
 def author_line(report: Report, number: int, total: int, names: Mapping[str, str]) -> str:
-    """One line of progress."""
+    """Return one line of progress."""
     return f"[{number}/{total}] {score_text(report.total):>15}  {_named(report.author, names)}"
 
 
@@ -36,7 +36,7 @@ def _named(author: str, names: Mapping[str, str]) -> str:
 def gradebook_lines(
     exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
 ) -> Iterator[str]:
-    """The table, what its signs mean, and how many outcomes are undecided.
+    """Yield the table, what its signs mean, and how many outcomes are undecided.
 
     Args:
         exercises: those that have columns.
@@ -63,12 +63,12 @@ def gradebook_lines(
 
 
 def cell_text(graded: GradedExercise | None) -> str:
-    """Points, or a sign where there is nothing to give points for."""
+    """Return points, or a sign where there is nothing to give points for."""
     return _NEVER if graded is None else _sign(graded) or points_text(graded.score.earned)
 
 
 def _sign(graded: GradedExercise | ExerciseEntry) -> str:
-    """What stands in place of points, unless there is a file to give points for, or a decision of staff's; else ""."""
+    """Return what replaces points where there is no file and no decision of staff's; else ""."""
     if not (graded.handed_in or graded.set_by):
         return _NOTHING
     return _BLANK if graded.state == "not_started" else ""
@@ -83,7 +83,7 @@ def gradebook_csv(
     names: Mapping[str, str] | None = None,
     needed: Collection[str] | None = None,
 ) -> str:
-    """A row for each author, also of those in a group, and for those who handed in nothing; by name.
+    """Return a row for each author, even in a group, and for those who handed in nothing; by name.
 
     A cell is blank where no file of the exercise was handed in, or where it was not graded. What an author did not hand
     in, and what was handed in as it was given out, is named at the end of the row: a number would look like an
@@ -110,7 +110,7 @@ def gradebook_csv(
 
 
 def _cells(report: ReportFile, ids: Sequence[str], needed: frozenset[str]) -> list[str]:
-    """What stands in the row of an author behind the name."""
+    """Return what stands in the row of an author behind the name."""
     total, policy = report.score, report.policy
     earned = {row.id: row.score.earned for row in report.exercises}
     signs = {row.id: _sign(row) for row in report.exercises}

@@ -52,7 +52,7 @@ CodeLine = tuple[int | None, str, bool]
 
 
 def page(report: Report, lines: Mapping[str, Sequence[CodeLine]] | None = None) -> str:
-    """A report as a page that stands by itself: no script, no other file.
+    """Return a report as a page that stands by itself: no script, no other file.
 
     Args:
         report: the report.
@@ -63,7 +63,7 @@ def page(report: Report, lines: Mapping[str, Sequence[CodeLine]] | None = None) 
 
 
 def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str:
-    """Exercises of a report as a part of a page, with its own style.
+    """Return exercises of a report as a part of a page, with its own style.
 
     Args:
         graded: the exercises.
@@ -73,13 +73,13 @@ def fragment(graded: Sequence[GradedExercise], notes: Sequence[str] = ()) -> str
 
 
 def svg_of(picture: Picture) -> str:
-    """The lines of a picture as an SVG, which has its sentence for readers who cannot see it."""
+    """Return the lines of a picture as an SVG, with its sentence for readers who cannot see it."""
     lines = lines_of(picture, _SVG_COLUMNS)
     return lines_svg(lines, title_of(picture), sentence_of(picture), _PICTURE_STYLES, 16)
 
 
 def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles, height: int = 20) -> str:
-    """Lines as an SVG.
+    """Return lines as an SVG.
 
     Args:
         lines: in characters of one column each.
@@ -95,7 +95,7 @@ def lines_svg(lines: Sequence[str], title: str, description: str, styles: Styles
 
 
 def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
-    """A line in runs of one colour, each with its place."""
+    """Yield a line in runs of one colour, each with its place."""
     colours = [INK] * len(line)
     for pattern, colour in reversed(styles):
         for match in pattern.finditer(line):
@@ -111,7 +111,7 @@ def _runs(line: str, top: int, styles: Styles) -> Iterator[dict[str, Any]]:
 
 
 def _blocks_of(message: str) -> list[tuple[str, str]]:
-    """A message as blocks: ("text", ...) and ("code", ...), which is what stands further in."""
+    """Return a message as blocks: ("text", ...) and ("code", ...), which is what is indented."""
     blocks: list[tuple[str, list[str]]] = []
     for line in message.split("\n"):
         kind = "code" if line.startswith("    ") else "text"
@@ -123,7 +123,7 @@ def _blocks_of(message: str) -> list[tuple[str, str]]:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A template with values in it, each made safe; in one of Markdown, filters do that."""
+    """Fill in a template, with each value made safe; in one of Markdown, filters do that."""
     return _environment().get_template(template).render(values)
 
 
@@ -157,7 +157,7 @@ def _environment() -> Environment:
 
 @pass_eval_context
 def _safe(context: EvalContext, value: object) -> object:
-    """What a template puts in: text by `for_html`, which also spells out what cannot be seen; our own markup as is."""
+    """Make a value safe for a template: text by `for_html`, which spells out what is invisible; our markup as it is."""
     if isinstance(value, Markup) or not context.autoescape:
         return value
     return Markup(safe.for_html(str(value)))  # noqa: S704  escaped just here

@@ -74,13 +74,13 @@ class Worksheet:
 
 
 def is_yes_no(cells: Iterable[str]) -> bool:
-    """Whether cells say yes and no, all in one language."""
+    """Return whether cells say yes and no, all in one language."""
     words = {cell.casefold() for cell in cells}
     return any(words <= set(pair) for pair in _YES_NO)
 
 
 def is_no(cell: str) -> bool:
-    """Whether a cell of such a column says no."""
+    """Return whether a cell of such a column says no."""
     return cell.casefold() in {no for _, no in _YES_NO}
 
 
@@ -89,7 +89,7 @@ def _is_time(cell: str) -> bool:
 
 
 def _is_maximum(cells: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether a column has the same points for everybody, and the one before it no more than these."""
+    """Return whether a column has the same points for everybody, and the one before it no more than these."""
     most = number_in(cells[0]) if len(set(cells)) == 1 else None
     scores = [number_in(cell) if cell not in ("", "-") else 0 for cell in before]
     return most is not None and most > 0 and all(score is not None and 0 <= score <= most for score in scores)

@@ -61,7 +61,7 @@ class Person:
         return frozenset(filter(None, map(letters_and_digits, self.keys)))
 
     def is_called(self, name: str) -> bool:
-        """Whether this is the person's name, as a platform may write it into that of a file."""
+        """Return whether this is the person's name, as a platform may write it into a file name."""
         return letters_and_digits(name) in map(letters_and_digits, self.names)
 
 
@@ -96,7 +96,7 @@ class People:
         self._by_number = _unique((number, person) for person in self.persons for number in self._numbers_of(person))
 
     def person_of(self, author: str) -> Person | None:
-        """The one person that the author of a submission is; None unless exactly one fits."""
+        """Return the one person that the author of a submission is; None unless exactly one fits."""
         if author.isdecimal() and (self.kind == "plain" or self._platform in ("", self.kind)):
             if person := self._by_number.get(author):
                 return person
@@ -117,11 +117,11 @@ class People:
         return self._by_key.get(folded(name)) or self._by_squashed.get(letters_and_digits(name))
 
     def _is_foreign(self) -> bool:
-        """Whether the numbers of submissions are another platform's than those of the table."""
+        """Return whether the numbers of submissions are another platform's than those of the table."""
         return self.kind != "plain" and self._platform not in ("", self.kind)
 
     def _numbers_of(self, person: Person) -> Iterator[str]:
-        """The numbers by which submissions are this person's: a platform's, or those in a column that has them."""
+        """Yield the numbers by which submissions are this person's: a platform's, or those in a column of numbers."""
         if self.kind != "plain":
             yield person.author
             return
@@ -161,22 +161,22 @@ class People:
         return [who for who, person in own.items() if person and not person.is_called(self._given[who])]
 
     def _teams(self) -> Sequence[int]:
-        """Where names of teams stand: in a worksheet of Moodle, else where the title says it."""
+        """Return where names of teams stand: in a worksheet of Moodle, else where the title says it."""
         if self.kind == "moodle":
             return self.worksheet.teams
         return [at for at, title in enumerate(self._titles) if title.casefold() in _GROUP_TITLES]
 
     def names_of(self, person: Person) -> frozenset[str]:
-        """What means this person and no other, folded."""
+        """Return the names that mean this person and no other, folded."""
         return frozenset(key for key in person.keys if key in self._by_key) | {folded(person.author)}
 
     def uid_of(self, author: str) -> str:
-        """What the author of a submission is called in all hand-ins of a term."""
+        """Return what the author of a submission is called in all hand-ins of a term."""
         person = self.person_of(author)
         return self.uid(person) if person else author
 
     def uid(self, person: Person) -> str:
-        """The same of a person; of two with the same name, each has a number."""
+        """Return what a person is called in all hand-ins; of two with the same name, each has a number."""
         return person.uid if person.uid in self._by_uid else person.author
 
     def _of_canvas(self, table: Table, row: int) -> Person | None:
@@ -229,7 +229,7 @@ _GROUP_TITLES = ("group", "group name", "group_name", "team", "gruppe", "groupe"
 
 
 def people_in(path: Path, given: Mapping[str, str] | None = None, platform: str = "") -> People:
-    """The people of a file; see `People`.
+    """Read the people of a file; see `People`.
 
     Raises:
         CourseError: it cannot be read, or has nobody in it.
@@ -264,7 +264,7 @@ def _keys(name: str, cells: Iterable[str]) -> frozenset[str]:
 
 
 def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
-    """Whom each key means, where that is one person."""
+    """Map each key to the person whom it means, where that is one person."""
     meant = defaultdict[str, set[Person]](set)
     for key, person in pairs:
         meant[key].add(person)
@@ -272,7 +272,7 @@ def _unique(pairs: Iterable[tuple[str, Person]]) -> Mapping[str, Person]:
 
 
 def missing_of(people: People, authors: Iterable[str]) -> Iterator[Person]:
-    """Those of whom nothing was handed in."""
+    """Yield those of whom nothing was handed in."""
     there = {person for author in authors if (person := people.person_of(author))}
     return (person for person in people.persons if person not in there)
 

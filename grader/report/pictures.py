@@ -29,7 +29,7 @@ _Part = tuple[str, Callable[..., Iterator[str]], Callable[..., str], tuple[Any, 
 
 
 def _parts(picture: Picture) -> Iterator[_Part]:
-    """The parts that a picture has."""
+    """Yield the parts that a picture has."""
     if picture.grid is not None:
         yield "Expected values beside those of your code", _grid_lines, _grid_sentence, (picture.grid,)
     if picture.windows:
@@ -43,24 +43,24 @@ def _parts(picture: Picture) -> Iterator[_Part]:
 
 
 def lines_of(picture: Picture, width: int, *, plain: bool = False) -> list[str]:
-    """The lines of a picture, none wider than that; its sentence where it is to be plain text, or does not fit."""
+    """Return the lines of a picture, none wider than that; its sentence for plain text, or where it does not fit."""
     drawn = [line for _, lines, _, facts in _parts(picture) for line in lines(*facts, width)]
     fits = not plain and all(len(line) <= width for line in drawn)
     return drawn if fits else filled(sentence_of(picture), "", width, "")
 
 
 def sentence_of(picture: Picture) -> str:
-    """What a picture shows, in a sentence for each part."""
+    """Say what a picture shows, in a sentence for each part."""
     return " ".join(sentence(*facts) for _, _, sentence, facts in _parts(picture))
 
 
 def title_of(picture: Picture) -> str:
-    """What a picture is of."""
+    """Say what a picture is of."""
     return ". ".join(title for title, _, _, _ in _parts(picture))
 
 
 def _boxed(rows: list[list[str]]) -> list[str]:
-    """Rows of boxes side by side with what is in them; all cells of a column have the same width."""
+    """Return rows of boxes side by side with their contents; all cells of a column have the same width."""
     lines = ["─" * len(cell) for cell in rows[0]]
     return [f"┌{'┬'.join(lines)}┐", *(f"│{'│'.join(row)}│" for row in rows), f"└{'┴'.join(lines)}┘"]
 
@@ -69,7 +69,7 @@ def _boxed(rows: list[list[str]]) -> list[str]:
 
 
 def _grid_lines(grid: Grid, width: int) -> Iterator[str]:
-    """Both side by side, or one above the other where the terminal is narrow; wrong cells stand between marks."""
+    """Yield both grids side by side, or one above the other in a narrow terminal; wrong cells stand between marks."""
     expected, got = _block("expected", grid.expected, None), _block("got", grid.got, grid.wrong)
     if len(expected[0]) + _GAP + len(got[0]) <= width:
         yield from ((first + " " * _GAP + second).rstrip() for first, second in zip(expected, got, strict=True))
@@ -91,7 +91,7 @@ def _block(name: str, rows: tuple[tuple[str, ...], ...], wrong: tuple[tuple[bool
 
 
 def _grid_sentence(grid: Grid) -> str:
-    """Which cells are wrong, and what they should be."""
+    """Say which cells are wrong, and what they should be."""
     places = [(y, x) for y, row in enumerate(grid.wrong) for x, bad in enumerate(row) if bad]
     cells = []
     for y, x in places[:_MOST_CELLS_NAMED]:
@@ -105,7 +105,7 @@ def _grid_sentence(grid: Grid) -> str:
 
 
 def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
-    """Each tensor: its layout in a line, below it the boxes of its storage."""
+    """Yield each tensor: its layout in a line, below it the boxes of its storage."""
     for number, window in enumerate(windows):
         sizes = f"shape {window.shape}", f"strides {window.strides}", f"offset {window.offset}"
         whole = f"{window.name}: {', '.join(sizes)}"
@@ -118,12 +118,12 @@ def _window_lines(windows: tuple[Window, ...], width: int) -> Iterator[str]:
 
 
 def _same_memory(windows: tuple[Window, ...], number: int) -> Window | None:
-    """The first of those before that has the same storage."""
+    """Return the first of those before that has the same storage."""
     return next((other for other in windows[:number] if other.memory == windows[number].memory), None)
 
 
 def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
-    """By place in the storage, the indices that read it; of a large tensor the first ones."""
+    """Return by place in the storage the indices that read it; of a large tensor the first ones."""
     read: dict[int, list[tuple[int, ...]]] = {}
     # As many of each dim as are looked at in all: further ones are not reached.
     every = product(*(range(min(length, _MOST_ELEMENTS)) for length in window.shape))
@@ -134,7 +134,7 @@ def readers(window: Window) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _boxes(window: Window, width: int) -> Iterator[str]:
-    """Boxes with the index that reads each, with a plus where several indices do."""
+    """Yield boxes with the index that reads each, with a plus where several indices do."""
     read = readers(window)
     rows = [read.get(place, []) for place in range(min(window.storage, _MOST_BOXES))]
     texts = [(",".join(map(str, row[0])) or "()") + ("+" if len(row) > 1 else "") if row else "" for row in rows]
@@ -156,7 +156,7 @@ def _boxes(window: Window, width: int) -> Iterator[str]:
 
 
 def _window_sentence(windows: tuple[Window, ...]) -> str:
-    """The layouts, and who shares a storage."""
+    """Say the layouts, and who shares a storage."""
     parts = []
     for number, window in enumerate(windows):
         before = _same_memory(windows, number)
@@ -172,7 +172,7 @@ def _window_sentence(windows: tuple[Window, ...]) -> str:
 
 
 def _columns_of(shapes: Shapes) -> list[tuple[str, tuple[int | None, ...]]]:
-    """From left to right: how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
+    """Return from left to right how the sizes of a column fit, and the sizes; None where a shape has no such dim."""
     columns = [*zip_longest(*(row.shape[::-1] for row in shapes.rows))][::-1]
     return [(_relation(shapes, sizes), sizes) for sizes in columns]
 
@@ -184,7 +184,7 @@ def _relation(shapes: Shapes, sizes: Sequence[int | None]) -> str:
 
 
 def _result(shapes: Shapes) -> tuple[int, ...] | None:
-    """What operands of these shapes give; None where they clash."""
+    """Return the shape that operands of these shapes broadcast to; None where they do not fit."""
     columns = _columns_of(shapes)
     if any(relation == _CLASH for relation, _ in columns):
         return None
@@ -192,7 +192,7 @@ def _result(shapes: Shapes) -> tuple[int, ...] | None:
 
 
 def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
-    """A row for each shape, one for the marks, one for the result."""
+    """Yield a row for each shape, one for the marks, one for the result."""
     columns = _columns_of(shapes) or [(_AGREE, tuple(None for _ in shapes.rows))]
     names = [row.name for row in shapes.rows]
     rows = [_brackets([sizes[place] for _, sizes in columns]) for place in range(len(names))]
@@ -218,7 +218,7 @@ def _shape_lines(shapes: Shapes, width: int) -> Iterator[str]:
 
 
 def _brackets(sizes: Sequence[int | None]) -> list[str]:
-    """A shape as Python writes it, a cell for each size; empty ones for dims that it does not have."""
+    """Return a shape as Python writes it, a cell for each size; empty ones for dims that it does not have."""
     own = sum(size is not None for size in sizes)
     if not own:
         return ["" for _ in sizes[1:]] + ["()" for _ in sizes[:1]]
@@ -227,7 +227,7 @@ def _brackets(sizes: Sequence[int | None]) -> list[str]:
 
 
 def _shape_sentence(shapes: Shapes) -> str:
-    """How the shapes fit, from the right."""
+    """Say how the shapes fit, from the right."""
     operands = " and ".join(f"{row.name} {row.shape}" for row in shapes.rows)
     if not shapes.broadcast:
         return f"The shapes are {operands}."
@@ -244,7 +244,7 @@ def _shape_sentence(shapes: Shapes) -> str:
 
 
 def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> Iterator[str]:
-    """A row for each, its bar where its time is, from 0 on."""
+    """Yield a row for each moment, its bar where its time is, from 0 on."""
     spans = shifted(moments, -min(one.start for one in moments))
     yield from timeline(spans, rows=len(spans), width=width, marks="█▒░", side="│").split("\n")
     if left_out:
@@ -254,7 +254,7 @@ def _timeline_lines(moments: tuple[Moment, ...], left_out: int, width: int) -> I
 
 
 def _timeline_sentence(moments: tuple[Moment, ...], left_out: int) -> str:
-    """How often and for how long the host waited, and what was copied."""
+    """Say how often and for how long the host waited, and what was copied."""
     waits = [one for one in moments if one.place == "host" and one.name.startswith("wait")]
     on_device = [one for one in moments if one.place != "host"]
     copies = sum(one.name in _ON_DEVICE_COPIES for one in on_device)

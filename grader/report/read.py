@@ -43,7 +43,7 @@ def report_from(text: bytes | str, name: str) -> ReportFile:
 
 
 def _version_of(text: bytes | str) -> object:
-    """The version that a report says it is of; None if it says nothing."""
+    """Return the version that a report claims; None if it claims none."""
     try:
         plain = json.loads(text)
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def _version_of(text: bytes | str) -> object:
 
 
 def _impossible(report: ReportFile) -> Iterator[str]:
-    """Scores that no grading makes: somebody wrote them by hand."""
+    """Yield scores that no grading makes: somebody wrote them by hand."""
     parts = [(exercise.id, exercise.score) for exercise in report.exercises]
     for name, score in [("score", report.score), *parts]:
         if min(score.earned, score.undecided) < 0 or score.earned + score.undecided > score.possible:

@@ -19,7 +19,7 @@ _COMPARED = ("grader", "torch", "numpy", "python", "os", "device", "start", "con
 
 
 def read_like(path: Path) -> tuple[ReportFile, int]:
-    """The report of a run that is to be repeated, and its seed.
+    """Read the report of a run that is to be repeated, and its seed.
 
     Raises:
         CourseError: it is not a report, or its seed is a secret.
@@ -35,7 +35,7 @@ def read_like(path: Path) -> tuple[ReportFile, int]:
 
 
 def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Exercise]:
-    """The exercises that a report has, as the course has them: a report decides about no limit.
+    """Return the exercises of a report as the course has them now: a report decides about no limit.
 
     Raises:
         CourseError: it has none of them, or a limit that nothing can have.
@@ -48,7 +48,7 @@ def exercises_like(report: ReportFile, exercises: Sequence[Exercise]) -> list[Ex
 
 
 def differences(earlier: ReportFile, report: Report) -> Iterator[str]:
-    """What differs between two runs, in sentences: the files, the machine, and each check with another verdict."""
+    """Say what differs between two runs: the files, the machine, and each check with another verdict."""
     if earlier.digest != report.digest:
         yield "The files differ from those of that report, or other exercises were graded."
     now = vars(report.environment)

@@ -35,7 +35,7 @@ _OPENS_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
 def for_terminal(text: str, *, one_line: bool = False) -> str:
-    """Text that cannot move the cursor, change colours, or reverse what is read. Tabs become spaces.
+    """Make text safe that could move the cursor, change colours, or reverse what is read. Tabs become spaces.
 
     Args:
         text: what is to be shown.
@@ -99,7 +99,7 @@ def _parts_of(word: str, room: int) -> list[str]:
 
 
 def prose(text: str, width: int, indent: str = "", further: str = "") -> Iterator[str]:
-    """Text made safe for a terminal, each of its lines wrapped; see `filled`."""
+    """Yield text made safe for a terminal, each of its lines wrapped; see `filled`."""
     for line in for_terminal(text).split("\n"):
         yield from filled(line, indent, width, further)
 
@@ -115,7 +115,7 @@ def cut(text: str, room: int) -> str:
 
 
 def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]:
-    """Two texts at the two sides of a line, the left one made safe and wrapped.
+    """Return two texts at the two sides of a line, the left one made safe and wrapped.
 
     Args:
         left: the left text.
@@ -131,7 +131,7 @@ def two_sides(left: str, right: str, width: int, *, head: str = "") -> list[str]
 
 
 def for_csv(text: str) -> str:
-    """A cell of one line that no spreadsheet takes for a formula; it still has to go through `csv.writer`.
+    """Return a cell of one line that no spreadsheet takes for a formula; it still has to go through `csv.writer`.
 
     An apostrophe goes before a formula, also where it hides behind blanks, quotes or full-width signs, and where it
     follows a comma or a semicolon, which part cells in one country or another. It is for text only: a number of ours
@@ -145,14 +145,14 @@ def for_csv(text: str) -> str:
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """A table as text; its cells have passed through `for_csv`, where they are not ours."""
+    """Return a table as text; its cells have passed through `for_csv`, where they are not ours."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def for_html(text: str) -> str:
-    """Text of an HTML element, or the value of an attribute in quotes.
+    """Make text safe for an HTML element, or for the value of an attribute in quotes.
 
     `html.escape` sees to markup, and leaves what cannot be seen to us. It does not protect in scripts and style sheets,
     nor in attributes that hold an address or a script.
@@ -161,7 +161,7 @@ def for_html(text: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Text within a line or a table's cell of Markdown, as code: there are no links, mentions or references in code.
+    """Return text as code within a line or a cell of Markdown, where no link, mention or reference works.
 
     A backslash would not do: on GitHub and GitLab, mentions and references are looked for once the text is read.
     """
@@ -169,14 +169,14 @@ def for_markdown(text: str) -> str:
 
 
 def for_markdown_block(text: str) -> str:
-    """Lines of Markdown that show text as it is, in a fence longer than any in the text. They must not be indented."""
+    """Return lines of Markdown that show text as it is, in a fence longer than any in it; do not indent them."""
     body = _visible(text)
     fence = "`" * max(3, 1 + _longest_ticks(body))
     return f"{fence}text\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}\n"
 
 
 def for_workflow(text: str) -> str:
-    """Lines for the log of a CI system, none of which it takes for a command.
+    """Make lines safe for the log of a CI system, which takes none of them for a command.
 
     GitHub looks for `::command::` at the beginning of a line and for `##[command]` anywhere, Azure for `##vso[command]`
     anywhere; one character of each is spelled out. GitLab's sections begin with control characters.
@@ -185,17 +185,17 @@ def for_workflow(text: str) -> str:
 
 
 def for_workflow_message(text: str) -> str:
-    """The message of a command of GitHub Actions: what follows `::error::`."""
+    """Make text safe as the message of a command of GitHub Actions: what follows `::error::`."""
     return for_workflow(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def for_workflow_property(text: str) -> str:
-    """A property of a command of GitHub Actions: `title` in `::error title=...::`."""
+    """Make text safe as a property of a command of GitHub Actions: `title` in `::error title=...::`."""
     return for_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _visible(text: str, allowed: str = "\n\t") -> str:
-    """Text in which all that cannot be seen is spelled out, except for the allowed characters."""
+    """Spell out all that cannot be seen, except for the allowed characters."""
     if text.isascii() and text.isprintable():
         return text
     out: list[str] = []
@@ -218,7 +218,7 @@ def _spelled(char: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A code span; "" for an empty text, which cannot be one."""
+    """Return a code span; "" for an empty text, which cannot be one."""
     if not text:
         return ""
     ticks = "`" * (1 + _longest_ticks(text))

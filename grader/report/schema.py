@@ -34,7 +34,7 @@ Entry = TypeVar("Entry")
 
 
 def _entry(kind: type[Entry], *sources: object, **others: object) -> Entry:
-    """An entry of what has the same name in one of the sources, the first that has it, and of what has another one."""
+    """Make an entry from the first source that has each name, and from other values."""
     for key in (one.name for one in fields(cast("Any", kind)) if one.name not in others):
         others[key] = next(getattr(source, key) for source in sources if hasattr(source, key))
     return kind(**others)
@@ -83,7 +83,7 @@ class CheckEntry:
 
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
-        """The entry for a graded check."""
+        """Make the entry for a graded check."""
         detail = row.outcome.detail if staff or row.check.shown else ""
         others = {"verdict": row.outcome.verdict, "detail": detail, "line": line_of(row, graded)}
         # The outcome before the check: both have a device, and the report has the one that student code saw.
@@ -123,7 +123,7 @@ class ExerciseEntry:
 
     @classmethod
     def of(cls, graded: GradedExercise, *, staff: bool) -> Self:
-        """The entry for a graded exercise."""
+        """Make the entry for a graded exercise."""
         exercise = graded.exercise
         return _entry(
             cls,
@@ -189,7 +189,7 @@ class ReportFile:
 
     @classmethod
     def of(cls, report: Report, *, staff: bool = False) -> Self:
-        """The file of a report.
+        """Make the file of a report.
 
         Args:
             report: the report.
@@ -218,5 +218,5 @@ class ReportFile:
 
 
 def report_json(report: Report, *, staff: bool = False, indent: int | None = 1) -> bytes:
-    """A report as it is written; see `ReportFile.of`. In one line, without an indent, it takes a tenth of the time."""
+    """Return a report as it is written; see `ReportFile.of`. Without an indent, it takes a tenth of the time."""
     return to_json(adapter(ReportFile).dump_python(ReportFile.of(report, staff=staff)), indent) + b"\n"

@@ -11,7 +11,7 @@ _NAMED = re.compile(r"`(\w+)[`(]")
 
 
 def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
-    """The line of the student's file that a check is about: what raised, or the function that the rule is of."""
+    """Return the line of the student's file that a check is about: what raised, or the rule's function."""
     place, check = graded.place, row.check
     if place is None:
         return None

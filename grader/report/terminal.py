@@ -25,7 +25,7 @@ _MOST_WAITING = 3
 def exercise_lines(
     graded: GradedExercise, width: int = WIDTH, *, every: bool = False, plain: bool = False
 ) -> Iterator[str]:
-    """One exercise: the cause of what was lost, in full; the other checks in short; what was printed; what is open.
+    """Yield one exercise: the cause of what was lost, other checks in short, what was printed, what is open.
 
     Args:
         graded: the exercise.
@@ -61,25 +61,25 @@ def exercise_lines(
 
 
 def mistake_lines(graded: GradedExercise, width: int = WIDTH) -> Iterator[str]:
-    """The known mistakes that an exercise looks like, after its checks were shown."""
+    """Yield the known mistakes that an exercise looks like, after its checks were shown."""
     return _Page(width).mistakes(words.other_mistakes(graded), "")
 
 
 def message_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """The message of a check, by itself and without colours."""
+    """Yield the message of a check, by itself and without colours."""
     page = _Page(width + len(_Page(width).indent))
     return (click.unstyle(line).removeprefix(page.indent) for line in page.message(row))
 
 
 def story_lines(row: GradedCheck, width: int = WIDTH) -> Iterator[str]:
-    """What went wrong in a check, without the rule and the lines to try."""
+    """Yield what went wrong in a check, without the rule and the lines to try."""
     story, _ = words.at_rule(row.outcome.message, row.check.contract)
     page = _Page(width)
     return (line for text in for_terminal(story).split("\n") for line in page.wrapped(text, "  "))
 
 
 def summary_lines(report: Report, width: int = WIDTH) -> Iterator[str]:
-    """The table of the exercises, many that are not started in one row; the total, and what to do next."""
+    """Yield the table of the exercises, unstarted ones in one row; the total, and what to do next."""
     page = _Page(width)
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]
     if len(waiting) <= _MOST_WAITING:
@@ -122,12 +122,12 @@ class _Page:
         return " " * (4 if self.narrow else 10)
 
     def total(self, left: str, state: str, score: Score) -> list[str]:
-        """A row of the table: its state, where there is room, and its points."""
+        """Return a row of the table: its state, where there is room, and its points."""
         points = f"{points_text(score.earned):>6} / {points_text(score.possible)}"
         return two_sides(left, f"{points:<9}" if self.narrow else f"{state:<12} {points:<12}", self.width)
 
     def first(self, line: words.Line) -> Iterator[str]:
-        """One check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
+        """Yield one check: its verdict as a word, its rule, its title, its points; or several checks in one row."""
         row, rules = line.rows[0], for_terminal(words.rules_of(line.rows), one_line=True)
         verdict = line.verdict if line.text else row.verdict
         word, colour = words.VERDICTS[verdict] if verdict else ("", None)
@@ -145,7 +145,7 @@ class _Page:
             yield from two_sides(title, f"{points:>11}", self.width, head=head + rule)
 
     def message(self, row: GradedCheck) -> Iterator[str]:
-        """The message of a check with its picture, which replaces the lines that say the same."""
+        """Yield the message of a check with its picture, which replaces the lines that say the same."""
         picture = row.outcome.picture
         message = row.outcome.message if self.plain else words.beside_picture(row.outcome)
         story, rest = words.at_rule(message, row.check.contract)
@@ -163,13 +163,13 @@ class _Page:
             yield from self.wrapped(line, self.indent) if line else [""]
 
     def mistakes(self, texts: Sequence[str], indent: str) -> Iterator[str]:
-        """Sentences of known mistakes."""
+        """Yield sentences of known mistakes."""
         for text in texts:
             for line in self.wrapped(for_terminal(text, one_line=True), indent):
                 yield click.style(line, fg="yellow")
 
     def wrapped(self, line: str, indent: str) -> list[str]:
-        """A long line wrapped under its own indentation; code is left alone, since a broken line would not run."""
+        """Wrap a long line under its own indentation; leave code alone, since a broken line would not run."""
         # A message's own indentation stays, so that what belongs together stays in one column.
         own = indent + line[: len(line) - len(line.lstrip())]
         if len(indent) + columns(line) <= self.width or line.startswith("    "):
@@ -177,7 +177,7 @@ class _Page:
         return filled(line.strip(), own, self.width)
 
     def output(self, graded: GradedExercise) -> Iterator[str]:
-        """The beginning of what the student printed."""
+        """Yield the beginning of what the student printed."""
         text = for_terminal(graded.output).rstrip("\n")
         if not text:
             return

@@ -40,13 +40,13 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 
 
 def counts_text(counters: Mapping[str, int]) -> str:
-    """What was counted, in words; nothing of what is 0."""
+    """Return what was counted, in words; nothing of what is 0."""
     named = ((number, COUNTED.get(name, (name, name))) for name, number in counters.items() if number)
     return ", ".join(f"{number:,} {one if number == 1 else many}" for number, (one, many) in named)
 
 
 def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
-    """What was counted and measured, of the student and of the reference, where that is known."""
+    """Yield what was counted and measured, of the student and, where it is known, of the reference."""
     for whose, counters in (
         ("", row.outcome.counters),
         ("the reference: ", graded.exercise.counters.get(row.check.id)),
@@ -57,17 +57,17 @@ def measured(graded: GradedExercise, row: GradedCheck) -> Iterator[str]:
 
 
 def score_text(score: Score) -> str:
-    """Points that were earned, of how many."""
+    """Return points that were earned, of how many."""
     return f"{points_text(score.earned)} / {points_text(score.possible)}"
 
 
 def together(rows: Sequence[GradedCheck]) -> Score:
-    """The points of several checks."""
+    """Return the points of several checks."""
     return sum((row.score for row in rows), Score(0, 0))
 
 
 def at_rule(message: str, rule: str) -> tuple[str, str]:
-    """A message in two: what went wrong; the rule, and what to try. A picture stands between them."""
+    """Split a message: what went wrong; the rule, and what to try. A picture stands between them."""
     lines = message.split("\n")
     ends = (number for number, line in enumerate(lines) if not line or (rule and line.startswith(f"{rule}  ")))
     place = next(ends, len(lines))
@@ -75,30 +75,30 @@ def at_rule(message: str, rule: str) -> tuple[str, str]:
 
 
 def rules_of(rows: Sequence[GradedCheck]) -> str:
-    """The rules of several checks, each once."""
+    """Return the rules of several checks, each once."""
     rules = {row.check.contract for row in rows if row.check.contract}
     return " ".join(sorted(rules, key=lambda rule: (len(rule), rule)))  # C2 before C10
 
 
 def hidden_text(shown: bool) -> str:
-    """What stands behind the title of a check that students do not have, or ""."""
+    """Return what stands behind the title of a check that students do not have, or ""."""
     return "" if shown else " (hidden)"
 
 
 def state_text(graded: GradedExercise) -> str:
-    """The state of an exercise; a run of some checks alone has no state."""
+    """Return the state of an exercise; a run of some checks alone has no state."""
     return "in part" if graded.left_out else graded.state.replace("_", " ")
 
 
 def score_here(graded: GradedExercise) -> Score:
-    """The score by the checks that ran: without those that this copy of the course lacks, or that were left out."""
+    """Return the score by the checks that ran: without those that are not here, or were left out."""
     elsewhere = graded.withheld_points + graded.left_out_score.possible
     score = graded.score
     return Score(score.earned, score.possible - elsewhere, score.undecided - elsewhere)
 
 
 def beside_picture(outcome: Outcome) -> str:
-    """The message of a check without the lines that its picture shows as well."""
+    """Return the message of a check without the lines that its picture shows as well."""
     said = outcome.picture.said if outcome.picture else ""
     return outcome.message.replace(f"\n{said}", "", 1) if said else outcome.message
 
@@ -121,7 +121,7 @@ class Line:
 
 
 def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
-    """The cause of what was lost in full, the other checks in short: one thing to fix at a time, not a wall of text."""
+    """Yield the cause of what was lost in full, and the other checks in short: one thing to fix at a time."""
     groups = Causes.of(rows)
     if groups.cause is not None:
         yield Line((groups.cause,), in_full=True)
@@ -138,7 +138,7 @@ def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
 
 
 def has_more_messages(graded: GradedExercise) -> bool:
-    """Whether checks of written code lost points whose messages are not shown in short."""
+    """Return whether checks of written code lost points whose messages are not shown in short."""
     return any(row.outcome.message for row in Causes.of(graded.checks).lost)
 
 
@@ -162,14 +162,14 @@ def diagnosis_text(graded: GradedExercise) -> str:
 
 
 def _is_shown_by(mistake: Mistake, row: GradedCheck) -> bool:
-    """Whether a check fails by a mistake, in a function that it calls itself."""
+    """Return whether a check fails by a mistake, in a function that it calls itself."""
     called = {name.split(".")[0] for name in row.outcome.called}
     elsewhere = called and mistake.functions and called.isdisjoint(mistake.functions)
     return row.check.id in mistake.checks and not elsewhere
 
 
 def exercise_notes(graded: GradedExercise) -> Iterator[str]:
-    """Which points are open, do not count, or belong to checks that did not run."""
+    """Say which points are open, do not count, or belong to checks that did not run."""
     if graded.state == "not_started" and any(row.outcome.verdict is Verdict.PASSED for row in graded.checks):
         yield "The file is the unchanged starter, so no points count yet."
     if held := held_text(graded.held_back, graded.held_by):
@@ -186,7 +186,7 @@ def exercise_notes(graded: GradedExercise) -> Iterator[str]:
 
 
 def total_text(report: Report) -> str:
-    """The total of the checks that ran; points that checks elsewhere decide stand apart."""
+    """Return the total of the checks that ran; points that checks elsewhere decide stand apart."""
     total = sum((score_here(graded) for graded in report.exercises), Score(0, 0))
     withheld = sum(graded.withheld_points for graded in report.exercises)
     left_out = sum(graded.left_out_score.possible for graded in report.exercises)
@@ -196,7 +196,7 @@ def total_text(report: Report) -> str:
 
 
 def undecided_lines(report: Report) -> Iterator[str]:
-    """Which points are undecided, of checks that ran."""
+    """Say which points are undecided, of checks that ran."""
     rows = [row for graded in report.exercises for row in graded.checks]
     rest = sum(score_here(graded).undecided for graded in report.exercises)
     if rest > 0:
@@ -205,7 +205,7 @@ def undecided_lines(report: Report) -> Iterator[str]:
 
 
 def next_lines(report: Report) -> Iterator[str]:
-    """What to do next."""
+    """Say what to do next."""
     lost = (row for row in report.exercises if row.score.earned + row.score.undecided < row.score.possible)
     started = [graded for graded in lost if graded.state == "started"]
     waiting = [graded for graded in report.exercises if graded.state == "not_started"]

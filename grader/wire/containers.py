@@ -57,7 +57,7 @@ class PlainEncoder:
         self._kept: list[Any] = []  # plain forms of subclasses, whose ids must not be used again
 
     def encode(self, values: Sequence[Any]) -> tuple[dict[str, Any], list[memoryview]]:
-        """The tree of a message, and its blocks.
+        """Return the tree of a message, and its blocks.
 
         Raises:
             Unsupported: a value cannot be sent.
@@ -99,7 +99,7 @@ class PlainEncoder:
         return [value if type(value) in PLAIN else self._child(value) for value in values]
 
     def _child(self, value: Any) -> Any:
-        """A value that JSON cannot hold itself, as a child."""
+        """Encode a value that JSON cannot hold itself, as a child."""
         if (number := self._numbers.get(id(value))) is not None:
             return ["ref", number]
         if type(value) in CONTAINERS or self._has_memory(value):
@@ -125,7 +125,7 @@ class PlainEncoder:
         return ["ref", number]
 
     def _has_memory(self, value: Any) -> bool:
-        """Whether a value lies in memory that can be sent; no plain value does."""
+        """Return whether a value lies in memory that can be sent; no plain value does."""
         del value
         return False
 
@@ -153,7 +153,7 @@ class PlainDecoder:
         self._rows: list[Any] = []
 
     def decode(self, tree: Mapping[str, Any], data: memoryview, original: memoryview = _EMPTY) -> list[Any]:
-        """The values of a message. New objects and memory are in the table then, and changes are made.
+        """Return the values of a message. New objects and memory are in the table then, and changes are applied.
 
         Args:
             tree: as `PlainEncoder.encode` gives it, from another process.
@@ -194,7 +194,7 @@ class PlainDecoder:
         raise ProtocolError("memory in a message of plain values")
 
     def _view(self, number: int, row: list[Any]) -> Any:
-        """The object of a row for another value than a container."""
+        """Make the object of a row for another value than a container."""
         raise ProtocolError("an unknown kind of row")
 
     def _check_memory(self, rows: list[Any], written: Mapping[int, Any], views: Mapping[int, Any]) -> None:
@@ -243,7 +243,7 @@ class PlainDecoder:
                     objects[number] = slice(*items) if kind == "slice" else KINDS[kind](items)
 
     def _items(self, row: list[Any]) -> list[Any]:
-        """The items of a container; those of a dict in pairs, one behind the other."""
+        """Return the items of a container; those of a dict in pairs, one behind the other."""
         kind = row[0]
         items = [item if type(item) in PLAIN else self._child(item) for item in row[1:]]
         if kind in KEYED:
@@ -272,7 +272,7 @@ class PlainDecoder:
 
 
 def items_of(obj: Any) -> Any:
-    """The items of a container in one sequence."""
+    """Return the items of a container in one sequence."""
     if type(obj) is dict:
         return [item for pair in obj.items() for item in pair]
     return (obj.start, obj.stop, obj.step) if type(obj) is slice else obj

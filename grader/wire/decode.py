@@ -117,7 +117,7 @@ class Decoder(PlainDecoder):
         return block
 
     def _view(self, number: int, row: list[Any]) -> Any:
-        """A tensor or an array on its block; in the process that answers, as the process that asks has it."""
+        """Make a tensor or an array on its block; in the worker, as the process that asks has it."""
         if row[0] == "array":
             array = self._array(row)
             if number < len(self._table.objects):

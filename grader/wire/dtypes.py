@@ -36,7 +36,7 @@ _DEVICE = re.compile(r"[a-z]{1,20}")
 
 
 def array_dtype(name: Any) -> np.dtype[Any]:
-    """The dtype of a name such as "<f4".
+    """Return the dtype of a name such as "<f4".
 
     Raises:
         ProtocolError: it has none that can be sent.
@@ -80,7 +80,7 @@ _KINDS: Mapping[type, Kind] = {
 
 class _AllTags(Tags):
     def kind_of(self, value: Any) -> type | None:
-        """As in `Tags`; NumPy has a class for each dtype, and one for the scalars of each."""
+        """Return the type as in `Tags`; NumPy has a class for each dtype, and one for the scalars of each."""
         kind = next((each for each in (np.dtype, np.generic) if isinstance(value, each)), type(value))
         dtype: Any = value if kind is np.dtype else value.dtype if kind is np.generic else None
         return kind if kind in _KINDS and (dtype is None or ARRAY_DTYPE.fullmatch(dtype.str)) else None

@@ -37,7 +37,7 @@ class Encoder(PlainEncoder):
         self._accelerator = accelerator
 
     def _has_memory(self, value: Any) -> bool:
-        """Whether a value is a tensor or an array whose memory can be sent."""
+        """Return whether a value is a tensor or an array whose memory can be sent."""
         kind = type(value)
         if kind is np.ndarray:
             return ARRAY_DTYPE.fullmatch(value.dtype.str) is not None
@@ -54,7 +54,7 @@ class Encoder(PlainEncoder):
         return not (conj or neg) or can_be_lazy(value.dtype, conj, neg)
 
     def _cpu_view(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """The CPU tensor over the memory of a tensor of the accelerator, and its device; None for any other tensor."""
+        """Return the CPU tensor over the memory of a tensor of the accelerator, and its device; else None."""
         return self._accelerator.look(tensor) if self._accelerator is not None else None
 
     def _describe_memory(self, rows: list[Any]) -> list[tuple[int, memoryview]]:
@@ -95,7 +95,7 @@ class Encoder(PlainEncoder):
         return sent
 
     def _known_spans(self) -> list[tuple[int, int, int | None, Any]]:
-        """The blocks that are known, without those whose memory is gone because a storage was resized."""
+        """Return the known blocks, without those whose memory is gone because a storage was resized."""
         blocks, moved = self._table.blocks, set()
         for (number, start, nbytes), storage in self._table.storages.items():
             now = storage.data_ptr() - start, storage.nbytes()
@@ -149,7 +149,7 @@ class Encoder(PlainEncoder):
 
 
 def can_be_lazy(dtype: torch.dtype, conj: bool, neg: bool) -> bool:
-    """Whether PyTorch can read such a lazily conjugated or negated view: it makes others, but cannot resolve them."""
+    """Return whether PyTorch can read such a lazily conjugated or negated view; it cannot resolve all that it makes."""
     if NAMES[dtype] == "bcomplex32":
         return False
     if dtype.is_complex:

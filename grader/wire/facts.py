@@ -53,7 +53,7 @@ def are_any_known() -> bool:
 
 
 def facts_of(tensor: torch.Tensor) -> Facts:
-    """The facts that a worker sent with a tensor; those of a tensor of our own."""
+    """Return the facts that a worker sent with a tensor; those of a tensor of our own."""
     facts: Facts | None = _known.get(tensor)
     if facts is not None:
         return facts
@@ -62,7 +62,7 @@ def facts_of(tensor: torch.Tensor) -> Facts:
 
 
 def device_of(tensor: torch.Tensor) -> str:
-    """Where a tensor lies, as its facts say."""
+    """Return where a tensor lies, as its facts say."""
     facts: Facts | None = _known.get(tensor)
     return "cpu" if facts is None else facts.device
 
@@ -76,12 +76,12 @@ def note_facts(tensor: torch.Tensor, facts: Facts) -> None:
 
 
 def to_row(facts: Facts) -> dict[str, Any]:
-    """The facts that differ from those of a plain tensor, as JSON."""
+    """Return the facts that differ from those of a plain tensor, as JSON."""
     return {name: value for name, value in asdict(facts).items() if value != getattr(_NONE, name)}
 
 
 def from_row(row: Any) -> Facts:
-    """The facts of such a row.
+    """Read the facts of such a row.
 
     Raises:
         ProtocolError: it is not such a row.

@@ -73,7 +73,7 @@ class Caps:
     """Of one tensor or array whose elements share memory, for instance by strides of 0."""
 
     def most_bytes(self, memory: int) -> int:
-        """Bytes that the elements of one tensor or array may come to: a comparison or a copy makes all of them.
+        """Return the bytes that one tensor's elements may take, as a comparison or a copy allocates all of them.
 
         Args:
             memory: bytes of the memory that it lies in, which really arrived.
@@ -82,7 +82,7 @@ class Caps:
 
 
 def is_index(value: object, end: int) -> bool:
-    """Whether something from another process is an int from 0 up to, but without, `end`."""
+    """Return whether something from another process is an int from 0 up to, but without, `end`."""
     return type(value) is int and 0 <= value < end
 
 
@@ -94,7 +94,7 @@ _TOO_LARGE = "a value is too large or too deep"
 
 
 def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> list[int]:
-    """The numbers of these rows and of all in them, inner ones first.
+    """Return the numbers of these rows and of all in them, inner ones first.
 
     Raises:
         ProtocolError: there is a cycle, deep nesting, or something that is huge once unfolded.
@@ -127,7 +127,7 @@ def weighed(rows: Sequence[list[Any]], changed: Sequence[int], caps: Caps) -> li
 
 
 def _references(row: list[Any], count: int, step: int = 1) -> list[int]:
-    """The numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
+    """Return the numbers of a container's items that are rows; with a step of 2, of a dict's keys."""
     if row[0] in _LEAVES:
         return []
     numbers = [item[1] for item in row[1::step] if type(item) is list and len(item) == 2 and item[0] == "ref"]
@@ -246,13 +246,13 @@ class Channel:
 
 
 def packed(messages: Sequence[tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
-    """Several messages, each a tree and its data, as one."""
+    """Join several messages, each a tree and its data, into one."""
     sizes = [sum(map(len, data)) for _, data in messages]
     return {"parts": [tree for tree, _ in messages], "sizes": sizes}, [block for _, data in messages for block in data]
 
 
 def parts_of(frame: Frame) -> list[Frame]:
-    """The messages that came as one.
+    """Return the messages that came as one.
 
     Raises:
         ProtocolError: these bytes are not frames.
@@ -273,7 +273,7 @@ _DECODE = json.JSONDecoder().decode
 
 
 def write_tree(tree: Mapping[str, object], caps: Caps) -> bytes:
-    """The tree of a frame as bytes.
+    """Encode the tree of a frame as bytes.
 
     Raises:
         Unsupported: the other process would refuse it.
@@ -306,5 +306,5 @@ def parse_tree(text: bytes, caps: Caps) -> dict[str, Any]:
 
 
 def _parts(text: bytes) -> int:
-    """How many values are in it at most: each follows a comma or a bracket, and strings may contain some, too."""
+    """Return an upper bound of the values in it: each follows a comma or a bracket, even in strings."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")

@@ -65,12 +65,12 @@ class Block:
         self.original: memoryview | None = None
 
     def storage(self, start: int, nbytes: int) -> torch.UntypedStorage:
-        """A storage over a part of it."""
+        """Make a storage over a part of the block."""
         return torch.from_numpy(self.data[start : start + nbytes]).untyped_storage()
 
 
 def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """The first byte of the elements, and the first behind them; strides and offset in bytes."""
+    """Return the first byte of the elements, and the first behind them; strides and offset in bytes."""
     low = high = offset
     for size, stride in zip(shape, strides, strict=True):
         if size == 0:
@@ -83,7 +83,7 @@ def extent(offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: 
 
 
 def place_of(value: torch.Tensor | Array) -> tuple[int, int]:
-    """Where the memory of a tensor's storage, or of an array's elements, begins and ends."""
+    """Return where the memory of a tensor's storage, or of an array's elements, begins and ends."""
     if isinstance(value, torch.Tensor):
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()

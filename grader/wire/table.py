@@ -37,7 +37,7 @@ class Table:
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """A value, and all that its lists, tuples, sets and dicts hold, at any depth."""
+    """Yield a value, and all that its lists, tuples, sets and dicts hold, at any depth."""
     yield value
     items = [*value, *value.values()] if isinstance(value, dict) else value
     if isinstance(items, (list, tuple, set, frozenset)):
@@ -46,7 +46,7 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def starts_of(sizes: Sequence[int]) -> list[int]:
-    """Where blocks of these sizes begin in the data of a message; behind them, the size of all."""
+    """Return where blocks of these sizes begin in the data of a message; behind them, the size of all."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
@@ -55,7 +55,7 @@ def starts_of(sizes: Sequence[int]) -> list[int]:
 
 
 def padded(parts: Sequence[memoryview]) -> list[memoryview | bytes]:
-    """The blocks of a message, each filled up to the alignment."""
+    """Return the blocks of a message, each filled up to the alignment."""
     blocks: list[memoryview | bytes] = []
     for part in parts:
         blocks.append(part)

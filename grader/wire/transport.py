@@ -31,7 +31,7 @@ class ChannelClosed(Exception):
 
 
 def until(moment: float) -> Patience:
-    """A patience that lasts until a moment of the monotonic clock, in seconds.
+    """Return a patience that lasts until a moment of the monotonic clock, in seconds.
 
     Raises:
         TimeoutError: raised by what is returned, once the moment has come.
@@ -139,7 +139,7 @@ class SocketTransport(_Stream):
             os.close(self._descriptors.pop(0))
 
     def take_descriptor(self) -> int | None:
-        """The descriptor that came with the bytes read last, if one did; the caller owns it."""
+        """Return the descriptor that came with the bytes read last, if one did; the caller owns it."""
         return self._descriptors.pop() if self._descriptors else None
 
     def _wait(self, event: int, patience: Patience | None) -> None:
@@ -191,7 +191,7 @@ class PipeTransport(_Stream):
         return len(chunk)
 
     def _next(self, patience: Patience | None) -> bytes:
-        """Some bytes, as soon as there are any."""
+        """Return some bytes, as soon as there are any."""
         del patience
         try:
             chunk = os.read(self._read_fd, _AT_ONCE)
@@ -202,7 +202,7 @@ class PipeTransport(_Stream):
         return chunk
 
     def take_descriptor(self) -> None:
-        """No pipe carries descriptors."""
+        """Return None: no pipe carries descriptors."""
 
     def close_writing(self) -> None:
         """Tell the other side that nothing more comes."""
@@ -241,7 +241,7 @@ class PatientPipes(PipeTransport):
                 super().write([part], None, None)
 
     def write(self, parts: Sequence[bytes | memoryview], descriptor: int | None, patience: Patience | None) -> None:
-        """Queue all parts; a worker that does not read them is met by the deadline of the reply."""
+        """Queue all parts; the deadline of the reply ends a worker that does not read them."""
         del descriptor, patience
         for part in parts:
             self._outgoing.put(bytes(part))
@@ -275,7 +275,7 @@ Transport = SocketTransport | PipeTransport
 
 
 def standard_streams() -> PipeTransport:
-    """The standard streams of this process as pipes; from now on it reads nothing there, and prints to standard error.
+    """Take the standard streams of this process as pipes; from now on it reads nothing there, and prints to stderr.
 
     Call it before anything prints: that would otherwise be read as a frame.
     """
@@ -291,7 +291,7 @@ def standard_streams() -> PipeTransport:
 
 
 def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
-    """The standard streams of a process that was started with pipes, which the transport alone owns from now on."""
+    """Return the standard streams of a process that was started with pipes, which the transport owns from now on."""
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
@@ -299,7 +299,7 @@ def pipes_of(process: subprocess.Popen[bytes]) -> PatientPipes:
 
 
 def make_to_map(name: str, size: int) -> int:
-    """A descriptor of memory whose pages are there already, for both ends to write into; the caller owns it."""
+    """Return a descriptor of memory with all its pages, for both ends to write into; the caller owns it."""
     import fcntl  # not on every system that this module is imported on
 
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -310,7 +310,7 @@ def make_to_map(name: str, size: int) -> int:
 
 
 def map_shared(descriptor: int, size: int) -> memoryview:
-    """Shared memory from a process that we trust."""
+    """Map shared memory from a process that we trust."""
     if not size:  # the system refuses to map it
         return memoryview(bytearray())
     # Its pages are there already, so that a timed call does not pay for page faults.

@@ -112,7 +112,7 @@ class PlainModules(OwnModules):
                     vars(module).setdefault(name, Absent(package))
 
     def _may_be_left_out(self, node: ast.stmt, package: str) -> bool:
-        """Whether a statement failed because this package is not there; an import, also because of another package."""
+        """Return whether a statement failed because this package, or for an import another one, is not there."""
         if package in self._packages:
             return True
         match node:
@@ -122,7 +122,7 @@ class PlainModules(OwnModules):
 
 
 def _single(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements, of which an import of several modules is one for each."""
+    """Yield statements; an import of several modules becomes one for each."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (ast.copy_location(ast.Import([alias]), node) for alias in node.names)
@@ -131,7 +131,7 @@ def _single(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _future_flags(node: ast.stmt) -> int:
-    """The flags of the compiler that a statement sets for those that follow."""
+    """Return the flags of the compiler that a statement sets for those that follow."""
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
     flags = 0
@@ -141,7 +141,7 @@ def _future_flags(node: ast.stmt) -> int:
 
 
 def _bound_by(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds in its module."""
+    """Yield the names that a statement binds in its module."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             yield alias.asname or alias.name.partition(".")[0]

@@ -79,7 +79,7 @@ def count_costs(function: Callable[..., Any], args: list[Any], kwargs: dict[str,
 
 
 def rows_of(spans: Sequence[Span]) -> list[list[Any]]:
-    """What took virtual time, as rows of plain values."""
+    """Return what took virtual time, as rows of plain values."""
 
     def row(one: Span) -> list[Any]:
         times = float(one.start), float(one.end)
@@ -235,13 +235,13 @@ class _Memory:
         self.peak = max(self.peak, self.alive())
 
     def alive(self) -> int:
-        """Bytes of new storages that are still there."""
+        """Return the bytes of new storages that are still there."""
         self._live = {key: row for key, row in self._live.items() if not row[0].expired()}
         return sum(size for _, size in self._live.values())
 
 
 def storages(value: Any) -> Iterator[torch.UntypedStorage]:
-    """The storages of all plain tensors that have memory; that of a simulated one is counted by its machine."""
+    """Yield the storages of all plain tensors that have memory; a machine counts those of simulated ones."""
     for tensor in parts(value):
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
         if plain and tensor.device.type != "meta":
@@ -249,7 +249,7 @@ def storages(value: Any) -> Iterator[torch.UntypedStorage]:
 
 
 def _sent(func: Any, args: Any, kwargs: Mapping[str, Any]) -> int:
-    """Bytes of the tensors that this rank hands to a collective."""
+    """Return the bytes of the tensors that this rank hands to a collective."""
     given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | dict(kwargs)
     sent = next((given[name] for name in _SENT if name in given), None)
     return sum(int(each.numel() * each.element_size()) for each in parts(sent) if isinstance(each, torch.Tensor))

@@ -89,29 +89,29 @@ class OwnModules(SourceLoader):
         return None
 
     def _file_of(self, fullname: str) -> str:
-        """The file of a module, by its path from the folder; "" without one."""
+        """Return the file of a module, by its path from the folder; "" without one."""
         place = fullname.replace(".", "/")
         return next((file for file in (f"{place}/__init__.py", f"{place}.py") if file in self._files), "")
 
     def is_package(self, fullname: str) -> bool:
-        """Whether a module is a package; part of the protocol of loaders."""
+        """Return whether a module is a package; part of the protocol of loaders."""
         return self._file_of(fullname).endswith("/__init__.py")
 
     def get_filename(self, fullname: str) -> str:
-        """The path of a module; part of the protocol of loaders."""
+        """Return the path of a module; part of the protocol of loaders."""
         if not (file := self._file_of(fullname)):
             raise ImportError(f"there is no {fullname} in the submission", name=fullname)
         return os.path.join(self._folder, *file.split("/"))
 
     def get_data(self, path: str | bytes) -> bytes:
-        """The bytes of a file as they were read; part of the protocol of loaders."""
+        """Return the bytes of a file as they were read; part of the protocol of loaders."""
         place = os.path.relpath(os.fsdecode(path), self._folder).replace(os.sep, "/")
         if place not in self._files:
             raise OSError(f"{place} was not handed in")
         return self._files[place]
 
     def _is_wanted(self, name: str) -> bool:
-        """Whether the submission imports a module of this name; asked only where a library has one, too."""
+        """Return whether the submission imports a module of this name; asked only where a library has one, too."""
         return name in self._asked or name in self._imported
 
     @functools.cached_property
@@ -129,5 +129,5 @@ class OwnModules(SourceLoader):
 
 
 def _first(file: str) -> str:
-    """The name that an import of a file begins with."""
+    """Return the name that an import of a file begins with."""
     return file.partition("/")[0].removesuffix(".py")

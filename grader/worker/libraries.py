@@ -48,18 +48,18 @@ class Libraries:
     # -- of a worker --------------------------------------------------------------------------------------------------
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """What writes a reply."""
+        """Return what writes a reply."""
         return PlainEncoder(table, other, answers=True)
 
     def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
-        """What reads a request."""
+        """Return what reads a request."""
         return PlainDecoder(table, other)
 
     def begin_request(self, *, timed: bool) -> None:
-        """A request begins; of a timed one, nothing of ours may cost time."""
+        """Prepare for a request; before a timed one, do now what would cost time later."""
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """What imports the modules of a submission.
+        """Return what imports the modules of a submission.
 
         Args:
             folder: where its files are.
@@ -78,7 +78,7 @@ class Libraries:
             raise ValueError(f"there is no device {mode!r} without PyTorch")
 
     def loaded(self) -> None:
-        """The submission has been imported."""
+        """Note that the submission has been imported."""
 
     def seed(self, number: int) -> None:
         """Seed all generators that student code draws from."""

@@ -47,7 +47,7 @@ _PLAIN = (int, float, complex, str, list, tuple, dict, type(None))
 
 
 def moments() -> list[list[Any]]:
-    """What took virtual time since the last call of this, the first of it, as rows of plain values."""
+    """Return what took virtual time since the last call of this, or since the start, as rows of plain values."""
     machine = machine_or_none()
     if machine is None:
         return []
@@ -63,7 +63,7 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """The result, what was printed on both streams, each warning's category and text, and whether warnings still show.
+    """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
     """
@@ -79,7 +79,7 @@ def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
 
 
 def idle_parameters(module: torch.nn.Module, args: list[Any]) -> list[Any]:
-    """How many parameters can be trained, whether the result has a gradient, and names of those that get none."""
+    """Return how many parameters can be trained, whether the result has a gradient, and names of those without one."""
     parameters = {name: each for name, each in module.named_parameters() if each.requires_grad}
     module.zero_grad()
     result = module(*args)
@@ -152,7 +152,7 @@ def gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[
 
 
 def keeps_gradients(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-    """Whether a call leaves `requires_grad` and `grad` of its tensor arguments: leaves with a gradient, and others."""
+    """Return whether a call leaves `requires_grad` and `grad` of its tensor arguments, leaves and others."""
     same_grads = True
     for requires_grad in (True, False):
         fresh = [_requiring(arg) if requires_grad else copy.deepcopy(arg) for arg in args]
@@ -204,7 +204,7 @@ def run_on_ranks(function: Callable[..., Any], each: Sequence[list[Any]]) -> lis
 
 
 def _start(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> int:
-    """A child that is one rank, and writes its answer into the folder; its process id."""
+    """Fork a child that is one rank, and writes its answer into the folder; return its process id."""
     pid = os.fork()
     if pid:
         return pid
@@ -216,7 +216,7 @@ def _start(function: Callable[..., Any], args: list[Any], rank: int, size: int, 
 
 
 def _answer(function: Callable[..., Any], args: list[Any], rank: int, size: int, folder: str) -> dict[str, Any]:
-    """What became of the call on this rank."""
+    """Run the call on this rank, and return its result or error."""
     dist = importlib.import_module(_DISTRIBUTED)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank))

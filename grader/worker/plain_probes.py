@@ -24,12 +24,12 @@ _LIBRARIES = {"np": "numpy", "torch": "torch"}
 
 
 def last(*args: Any) -> Any:
-    """The last argument: a call that does nothing, to measure the cost of a request and its reply."""
+    """Return the last argument: a call that does nothing, to measure the cost of a request and its reply."""
     return args[-1]
 
 
 def tried(module: str, text: str) -> str:
-    """What lines print with the names of a module, and what the last one gives.
+    """Run lines with the names of a module, and return what they print, and what the last one evaluates to.
 
     Args:
         module: the exercise module, which is loaded.
@@ -67,7 +67,7 @@ def typed(text: str) -> str:
 
 
 def is_instance(obj: Any, kind: Any) -> bool:
-    """Whether an object is of a class: the class itself, or its module and name."""
+    """Return whether an object is of a class: the class itself, or its module and name."""
     if isinstance(kind, str):
         return any(f"{base.__module__}.{base.__qualname__}" == kind for base in type(obj).__mro__)
     return isinstance(obj, kind)
@@ -80,7 +80,7 @@ def call_seeded(function: Callable[..., Any], seed: int, args: list[Any], kwargs
 
 
 def capture(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """The result, what was printed on both streams, each warning's category and text, and whether warnings still show.
+    """Return the result, what was printed on both streams, the warnings, and whether warnings still show.
 
     The last is False if student code has silenced warnings for good.
     """

@@ -86,7 +86,7 @@ def forked(orders: socket.socket, sandbox: Sandbox, libraries: Libraries) -> Non
 
 
 def _live(channel: Channel, sandbox: Sandbox, wanted: StartWorker, libraries: Libraries) -> None:
-    """Be confined, serve until the channel closes, and end."""
+    """Confine this process, serve until the channel closes, and end."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     folder = sandbox.confine(wanted.limits, wanted.folder)
@@ -140,7 +140,7 @@ class TimeIsOver(BaseException):
 
 
 def _prepare_stops() -> None:
-    """Before student code is loaded: end it where its time is over, and where it would wait for somebody to type."""
+    """Set up, before student code is loaded, that it ends where its time is over or where it would wait for input."""
     sys.breakpointhook = _stop_at_breakpoint
     if hasattr(signal, "SIGUSR1"):
         signal.signal(signal.SIGUSR1, _stop_here)
@@ -155,7 +155,7 @@ def _stop_here(number: int, frame: Any) -> None:
 
 
 def _stop_timers() -> None:
-    """A timer of the student's must not ring while nothing of the student's runs."""
+    """Stop the student's timers, which must not ring while nothing of the student's runs."""
     for timer in _TIMERS:
         _SET_TIMER(timer, 0)
 
@@ -181,7 +181,7 @@ class Submission:
         self._own: Operations = {"probe": self._load_probe, "prepare": lambda *_: None}
 
     def answer(self, frame: Frame) -> Reply:
-        """The reply to a request. Whatever student code raises is part of it."""
+        """Return the reply to a request. An exception of student code is part of it."""
         do, libraries = frame.tree["do"], self._libraries
         libraries.begin_request(timed=do in _TIMED)
         for number in frame.tree.get("dropped", ()):
@@ -205,7 +205,7 @@ class Submission:
         return self._reply(table, _ON_OBJECTS.get(do) or self._own[do], *values)
 
     def _reply(self, table: Table, do: Callable[..., Any], *args: Any) -> Reply:
-        """What comes of doing something, as a reply."""
+        """Do something, and return its result or exception as a reply."""
         error = None
         try:
             try:
@@ -228,7 +228,7 @@ class Submission:
     # -- objects that stay here ---------------------------------------------------------------------------------------
 
     def _child_of(self, value: Any) -> list[Any]:
-        """An object as a child of a message."""
+        """Encode an object as a child of a message."""
         number = self._numbers.get(id(value))
         if number is None:
             number = self._last_number = self._last_number + 1
@@ -236,7 +236,7 @@ class Submission:
         return ["proxy", number, str(type(value).__name__)[:100]]
 
     def _object_of(self, kind: str, *place: Any) -> Any:
-        """The object that a check names."""
+        """Return the object that a check names."""
         if kind == "proxy":
             return self._objects[place[0]]
         space, name = place
@@ -308,7 +308,7 @@ class Submission:
         return self._replies([])
 
     def _replies(self, calls: Iterable[Callable[[], Any]]) -> Reply:
-        """The replies to several calls as one; each holds a copy of its result as its call ends."""
+        """Return the replies to several calls as one; each holds a copy of its result as its call ends."""
         replies = []
         for call in calls:
             tree, data = self._reply(Table(), call)
@@ -351,7 +351,7 @@ def _flush() -> None:
 
 
 def _exception_row(error: BaseException, folder: str, spaces: Collection[str]) -> dict[str, Any]:
-    """An exception as plain data: its type and nearest builtin type, bounded text, the student's own lines.
+    """Return an exception as plain data: its type and nearest builtin type, bounded text, the student's lines.
 
     Args:
         error: what was raised.
@@ -389,12 +389,12 @@ def _note_signature(error: TypeError, function: Any) -> None:
 
 
 def _cut(text: str) -> str:
-    """A text of bounded length."""
+    """Cut a text to a bounded length."""
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + " ..."
 
 
 def _own_name(filename: str, folder: str) -> str:
-    """The name of a file in the folder; "" for any other."""
+    """Return the name of a file in the folder; "" for any other."""
     inside = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder + os.sep)
     return _cut(os.path.relpath(os.path.realpath(filename), folder)) if inside else ""
 
@@ -410,7 +410,7 @@ def _text(error: BaseException) -> str:
 
 
 def _near_name(error: BaseException) -> str:
-    """The question that Python adds where it prints a NameError or an AttributeError, or ""."""
+    """Return the question that Python adds where it prints a NameError or an AttributeError, or ""."""
     if type(error) not in (NameError, AttributeError):
         return ""
     name = str(getattr(error, "name", ""))

@@ -82,7 +82,7 @@ def run(host: int, reached: messages.Launched, libraries: Libraries) -> None:
 
 
 def _sandbox_of(reached: messages.Launched) -> Sandbox:
-    """What confines the workers."""
+    """Return what confines the workers."""
     if reached.proc is not None:
         return Full(reached.proc)
     return Reduced(reached.readable, reached.listed) if reached.readable else Sandbox()
@@ -146,7 +146,7 @@ class _Server:
                 self._end_workers(lane, all_of_them=True)
 
     def _spare_for(self, wanted: messages.StartWorker) -> _Spare | None:
-        """A worker that waits for its orders: the one that was forked ahead, or a new one. None if there is no room."""
+        """Return a worker that waits for its orders: the spare, or a new one. None if there is no room."""
         # Not before it is needed: it takes half a second, and most exercises never see a device. Once here, and not in
         # each worker.
         if wanted.simulates and not self._simulates:

@@ -134,11 +134,11 @@ class Mirrors:
         self._pairs: list[tuple[torch.UntypedStorage, torch.UntypedStorage]] = []
 
     def begin(self) -> None:
-        """A request begins: no memory is mirrored."""
+        """Begin a request: no memory is mirrored."""
         self._pairs.clear()
 
     def look(self, tensor: torch.Tensor) -> tuple[torch.Tensor, str] | None:
-        """The CPU tensor over a mirror that is up to date, and the device; None for any other tensor."""
+        """Return the CPU tensor over an up-to-date mirror, and the device; None for any other tensor."""
         if not self._ours(tensor):
             return None
         # In the modes of plain PyTorch, which student code may have changed: a tensor that is made in inference mode
@@ -153,7 +153,7 @@ class Mirrors:
             return _view(tensor, host), str(tensor.device)
 
     def place(self, tensor: torch.Tensor, device: str) -> torch.Tensor:
-        """A CPU tensor of a request on the device, over memory that its storage mirrors."""
+        """Return a tensor of a request on the device, over memory that its storage mirrors."""
         if device == "cpu":
             return tensor
         with torch.no_grad(), torch.inference_mode(False):
@@ -166,7 +166,7 @@ class Mirrors:
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Whether it is a plain tensor on CUDA."""
+    """Return whether it is a plain tensor on CUDA."""
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
     return plain and tensor.device.type == "cuda" and not tensor.is_nested
 
@@ -180,7 +180,7 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 
 
 def _view(like: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
-    """A tensor over other memory, with the same layout."""
+    """Return a tensor over other memory, with the same layout."""
     view = torch.empty(0, dtype=like.dtype, device=storage.device)
     view = view.set_(storage, like.storage_offset(), like.shape, like.stride())
     # Conjugation and negation are bits of the tensor, not numbers in memory; they are not copied with it.

@@ -65,11 +65,11 @@ class WithTorch(Libraries):
         accelerator.preload_operations()
 
     def encoder(self, table: Table, other: Callable[[Any], list[Any]]) -> PlainEncoder:
-        """What writes a reply."""
+        """Return what writes a reply."""
         return Encoder(table, other, answers=True, accelerator=self._accelerator)
 
     def decoder(self, table: Table, other: Callable[..., Any]) -> PlainDecoder:
-        """What reads a request."""
+        """Return what reads a request."""
         return Decoder(table, other, answers=True, accelerator=self._accelerator)
 
     def begin_request(self, *, timed: bool) -> None:
@@ -81,7 +81,7 @@ class WithTorch(Libraries):
             self._accelerator.begin()
 
     def modules(self, folder: str, files: Mapping[str, bytes], without: Sequence[str]) -> OwnModules:
-        """What imports the modules of a submission; no package is taken away here."""
+        """Return what imports the modules of a submission; no package is taken away here."""
         del without
         return OwnModules(folder, files)
 

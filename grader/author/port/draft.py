@@ -57,7 +57,7 @@ class Draft:
     counts: tuple[int, int, int]
 
     def files(self, places: Places) -> dict[Path, str]:
-        """All files of the exercise but its description, by path from the course."""
+        """Return all files of the exercise but its description, by path from the course."""
         texts = {
             places.starter: self.starter,
             places.reference: self.reference,
@@ -92,7 +92,7 @@ class Port:
         self._rules = {test: f"C{self._names.index(names[0]) + 1 if names else 1}" for test, names in named.items()}
 
     def draft(self, title: str) -> Draft:
-        """All files of the exercise."""
+        """Return all files of the exercise."""
         tests = list(self._plain.tests)
         plain = [test for test in tests if test not in self._beside]
         first = {self._rules[test]: test for test in reversed(plain) if "rng" not in self._plain.needs[test]}
@@ -113,7 +113,7 @@ class Port:
         )
 
     def _that_need_a_probe(self, whole: str) -> Iterator[str]:
-        """Tests of which something must happen beside student code: what `grader.lint` reports, and gradients."""
+        """Yield the tests that need code beside student code: what `grader.lint` reports, and gradients."""
         lines = {finding.line for finding in findings(whole) if not _STAYS.search(str(finding))}
         functions = [node for node in ast.parse(whole).body if isinstance(node, Function)]
         flagged = {node.name for node in functions if lines & {*range(first_line(node), (node.end_lineno or 0) + 1)}}
@@ -125,7 +125,7 @@ class Port:
                 yield test
 
     def _file(self, docstring: str, above: str, tests: Sequence[str]) -> str:
-        """A file of checks with a comment above each, and with all that they need."""
+        """Return a file of checks with a comment above each, and with all that they need."""
         names = {self._plain.name_in_checks(name): name for name in self._plain.tests}
         autouse = [name for name, item in self._plain.fixtures.items() if _is_autouse(item.node)]
         items = [item for item in self._items if item.name not in names]
@@ -144,13 +144,13 @@ class Port:
 
 
 def _is_autouse(fixture: ast.AST) -> bool:
-    """Whether a fixture is for all tests."""
+    """Return whether a fixture is for all tests."""
     calls = [one for one in getattr(fixture, "decorator_list", ()) if isinstance(one, ast.Call)]
     return any(word.arg == "autouse" for call in calls for word in call.keywords)
 
 
 def _with_rule(text: str, rule: str) -> str:
-    """A check with the rule that it is about."""
+    """Return a check with the rule that it is about."""
     edits = Edits(text)
     (function,) = (node for node in ast.parse(text).body if isinstance(node, Function))
     for one in function.decorator_list:
@@ -168,7 +168,7 @@ _TODO = f"{_RAISES}  # TODO"
 
 
 def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[str, str], str]:
-    """What a student is to write.
+    """Return what a student is to write.
 
     Args:
         plain: the test file.
@@ -188,14 +188,14 @@ def stubs_of(plain: Tests, names: Sequence[str], reference: str) -> tuple[dict[s
 
 
 def _call(node: ast.stmt) -> str:
-    """How a function or a class is called."""
+    """Return how a function or a class is called."""
     inits = [one for one in getattr(node, "body", ()) if isinstance(one, Function) and one.name == "__init__"]
     words = parameters(node) if isinstance(node, Function) else parameters(inits[0])[1:] if inits else []
     return f"{getattr(node, 'name', '')}({', '.join(words)})"
 
 
 def _emptied(item: Item) -> str:
-    """A function or class of the reference without its code."""
+    """Return a function or class of the reference without its code."""
     node = ast.parse(item.text).body[0]
     for one in ast.walk(node):
         if isinstance(one, (Function, ast.ClassDef)):
@@ -212,7 +212,7 @@ def _emptied(item: Item) -> str:
 
 
 def _guessed(plain: Tests, name: str) -> str:
-    """A stub, by how tests call the function or class: one parameter for each argument of the longest call."""
+    """Return a stub with one parameter for each argument of the longest call in the tests."""
     functions = [node for item in plain.items for node, task in plain.students(item.node) if task == name]
     nodes = [node for item in plain.items for node in ast.walk(item.node)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in functions]
@@ -237,7 +237,7 @@ _ELSEWHERE = "numbers from a file: compare with `reference.f(...)`, or list the 
 
 
 def with_todos(text: str, *, of_checks: bool) -> str:
-    """The text with a comment at each place where something is left to do.
+    """Add a comment at each place where something is left to do.
 
     Args:
         text: of a ported file.
@@ -256,7 +256,7 @@ def with_todos(text: str, *, of_checks: bool) -> str:
 
 
 def todos_of(text: str) -> Iterator[tuple[int, str]]:
-    """The line and the text of each comment that says what is left to do."""
+    """Yield the line and the text of each comment that says what is left to do."""
     todos: dict[int, str] = {}
     last = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -296,7 +296,7 @@ def _todos(text: str, *, of_checks: bool) -> Iterator[tuple[int, str]]:
 
 
 def _parametrized(source: Source, decorator: ast.expr) -> list[str]:
-    """The names that a decorator of pytest's gives to a function."""
+    """Return the names that a decorator of pytest's gives to a function."""
     if source.path(decorator) != "pytest.mark.parametrize" or not isinstance(decorator, ast.Call):
         return []
     words = [word.value for word in decorator.keywords if word.arg == "argnames"]

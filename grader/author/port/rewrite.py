@@ -92,7 +92,7 @@ class Tests:
             self._names[name] = inner.removeprefix("run_") if is_adapter else inner
 
     def students(self, function: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-        """Where student code is named in a function's body, with the name that the task has for it."""
+        """Yield where a function's body names student code, with the name that the task has for it."""
         nodes = list(ast.walk(function))
         own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -104,7 +104,7 @@ class Tests:
                     yield node, name
 
     def names(self, node: ast.AST) -> list[str]:
-        """The student's functions and classes that a function's body names."""
+        """Return the student's functions and classes that a function's body names."""
         return [task for _, task in self.students(node)]
 
     def _of_check(self, node: ast.AST) -> list[str]:
@@ -130,7 +130,7 @@ class Tests:
     # -- check files ----------------------------------------------------------------------------------------------
 
     def for_checks(self, item: Item) -> str:
-        """A statement of a check file; "" if nothing is left of it."""
+        """Rewrite a statement for the check file; return "" if nothing is left of it."""
         node, edits = item.node, Edits(item.text)
         if all(map(self._is_seed, node.body if isinstance(node, Function) else [node])):
             return ""
@@ -157,7 +157,7 @@ class Tests:
         return edits.result()
 
     def name_in_checks(self, name: str) -> str:
-        """What a function is called in a check file, where a name that begins with check_ means a check."""
+        """Return what a function is called in a check file, where a name that begins with check_ means a check."""
         if name in self.tests:
             return f"check_{name.removeprefix('test').strip('_') or 'all'}"
         return f"_{name}" if name.startswith("check_") else name
@@ -177,12 +177,12 @@ class Tests:
         return isinstance(node, ast.Expr) and _SEEDS.fullmatch(self._source.path(node.value)) is not None
 
     def _draws(self, node: ast.AST) -> bool:
-        """Whether a node is a draw of PyTorch's that has no generator of its own."""
+        """Return whether a node is a draw of PyTorch's that has no generator of its own."""
         is_draw = isinstance(node, ast.Call) and self._source.path(node) in _DRAWS
         return is_draw and not has_generator(node)
 
     def calls_probe(self, test: Item, check: Item) -> str:
-        """The check of a test that leaves the work to the probe."""
+        """Return the check of a test that leaves the work to the probe."""
         assert isinstance(test.node, Function)
         assert isinstance(check.node, Function)
         given = self._given_to_probe(test.node)
@@ -199,7 +199,7 @@ class Tests:
     # -- probe files ----------------------------------------------------------------------------------------------
 
     def for_probe(self, item: Item) -> str:
-        """A statement of the probe file: fixtures are functions, and tests make what they take themselves."""
+        """Rewrite a statement for the probe file, where fixtures are functions and tests make what they take."""
         node = item.node
         if not isinstance(node, Function):
             return "" if self._is_seed(node) else item.text
@@ -224,11 +224,11 @@ class Tests:
         return f"def {self.name_in_probe(item.name)}({', '.join(params)}):\n{text}"
 
     def _given_to_probe(self, node: Function) -> list[str]:
-        """The parameters of a test that its check hands to the probe: those of `parametrize`, and unknown fixtures."""
+        """Return the parameters that a check hands to the probe: those of `parametrize`, and unknown fixtures."""
         return [name for name in parameters(node) if name not in self.fixtures and name not in _WRAPS]
 
     def name_in_probe(self, name: str) -> str:
-        """What a function is called in the probe file."""
+        """Return what a function is called in the probe file."""
         if name in self.fixtures:
             return f"make_{name}"
         if name in self._helpers:
@@ -238,7 +238,7 @@ class Tests:
 
 
 def _stays(item: Item) -> bool:
-    """Whether a statement is anything but an import of student code, a text, or what runs the file as a program."""
+    """Return whether a statement stays: no import of student code, no text, nothing that runs the file as a program."""
     match item.node:
         case ast.Import() | ast.ImportFrom():
             return all(module.split(".")[0] in _LIBRARIES for module, _ in imported(item.node).values())
@@ -248,7 +248,7 @@ def _stays(item: Item) -> bool:
 
 
 def _flat(item: Item, source: Source) -> str:
-    """A test class as functions, a function of one line as several; anything else as it is."""
+    """Rewrite a test class as functions, and a function of one line as several; leave anything else."""
     node, text = item.node, item.text
     if not isinstance(node, (Function, ast.ClassDef)):
         return text
@@ -262,7 +262,7 @@ def _flat(item: Item, source: Source) -> str:
 
 
 def _functions_of(node: ast.ClassDef, text: str) -> str:
-    """The methods of a test class as functions, and what else it has as statements of the file."""
+    """Rewrite the methods of a test class as functions, and its other statements as statements of the file."""
     first = node.body[0]
     body = moved("".join(lines_of(text)[first_line(first) - 1 : node.end_lineno]), -first.col_offset)
     statements, edits = ast.parse(body).body, Edits(body)
@@ -291,7 +291,7 @@ def _functions_of(node: ast.ClassDef, text: str) -> str:
 
 
 def has_generator(node: ast.AST) -> bool:
-    """Whether a draw has a generator of its own."""
+    """Return whether a draw has a generator of its own."""
     return any(word.arg == "generator" for word in getattr(node, "keywords", ()))
 
 
@@ -307,7 +307,7 @@ _CONVERSIONS = {"cpu", "detach", "numpy"}
 
 
 def with_helpers(text: str) -> str:
-    """The text with asserts as helpers, where both say the same."""
+    """Replace asserts by functions of `grader.check` that say the same."""
     source, edits = Source(ast.parse(text)), Edits(text)
     for scope in scopes(source):
         for node in scope.nodes:
@@ -343,7 +343,7 @@ def _assert(scope: Scope, edits: Edits, test: ast.expr) -> str:
 
 
 def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
-    """A comparison of values as `assert_values`; "" for another call, or for one that compares more."""
+    """Return a comparison of values as `assert_values`; "" for another call, or for one that compares more."""
     path, words = scope.source.path(call), {word.arg or "**": edits.text(word.value) for word in call.keywords}
     exact = _EQUAL.fullmatch(path) is not None
     if not (exact or _CLOSE.fullmatch(path)) or not 2 <= len(call.args) <= 4:
@@ -361,7 +361,7 @@ def _values(scope: Scope, edits: Edits, call: ast.Call) -> str:
 
 
 def _plain(edits: Edits, node: ast.expr) -> str:
-    """An expression without conversions: `assert_values` compares tensors with arrays."""
+    """Return an expression without conversions, as `assert_values` compares tensors with arrays."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name in _CONVERSIONS:
             return _plain(edits, value)
@@ -369,5 +369,5 @@ def _plain(edits: Edits, node: ast.expr) -> str:
 
 
 def _is_students(scope: Scope, node: ast.expr) -> bool:
-    """Whether a value certainly comes from student code."""
+    """Return whether a value certainly comes from student code."""
     return scope.kind(node) in (Kind.RESULT, Kind.DERIVED, Kind.MEMBER)

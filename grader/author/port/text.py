@@ -25,15 +25,15 @@ class Edits:
         self._edits: list[tuple[int, int, str]] = []
 
     def start(self, node: _Node) -> int:
-        """Where a node begins."""
+        """Return where a node begins."""
         return self._starts[node.lineno - 1] + node.col_offset
 
     def end(self, node: _Node) -> int:
-        """Where a node ends."""
+        """Return where a node ends."""
         return self._starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
     def text(self, node: _Node) -> str:
-        """A node as it was written."""
+        """Return a node as it was written."""
         return self._bytes[self.start(node) : self.end(node)].decode()
 
     def replace(self, node: _Node, new: str) -> None:
@@ -78,7 +78,7 @@ class Edits:
         self.insert(start, "".join(f"{indent}# {'  ' * (number > 0)}{row}\n" for number, row in enumerate(rows)))
 
     def result(self, block: Sequence[ast.stmt] = ()) -> str:
-        """The text with all edits; only the lines of a block of statements, if one is given."""
+        """Return the text with all edits; only the lines of a block of statements, if one is given."""
         done = self._starts[first_line(block[0]) - 1] if block else 0
         last = self._starts[block[-1].end_lineno or 0] if block else len(self._bytes)
         parts = []
@@ -130,7 +130,7 @@ class Item:
 
 
 def items_of(text: str) -> list[Item]:
-    """All statements at the top of a file, each with a syntax tree of its own."""
+    """Return all statements at the top of a file, each with a syntax tree of its own."""
     lines = lines_of(text)
     items, last = [], 0
     for whole in ast.parse(text).body:
@@ -147,7 +147,7 @@ def items_of(text: str) -> list[Item]:
 
 
 def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
-    """The items that these names need, in their order."""
+    """Return the items that these names need, in their order."""
     items, wanted = list(items), set(names)
     chosen: set[int] = set()
     while more := {place for place, item in enumerate(items) if item.binds & wanted} - chosen:
@@ -157,7 +157,7 @@ def closure(items: Iterable[Item], names: Iterable[str]) -> list[Item]:
 
 
 def assembled(docstring: str, items: Iterable[Item]) -> str:
-    """A file of these items in their order: import statements first, those of helpers for checks last among them."""
+    """Return a file of these items in their order: imports first, and among them those of `grader.check` last."""
     blocks = {"": [f'"""{docstring}"""\n'], "imports": list[str](), HELPERS: list[str]()}
     code, large = "", False
     for item in items:

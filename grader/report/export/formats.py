@@ -98,7 +98,7 @@ class Item:
 
 
 def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
-    """The items of all exercises, in their order; without `points` no text names points."""
+    """Return the items of all exercises, in their order; without `points` no text names points."""
     return [item for exercise in report.exercises for item in _items(exercise, points=points)]
 
 
@@ -127,7 +127,7 @@ def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
 
 
 def _open(exercise: ExerciseEntry, id: str, title: str, worth: int, text: str, *, shown: bool = True) -> Item:
-    """What stands for checks that did not run."""
+    """Return an item that stands for checks that did not run."""
     return Item(exercise, id, title, id, "undecided", Score(0, worth, worth), text, shown)
 
 
@@ -149,13 +149,13 @@ def _item(exercise: ExerciseEntry, row: CheckEntry, *, is_cause: bool, points: b
 
 
 def why_undecided(items: Sequence[Item]) -> str:
-    """Why points are undecided, each reason once; "" if all are decided. Titles of hidden checks are not in it."""
+    """Say why points are undecided, each reason once; "" if all are decided. No title of a hidden check is in it."""
     reasons = dict.fromkeys(f"{item.exercise.name}: {item.text}" for item in items if item.kind == "undecided")
     return "\n".join(reasons)
 
 
 def total_text(report: ReportFile) -> str:
-    """The points of a report that count in a line; undecided points stand apart."""
+    """Return the points of a report that count in a line; undecided points stand apart."""
     return standing_text(report.total, report.policy)
 
 
@@ -180,14 +180,14 @@ class Options:
     folder: str | None = ""
 
     def path_of(self, file: str | None) -> str | None:
-        """A file of the submission, as a path from the root of the repository."""
+        """Return a file of the submission as a path from the root of the repository."""
         if file is None or self.folder is None:
             return None
         return f"{self.folder}/{file}" if self.folder else file
 
 
 def cut(text: str, most: int) -> str:
-    """A text that is no longer than that, and says so where it ends early."""
+    """Cut a text to that length, and say so where it ends early."""
     if len(text) <= most:
         return text
     beginning = text[:most].rpartition("\n")[0] or text[:most]
@@ -195,7 +195,7 @@ def cut(text: str, most: int) -> str:
 
 
 def number(hundredths: int) -> float | int:
-    """Points as JSON has them: whole ones without a fraction."""
+    """Return points as JSON has them: whole ones without a fraction."""
     return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
 
 
@@ -207,7 +207,7 @@ def _as_text(made: Mapping[str, Any]) -> str:
 
 
 def gradescope(report: ReportFile, options: Options) -> str:
-    """The report as results.json."""
+    """Return the report as results.json."""
     total = report.total
     # The total itself is Gradescope's to show: it hides it from students while hidden checks are.
     top = [f"{report.course}. Grader {report.environment.get('grader')}, torch {report.environment.get('torch')}."]
@@ -245,7 +245,7 @@ def _gradescope_test(item: Item, place: int, options: Options) -> dict[str, Any]
 
 
 def prairielearn(report: ReportFile, options: Options) -> str:
-    """The report as results.json."""
+    """Return the report as results.json."""
     items = items_of(report)
     total = report.total
     decided = total.possible - total.undecided
@@ -278,7 +278,7 @@ def prairielearn(report: ReportFile, options: Options) -> str:
 
 
 def _unread(items: list[Item]) -> list[str]:
-    """Why no file loads; nothing if one does."""
+    """Say why no file loads; nothing if one does."""
     graded = [item for item in items if item.kind != "undecided" and item.verdict != "not_started"]
     causes = [row.cause for item in graded for row in item.exercise.checks if row.id == item.id]
     if not causes or any(cause != "load" for cause in causes):
@@ -287,7 +287,7 @@ def _unread(items: list[Item]) -> list[str]:
 
 
 def classroom(report: ReportFile, options: Options) -> str:
-    """The report as the JSON object that a step hands to the reporter, once it is in base 64."""
+    """Return the report as the JSON object that a step hands to the reporter, once it is in base 64."""
     items = items_of(report)
     kinds = {item.kind for item in items}
     tests = [
@@ -326,7 +326,7 @@ _NAMES = {
 
 
 def classroom50(report: ReportFile, options: Options) -> str:
-    """The report as Classroom 50's result.json; scores are hundredths of a point.
+    """Return the report as Classroom 50's result.json; scores are hundredths of a point.
 
     Raises:
         CourseError: the variables that its runner sets are not there, or the report does not say when it was made.
@@ -368,18 +368,18 @@ def _test50(item: Item) -> dict[str, Any]:
 
 
 def junit(report: ReportFile, options: Options) -> str:
-    """The report as JUnit XML."""
+    """Return the report as JUnit XML."""
     return _rendered("junit.xml", report, options) + "\n"
 
 
 def log(report: ReportFile, options: Options, system: str = "") -> str:
-    """Lines for any log; on "github" in groups and with annotations, on "gitlab" in collapsed sections."""
+    """Return lines for any log; on "github" in groups and with annotations, on "gitlab" in collapsed sections."""
     seconds, most = int(time.time()), _MOST_ANNOTATIONS
     return _rendered("log.txt", report, options, system=system, seconds=seconds, most=most)
 
 
 def log_line(text: str) -> str:
-    """A text as one line of any log, which no system takes for a command."""
+    """Return a text as one line of any log, which no system takes for a command."""
     return for_workflow(for_terminal(text, one_line=True))
 
 
@@ -393,7 +393,7 @@ def _rendered(
 
 
 def codequality(report: ReportFile, options: Options) -> str:
-    """What to fix first in each exercise, as GitLab's Code Quality report: at the student's line, in the changes."""
+    """Return what to fix first in each exercise, as GitLab's Code Quality report, at the student's line."""
     rows = []
     for item in items_of(report, points=options.points):
         if (file := options.path_of(item.exercise.file)) and item.is_cause:
@@ -411,7 +411,7 @@ def codequality(report: ReportFile, options: Options) -> str:
 
 
 def markdown(report: ReportFile, options: Options) -> str:
-    """The report as Markdown; of one that is too large for a page, with what to fix in the first exercises alone."""
+    """Return the report as Markdown; one that is too large for a page only has what to fix first."""
     shown = len(report.exercises)
     while True:
         text = _rendered("summary.md", report, options, _MOST_OF_A_MESSAGE, shown=shown)

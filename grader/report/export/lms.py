@@ -72,7 +72,7 @@ class Filled:
     named: dict[str, list[str]] = field(default_factory=lambda: {why: [] for why in (UNDECIDED, LOCKED, OVER, UNKNOWN)})
 
     def lines(self, place: str, names: Mapping[str, str], *, zeros: bool = False) -> Iterator[str]:
-        """Sentences for people: what was filled in where, and of whom no score was, or another one.
+        """Yield sentences for people: what was filled in where, and who has no score, or another one.
 
         Args:
             place: the file that was written.
@@ -131,7 +131,7 @@ def known_in(table: Table, kind: str, column: Column) -> int:
 
 
 def _place(table: Table, kind: str, title: str) -> int:
-    """Where a column stands."""
+    """Return where a column stands."""
     titles = [re.sub(r" \(\d+\)$", "", name) if kind == "canvas" else name for name in table.header]
     sheet = Worksheet.of(table) if kind == "moodle" else None
     if sheet and not title and sheet.grade is not None:
@@ -193,7 +193,7 @@ def _fill(table: Table, people: People, column: Column, place: int, done: Filled
 
 
 def _scaled(table: Table, column: Column, score: int, most: int | None, *, scales: bool) -> int:
-    """A score in the points that the platform has for the column.
+    """Return a score in the points that the platform has for the column.
 
     Raises:
         CourseError: they differ from the hand-in's, and scores are not to be scaled.
@@ -218,7 +218,7 @@ class _Maxima:
 
 
 def _maxima(table: Table, people: People, place: int) -> _Maxima:
-    """The points of a column as the platform has them.
+    """Return the points of a column as the platform has them.
 
     Raises:
         CourseError: the column takes no points from us, or its points cannot be read.
@@ -251,7 +251,7 @@ def _points(table: Table, at: int, text: str) -> int:
 
 
 def _changeable(table: Table, people: People, place: int) -> int | None:
-    """Where Moodle says whether a grade can be changed; None where it says nothing.
+    """Return where Moodle says whether a grade can be changed; None where it says nothing.
 
     Raises:
         CourseError: it says so in a language that is not known here.
