@@ -3,7 +3,7 @@
 python benchmarks/accelerator_cost.py [--against d2f5de22 [--rounds 3]]
 
 With `--against`, builds take turns: single operators, a step of training a narrow transformer, and the programs in
-`benchmarks/programs` that need one device and no other process. What counts is what the device adds to the CPU's time,
+`gpu/programs` that need one device and no other process. What counts is what the device adds to the CPU's time,
 in seconds of CPU time with one thread; the counts of each build must be the same.
 """
 
@@ -116,7 +116,7 @@ def _costs_of_program(name: str, mode: str) -> tuple[float, object]:
         sys.argv = [name]
         torch.manual_seed(0)
         start = time.process_time()
-        runpy.run_path(str(Path(__file__).parent / "programs" / f"{name}.py"), run_name="__main__")
+        runpy.run_path(str(Path(__file__).parents[1] / "gpu" / "programs" / f"{name}.py"), run_name="__main__")
         seconds = time.process_time() - start
         found = accelerator.counters() if mode == "cuda" else {}
         os.write(write, json.dumps([seconds, {key: found[key] for key in _COUNTS if key in found}]).encode())

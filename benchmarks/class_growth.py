@@ -31,6 +31,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
 from make_class import exercises_named, make_class
 
 from grader.model import Exercise

@@ -281,15 +281,15 @@ def anchors(page: Path) -> list[str]:
 
 
 def test_page_of_mistakes_has_those_that_are_kept() -> None:
-    """Each exercise has thirty mistakes in `benchmarks/mistakes`, and the page has a row for each of them, no other."""
+    """Each exercise has thirty mistakes in `tools/mistakes`, and the page has a row for each of them, no other."""
     page = (ROOT / "docs" / "mistakes.md").read_text(encoding="utf-8")
     parts = re.split(r"\n## ", page)[1:]
     rows = {part.split()[0]: re.findall(r"^\| (.+?) \|", part, re.MULTILINE)[1:] for part in parts}
     for exercise in load_course(ROOT).exercises:
-        text = (ROOT / "benchmarks" / "mistakes" / f"{exercise.number}.txt").read_text(encoding="utf-8")
+        text = (ROOT / "tools" / "mistakes" / f"{exercise.number}.txt").read_text(encoding="utf-8")
         names = [name for name in re.findall(r"^== (.+?)(?:: [\w ]+)?$", text, re.MULTILINE) if name != "right"]
         assert len(names) >= 30
-        assert rows[exercise.number] == names, "run: python benchmarks/mistakes.py --write"
+        assert rows[exercise.number] == names, "run: python tools/mistakes.py --write"
 
 
 def test_lines_are_short() -> None:

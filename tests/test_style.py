@@ -98,7 +98,7 @@ def phrases_in(parts: Iterable[tuple[int, str]]) -> list[str]:
 def files() -> list[Path]:
     """All files with words that somebody reads: the engine, the course and the pages."""
     folders = [path for top in ("grader", "exercises", "solutions") for path in (ROOT / top).rglob("*")]
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
+    pages = [page for top in (".", "docs", "benchmarks", "tools", "gpu") for page in (ROOT / top).glob("*.md")]
     return sorted(
         path for path in (*folders, *pages) if path.suffix in SUFFIXES and name_of(path) not in GENERATED | OWN
     )
@@ -120,7 +120,7 @@ def test_phrases_do_not_come_back() -> None:
 def test_phrases_do_not_come_back_in_tests() -> None:
     """No comment and no name of a test or a benchmark has a phrase of the list."""
     found = []
-    for path in sorted(path for top in ("tests", "benchmarks") for path in (ROOT / top).rglob("*.py")):
+    for path in sorted(path for top in ("tests", "benchmarks", "tools", "gpu") for path in (ROOT / top).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         # What students hand in is as they write, and may not even be Python.
         if path.parent.name != "attacks" and "courses" not in path.parts and path != Path(__file__):

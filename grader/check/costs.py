@@ -165,7 +165,7 @@ _TIMES_CPU, _SPARE_S = 12, 0.005
 
 Of 77 right answers to 19 exercises none took more than half of that; a loop of operators over 10,000 elements takes at
 least three times as much. A right answer may take another route, such as an elimination by hand: 6 times. A loop over
-plain numbers takes no longer than a sort, so that no limit can tell the two apart (`benchmarks/loops.py`).
+plain numbers takes no longer than a sort, so that no limit can tell the two apart (`tools/loops.py`).
 """
 
 _WORKERS = 3

@@ -1,7 +1,7 @@
 """The decision about a ratio of two times: arithmetic on samples, no clock and no process of its own.
 
 A *sample* is what one call of each side takes: of short ones, the mean of several. Samples come from a fresh *pair* of
-workers (`measurement`). What can go wrong, as measured (`benchmarks/speed_verdicts.py`):
+workers (`measurement`). What can go wrong, as measured (`tools/speed_verdicts.py`):
 
 - Single samples scatter upwards: preemption, caches, interrupts. The lowest third of a side's samples is steady.
 - About one pair of workers in fifty is off by 20 % and more in all of its samples: it sits on bad memory, or its heap

@@ -1,4 +1,4 @@
-"""What `benchmarks/on_a_gpu.py` found on an H200, and the simulated device once did differently without a word."""
+"""What `gpu/on_a_gpu.py` found on an H200, and the simulated device once did differently without a word."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def test_numbers_that_are_gone(mode: str) -> None:
 
 
 def test_the_comparison_runs(tmp_path: Path) -> None:
-    """`benchmarks/on_a_gpu.py` asks the simulated device, and finds no difference from itself."""
-    program = Path(__file__).parents[2] / "benchmarks" / "on_a_gpu.py"
+    """`gpu/on_a_gpu.py` asks the simulated device, and finds no difference from itself."""
+    program = Path(__file__).parents[2] / "gpu" / "on_a_gpu.py"
     out = tmp_path / "sim.json"
     command = [sys.executable, str(program)]
     subprocess.run([*command, "--sim", "--only", "snippets", "--into", str(out)], check=True, capture_output=True)

@@ -23,6 +23,6 @@ def test_a_step_of_gpt2_on_an_h100() -> None:
 
 
 def _check(gpu: str) -> None:
-    program = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "gpt2_step.py"))
+    program = runpy.run_path(str(Path(__file__).parents[2] / "gpu" / "gpt2_step.py"))
     for precision, real in program["REAL"][gpu].items():
         assert abs(program["milliseconds"](precision) / real - 1) < 0.15, precision

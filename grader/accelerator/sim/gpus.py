@@ -1,7 +1,7 @@
 """Specs of a few real GPUs: the peak rates that their maker gives, and the share of them that PyTorch's kernels reach.
 
 The shares are the same for all. They were fitted to three published times of a training step of GPT-2 on an A100, which
-`benchmarks/gpt2_step.py` names. That an operator may be more than one kernel on a GPU is in them. Rates between host
+`gpu/gpt2_step.py` names. That an operator may be more than one kernel on a GPU is in them. Rates between host
 and device are what is usual on the bus: about 12, 25 and 50 GB/s for PCIe 3, 4 and 5 with pinned memory. Sources, all
 of NVIDIA:
 
