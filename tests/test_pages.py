@@ -9,14 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import surprises_page
 import torch
-from statements import FILES, FOLDER, problems, read_statements, squeezed
+from statements import FILES, FOLDER, TORCH, problems, read_statements, squeezed
 from support import ROOT
 
 from grader.author.pages import map_page
 from grader.course.load import load_course
 from grader.course.topics import Coverage
-from grader.student.games.drilling import answer, read_drill
+from grader.student.games.drilling import answer, read_questions
 
 PAGES = sorted((ROOT / "exercises").glob("*/README.md"))
 
@@ -105,9 +106,27 @@ def test_map_is_that_of_the_course() -> None:
     assert (ROOT / "docs" / "course-map.md").read_text(encoding="utf-8") == text, "run: grade pages docs --map-only"
 
 
-def test_drill_has_both_answers() -> None:
-    """Each line of the drill runs, and yes is as good a guess as no."""
-    drill = read_drill(load_course(ROOT), None)
-    answers = [answer(drill, number)[0] for number in range(len(drill.rounds))]
-    assert len(answers) >= 30
-    assert 0.4 < sum(answers) / len(answers) < 0.6
+def test_drill_asks_what_the_installed_pytorch_does() -> None:
+    """Each module has questions; each line runs and its answer stands among others; yes is as good a guess as no."""
+    course = load_course(ROOT)
+    questions = read_questions(course)
+    answers = {question.place: answer(question) for question in questions}
+    assert {question.module for question in questions} == {module.id for module in course.modules}
+    assert len({question.id for question in questions}) == len(questions) >= 132
+    assert [place for place, found in answers.items() if len(found.choices) < 2] == []
+    ids = {exercise.id for exercise in course.exercises}
+    assert [question.place for question in questions if question.exercise not in ids] == []
+    changed = [answers[question.place].right == "yes" for question in questions if question.watch]
+    assert 0.4 < sum(changed) / len(changed) < 0.6
+    # What is right on some version only is among the others, too.
+    known = [q.place for q in questions if answers[q.place].right in q.wrong and not q.since]
+    assert known == []
+
+
+def test_surprises_are_the_questions_of_the_drill() -> None:
+    """The page, the students' copy of it, and the statements that run its lines are made of the questions."""
+    asked = surprises_page.questions()
+    assert {path.read_text(encoding="utf-8") for path in surprises_page.PAGES} == {surprises_page.page(asked)}
+    if TORCH == (2, 13):  # where the answer differs, the statements name the version
+        text = "\n".join(surprises_page.statements(asked)) + "\n"
+        assert surprises_page.STATEMENTS.read_text(encoding="utf-8") == text, "run: python tests/surprises_page.py"

@@ -32,7 +32,7 @@ GROUPS = {
         "reset": ("student", "Restore the starter; your file stays beside it."),
         "update": ("student", "Bring the course's corrections to your folder."),
         "pack": ("student", "Pack a hand-in into one zip, and print a receipt."),
-        "drill": ("games", "Answer short questions with yes or no; the lines are run to see who is right."),
+        "drill": ("games", "Answer short questions on what a line does; the lines are run to see who is right."),
         "break": ("games", "Plant a fault in your own solution, for you to find."),
         "catch": ("games", "Try your own check on known wrong and right answers."),
         "draw": ("games", "Draw how shapes broadcast, or how strides read a storage."),

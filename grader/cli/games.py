@@ -21,33 +21,50 @@ _MOST_DIMS, _MOST_SIZE = 6, 1 << 40
 
 
 @click.command("drill")
-@click.argument("module", required=False)
+@click.argument("name", metavar="[EXERCISE|MODULE]", required=False, shell_complete=options.complete_exercises)
+@click.option("--topic", metavar="TOPIC", help="Only questions of a topic: its id, or words of its name.")
 @click.option("-n", "count", type=click.IntRange(min=1), default=10, show_default=True, help="How many questions.")
 @click.option("--seed", type=click.IntRange(min=0), help="Which questions: the same number gives the same ones.")
-def drill_command(module: str | None, count: int, seed: int | None) -> None:
-    """Answer short questions with yes or no; the lines are run to see who is right. It gives no points."""
+def drill_command(name: str | None, topic: str | None, count: int, seed: int | None) -> None:
+    """Answer short questions on what a line does; the lines are run to see who is right. It gives no points.
+
+    What you answered wrong before comes first. Without a name: questions of all modules.
+    """
     say = Say()
-    from grader.student.games.drilling import answer, play, read_drill
+    import random
 
-    file = read_drill(options.course_here(), module)
+    from grader.student.games.drilling import Memory, Question, answer, chosen, play, read_questions
+    from grader.student.rows import of_names
 
-    def ask(number: int) -> bool:
-        changes, after = answer(file, number)
-        say(*(f">>> {line}" for line in file.rounds[number].lines))
-        typed = click.prompt(file.question, type=click.Choice(["y", "n"], case_sensitive=False))
-        is_right = (typed.lower() == "y") == changes
-        right = "yes" if changes else "no"
-        say.prose(f"{'Right' if is_right else 'Wrong'}: {right}. {file.rounds[number].why}")
-        if not is_right:
-            say(f">>> {file.watch}", after)
+    course = options.course_here()
+    wanted = of_names(course, [name] if name else [], topic) if name or topic else None
+    memory = Memory(course)
+    numbers = {exercise.id: exercise.number for exercise in course.exercises}
+
+    def ask(question: Question) -> bool:
+        found = answer(question)
+        say(*(f">>> {line}" for line in question.lines))
+        if question.watch:
+            typed = click.prompt(question.asked, type=click.Choice(["y", "n"], case_sensitive=False))
+            is_right = typed.lower() == found.right[0]
+        else:
+            order = random.Random(None if seed is None else f"{seed} {question.id}")  # noqa: S311  a game
+            choices = order.sample(found.choices, len(found.choices))
+            say("", *(f"  {number}  {choice}" for number, choice in enumerate(choices, 1)))
+            typed = click.prompt(question.asked, type=click.Choice([str(one) for one in range(1, len(choices) + 1)]))
+            is_right = choices[int(typed) - 1] == found.right
+        more = f" ({numbers[question.exercise]})" if question.exercise in numbers else ""
+        say.prose(f"{'Right' if is_right else 'Wrong'}: {found.right}. {question.why}{more}")
+        if not is_right and question.watch:
+            say(f">>> {question.watch}", found.after)
         say("")
         return is_right
 
-    say.prose(f"{file.title}: each question starts with these lines.")
-    say("", *(f">>> {line}" for line in file.start.splitlines()), "")
-    tally = play(file, count, seed, ask)
+    questions = chosen(read_questions(course, wanted), count, seed, memory.rank)
+    tally = play(questions, ask, lambda question, right: memory.note(question, right=right))
     say.prose(
-        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}."
+        f"{tally.first} of {tally.questions} right at once; the longest row of right answers has {tally.longest}.",
+        *filter(None, [memory.problem]),
     )
 
 

@@ -125,14 +125,38 @@ class RoundEntry(Strict):
     why: str
 
 
-class DrillFile(Strict):
-    """A module's drill.yaml."""
+class QuestionEntry(Strict):
+    """One question of a drill: lines whose last is an expression, what it does not show, and why.
 
-    title: str
-    question: str
-    start: str
-    watch: Name
-    rounds: Annotated[list[RoundEntry], Field(min_length=1)]
+    `since` is the version since which the answer is another one. `holds` has what must be true as well for the reason.
+    """
+
+    lines: Annotated[list[str], Field(min_length=1)]
+    wrong: Annotated[list[str], Field(min_length=1)]
+    why: str
+    exercise: Name | None = None
+    since: str = ""
+    holds: list[str] = []
+
+
+class DrillFile(Strict):
+    """A module's drill.yaml: questions with choices, and rounds, which are answered with yes or no."""
+
+    start: str = ""
+    questions: list[QuestionEntry] = []
+    given: str = ""
+    question: str = ""
+    watch: Name | None = None
+    exercise: Name | None = None
+    rounds: list[RoundEntry] = []
+
+    @model_validator(mode="after")
+    def _asks(self) -> DrillFile:
+        if self.rounds and not (self.watch and self.question):
+            raise ValueError("rounds need a `question`, and `watch`, the name that a line may change")
+        if not self.rounds and not self.questions:
+            raise ValueError("there is no question; write `questions` or `rounds`")
+        return self
 
 
 class WithheldEntry(Strict):

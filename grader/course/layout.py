@@ -17,6 +17,8 @@ from grader.model.errors import CourseError
 COURSE_FILE = "course.yaml"
 EXERCISE_FILE = "exercise.yaml"
 TOPICS = Path("exercises", "topics.yaml")
+SURPRISES = Path("exercises", "surprises.md")
+"""The page of what most people expect otherwise, made of the questions of `grade drill`."""
 SCHEMAS = Path(".schemas")
 STUDENTS_PAGE = Path("README.md")
 """In a released copy: where students begin."""
@@ -258,6 +260,7 @@ def stray_files(course: Course) -> list[str]:
 
 def _students_files(course: Course) -> Iterator[Path]:
     """Yield the paths of the files that students have of modules and exercises, existing or not."""
+    yield SURPRISES
     for module in course.modules:
         yield from (page_of(module.id), drill_of(module.id))
         for exercise in module.exercises:
@@ -321,6 +324,11 @@ def kept_folder(root: Path) -> Path:
 def kept_progress(course: Course) -> Path:
     """Return the file of a student's progress."""
     return kept_folder(course.root) / "progress.json"
+
+
+def kept_drill(course: Course) -> Path:
+    """Return the file with a student's answers to the short questions."""
+    return kept_folder(course.root) / "drill.json"
 
 
 def kept_results(course: Course) -> Path:

@@ -84,15 +84,24 @@ def chosen(
     Raises:
         CourseError: there is no such exercise, module or topic.
     """
-    wanted = {exercise.id for name in names for exercise in find_exercises(course, name)}
+    wanted = of_names(course, names, topic)
+    return [row for row in rows if row.exercise.id in wanted and (not states or row.state.replace("_", "-") in states)]
+
+
+def of_names(course: Course, names: Collection[str], topic: str | None) -> set[str]:
+    """Return the ids of the exercises of names and of a topic.
+
+    Args:
+        course: the course.
+        names: of exercises or modules; none for all.
+        topic: a topic's id, or some words of its name; None for all.
+
+    Raises:
+        CourseError: there is no such exercise, module or topic.
+    """
+    exercises = [each for name in names for each in find_exercises(course, name)] if names else course.exercises
     topics = _topics(course, topic) if topic else set()
-    return [
-        row
-        for row in rows
-        if (not names or row.exercise.id in wanted)
-        and (topic is None or topics & set(row.exercise.topics))
-        and (not states or row.state.replace("_", "-") in states)
-    ]
+    return {exercise.id for exercise in exercises if topic is None or topics & set(exercise.topics)}
 
 
 def _topics(course: Course, topic: str) -> set[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -138,30 +140,76 @@ def test_a_check_that_is_too_strict_is_reported_first() -> None:
 
 
 DRILL = """
-title: Which
+given: a = [1, 2]
 question: Does b change?
-start: a = [1, 2]
 watch: b
+exercise: total
 rounds:
   - {lines: [b = a, a.append(3)], why: one list has two names.}
   - {lines: ["b = a[:]", a.append(3)], why: a slice is a copy.}
+questions:
+  - {lines: ["[1] * 2"], wrong: ["[2]", "raises TypeError"], why: a list is repeated., exercise: double}
+  - {lines: ["t = []", "t[0]"], wrong: ["None"], why: there is no item., exercise: double}
 """
+
+
+GUESSES = "\n".join(random.Random(0).choices("123", k=200))
+"""Each choice of each question, sooner or later."""
+
+
+def drilled(typed: str, *options: str) -> str:
+    """What `grade drill` prints when these answers are typed."""
+    result = CliRunner().invoke(main, ["drill", "--seed", "0", *options], input=typed)
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_drill_asks_until_each_answer_is_right(course: Course) -> None:
     """The lines decide who is right, and what was answered wrong comes again; what cannot be asked is told."""
     path = course.root / "exercises/01_basics/drill.yaml"
-    for text, told in ((None, "has no drill"), (DRILL.replace("a[:]", "c"), "drill.yaml: round 2 raises NameError")):
+    for text, told in (
+        (None, "these modules have some: no module"),
+        (DRILL.replace("a[:]", "c"), "drill.yaml: round 2 raises NameError"),
+        (DRILL.replace("[1] * 2", "[1] *"), "drill.yaml: question 1 raises SyntaxError"),
+        ("start: a = 1\n", "there is no question; write `questions` or `rounds`"),
+        (DRILL.replace("watch: b\n", ""), "rounds need a `question`, and `watch`"),
+    ):
         if text is not None:
             path.write_text(text)
-        result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n" * 5)
-        assert (result.exit_code, told in result.output) == (2, True)
+        result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\n1\n" * 9)
+        assert (result.exit_code, told in result.output) == (2, True), result.output
+        shutil.rmtree(course.root / ".grade", ignore_errors=True)
     path.write_text(DRILL)
-    result = CliRunner().invoke(main, ["drill", "--seed", "0"], input="y\ny\nn\n")
-    assert result.output.count("Does b change?") == 3
-    assert "Right: yes. one list has two names.\n" in result.output
-    assert "Wrong: no. a slice is a copy.\n>>> b\n[1, 2]\n" in result.output
-    assert result.output.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), result.output
+    told = drilled("y\ny\nn\n", "total")
+    assert told.count("Does b change?") == 3
+    assert ">>> a = [1, 2]\n>>> b = a[:]\n>>> a.append(3)\n" in told
+    assert "Right: yes. one list has two names. (01-2)\n" in told
+    assert "Wrong: no. a slice is a copy. (01-2)\n>>> b\n[1, 2]\n" in told
+    assert told.endswith("1 of 2 right at once; the longest row of right answers has 2.\n"), told
+
+
+def test_drill_shows_what_a_line_shows(course: Course) -> None:
+    """The choices are other answers and what the line shows here, also an error; with a topic or a name, only some."""
+    (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)
+    told = drilled(GUESSES, "double")
+    assert "Does b change?" not in told
+    assert re.search(r"^  \d  \[1, 1\]$", told, re.MULTILINE)
+    assert re.search(r"^  \d  raises IndexError$", told, re.MULTILINE)
+    assert "right: [1, 1]. a list is repeated. (01-1)" in told.lower()
+    assert "has no topic" in CliRunner().invoke(main, ["drill", "--topic", "nothing"]).output
+
+
+def test_drill_begins_with_what_was_wrong(course: Course) -> None:
+    """Answers are saved: the next drill asks first what was answered wrong, then what is new."""
+    (course.root / "exercises/01_basics/drill.yaml").write_text(DRILL)
+    drilled("y\ny\nn\n", "total")
+    told = drilled("n\n", "-n", "1")
+    assert ">>> b = a[:]\n" in told
+    assert told.endswith("1 of 1 right at once; the longest row of right answers has 1.\n")
+    assert "Does b change?" not in drilled(GUESSES, "-n", "2")
+    (course.root / ".grade/drill.json").write_text("{")
+    told = drilled("y\ny\nn\n", "total")
+    assert "drill.json was damaged, so your earlier answers are not known" in " ".join(told.split())
 
 
 GOLF = b"""

@@ -1,56 +1,251 @@
-"""`grade drill`: short questions of a course, whose answers come from running the lines.
+"""`grade drill`: short questions of a course, whose answers come from running the lines on the student's PyTorch.
 
-A module's `drill.yaml` has them. Each round is two lines: the first makes a name that is watched, the second may change
-it. What was answered wrong comes again.
+A module's `drill.yaml` has them. A question shows lines and asks what the last one shows, or whether it changes a name.
+What was answered wrong comes again, in the same drill and in the next one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from grader.course.files import DrillFile, read_file
-from grader.course.layout import drill_of
+from grader.course.layout import drill_of, kept_drill
 from grader.model import Course
-from grader.model.errors import CourseError
+from grader.model.errors import CourseError, FormatError
+from grader.model.files import from_json, to_json, write_whole
+from grader.student.folder import ready_folder
 
+YES, NO = "yes", "no"
+RAISES = "raises "
 _LEAST_AHEAD = 2
 """So many other questions come before one that was answered wrong comes again, if there are as many."""
 
+_ASKED = "What does the last line show?"
+_FAULTS = (NameError, SyntaxError)
+"""What a line raises only if its author mistyped it."""
 
-def read_drill(course: Course, module: str | None) -> DrillFile:
-    """Read the questions of a module, by its id or number; without a name, of the first module that has any.
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes:
+        module: the id of its module.
+        exercise: the id of the exercise that teaches it; "" for none.
+        place: where it is written, for messages.
+        start: lines that are run first and not shown.
+        lines: what is shown, and run.
+        asked: what is asked.
+        watch: the name that the last line may change; "" where the question is what the last line shows.
+        wrong: other answers.
+        why: the reason, in a sentence or two.
+        since: the version from which on the answer is another one, or "".
+        holds: what must be true as well for the reason.
+    """
+
+    module: str
+    exercise: str
+    place: str
+    start: str
+    lines: tuple[str, ...]
+    asked: str
+    watch: str
+    wrong: tuple[str, ...]
+    why: str
+    since: str = ""
+    holds: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What it is saved by: another text is another question."""
+        return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question.
+
+    Attributes:
+        right: the right one of the choices.
+        choices: all of them.
+        after: the watched name as Python prints it in the end; "" where none is watched.
+    """
+
+    right: str
+    choices: tuple[str, ...]
+    after: str = ""
+
+
+def read_questions(course: Course, exercises: Collection[str] | None = None) -> list[Question]:
+    """Return the questions of a course.
+
+    Args:
+        course: the course.
+        exercises: ids of exercises: only their questions, and those of modules of which all exercises are named.
 
     Raises:
-        CourseError: there is no drill, or its file is not as it must be.
+        CourseError: there is no such question, or a file is not as it must be.
     """
-    there = [item for item in course.modules if (course.root / drill_of(item.id)).is_file()]
-    chosen = [item for item in there if module is None or module in (item.id, item.id.split("_")[0])]
-    if not chosen:
-        names = ", ".join(item.id for item in there) or "no module"
-        raise CourseError(f"{module or course.title} has no drill; these have one: {names}")
-    path = drill_of(chosen[0].id)
-    return read_file(course.root / path, path.as_posix(), DrillFile)
+    found: list[Question] = []
+    there = [module for module in course.modules if (course.root / drill_of(module.id)).is_file()]
+    for module in there:
+        path = drill_of(module.id)
+        file = read_file(course.root / path, path.as_posix(), DrillFile)
+        ids = {exercise.id for exercise in module.exercises}
+        whole = exercises is None or ids <= {*exercises}
+        questions = _questions(file, module.id, path.as_posix())
+        found += [each for each in questions if whole or each.exercise in (exercises or ())]
+    if not found:
+        names = ", ".join(module.id for module in there) or "no module"
+        raise CourseError(f"there are no questions on that; these modules have some: {names}")
+    return found
 
 
-def answer(file: DrillFile, number: int) -> tuple[bool, str]:
-    """Return whether the second line of a round changes the watched name, and that name as Python prints it.
+def _questions(file: DrillFile, module: str, where: str) -> list[Question]:
+    rounds = [
+        Question(
+            module=module,
+            exercise=file.exercise or "",
+            place=f"{where}: round {number}",
+            start=file.start,
+            lines=(*file.given.splitlines(), *entry.lines),
+            asked=file.question,
+            watch=file.watch or "",
+            wrong=(),
+            why=entry.why,
+        )
+        for number, entry in enumerate(file.rounds, 1)
+    ]
+    shown = [
+        Question(
+            module=module,
+            exercise=entry.exercise or "",
+            place=f"{where}: question {number}",
+            start=file.start,
+            lines=tuple(entry.lines),
+            asked=_ASKED,
+            watch="",
+            wrong=tuple(entry.wrong),
+            why=entry.why,
+            since=entry.since,
+            holds=tuple(entry.holds),
+        )
+        for number, entry in enumerate(file.questions, 1)
+    ]
+    return [*rounds, *shown]
+
+
+def answer(question: Question) -> Answer:
+    """Run the lines of a question, and return what is right.
 
     Raises:
-        CourseError: a line raises an exception.
+        CourseError: a line cannot be run.
     """
-    first, second = file.rounds[number].lines
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is asked is the result
+        return _changed(question) if question.watch else _shown(question)
+
+
+def _changed(question: Question) -> Answer:
     names: dict[str, Any] = {}
+    *first, last = question.lines
     try:
-        exec(f"{file.start}\n{first}", names)  # noqa: S102  the course's own lines
-        before = repr(names[file.watch])
-        exec(second, names)  # noqa: S102
+        exec("\n".join([question.start, *first]), names)  # noqa: S102  the course's own lines
+        before = repr(names[question.watch])
+        exec(last, names)  # noqa: S102
     except Exception as error:
-        raise CourseError(f"drill.yaml: round {number + 1} raises {type(error).__name__}: {error}") from None
-    after = repr(names[file.watch])
-    return before != after, after
+        raise _fault(question, error) from None
+    after = repr(names[question.watch])
+    return Answer(YES if before != after else NO, (YES, NO), after)
+
+
+def _shown(question: Question) -> Answer:
+    names: dict[str, Any] = {}
+    *first, last = question.lines
+    try:
+        exec(question.start, names)  # noqa: S102
+        for line in first:
+            exec(line, names)  # noqa: S102
+        right = repr(eval(last, names))  # noqa: S307
+    except _FAULTS as error:
+        raise _fault(question, error) from None
+    except Exception as error:
+        right = f"{RAISES}{type(error).__name__.lstrip('_')}"  # such as torch.linalg.LinAlgError, a name of C++
+    return Answer(right, tuple(dict.fromkeys([*question.wrong, right])))
+
+
+def _fault(question: Question, error: Exception) -> CourseError:
+    return CourseError(f"{question.place} raises {type(error).__name__}: {error}")
+
+
+# -- which questions
+
+
+@dataclass(frozen=True)
+class _Saved:
+    version: int
+    wrong: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+
+
+class Memory:
+    """Which questions were answered, in a file of the student's folder.
+
+    Attributes:
+        problem: why earlier answers are not known, or why these are not saved; "" if all is well.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._course, self.problem = course, ""
+        self._path = kept_drill(course)
+        self._right: dict[str, bool] = {}
+        try:
+            saved = from_json(_Saved, self._path.read_bytes()) if self._path.is_file() else _Saved(1)
+        except OSError as error:
+            self.problem = f"your earlier answers cannot be read: {error.strerror} ({self._shown})"
+        except FormatError:
+            self.problem = f"{self._shown} was damaged, so your earlier answers are not known"
+        else:
+            self._right = {**dict.fromkeys(saved.right, True), **dict.fromkeys(saved.wrong, False)}
+
+    @property
+    def _shown(self) -> str:
+        return self._path.relative_to(self._course.root).as_posix()
+
+    def rank(self, question: Question) -> int:
+        """Return how late a question comes: first what was answered wrong, then what is new, last what was right."""
+        right = self._right.get(question.id)
+        return 1 if right is None else 2 if right else 0
+
+    def note(self, question: Question, *, right: bool) -> None:
+        """Save whether a question was answered right at once."""
+        self._right[question.id] = right
+        saved = _Saved(1, *(tuple(id for id, was in self._right.items() if was is value) for value in (False, True)))
+        try:
+            ready_folder(self._course.root)
+            write_whole(self._path, to_json(saved))
+        except OSError as error:
+            self.problem = f"your answers are not saved: {error.strerror} ({self._shown})"
+
+
+def chosen(
+    questions: Sequence[Question], count: int, seed: int | None, rank: Callable[[Question], int]
+) -> list[Question]:
+    """Choose questions: those of a low rank first, and at random among equals.
+
+    Args:
+        questions: all of them.
+        count: how many.
+        seed: of the choice; None for another one each time.
+        rank: how late a question comes.
+    """
+    mixed = random.Random(seed).sample(questions, len(questions))  # noqa: S311  a game
+    return sorted(mixed, key=rank)[:count]
 
 
 @dataclass
@@ -68,26 +263,29 @@ class Tally:
     longest: int = 0
 
 
-def play(file: DrillFile, count: int, seed: int | None, ask: Callable[[int], bool]) -> Tally:
+def play(
+    questions: Sequence[Question], ask: Callable[[Question], bool], note: Callable[[Question, bool], None]
+) -> Tally:
     """Ask questions until each was answered right.
 
     Args:
-        file: of the drill.
-        count: how many different ones.
-        seed: of the choice and the order; None for another one each time.
-        ask: asks the question of a number, and says whether the answer was right.
+        questions: in their order.
+        ask: asks a question, and says whether the answer was right.
+        note: learns of each question whether it was answered right at once.
     """
-    tally, row, again = Tally(), 0, set[int]()
-    left = random.Random(seed).sample(range(len(file.rounds)), min(count, len(file.rounds)))  # noqa: S311  a game
-    tally.questions = len(left)
+    tally, row, again = Tally(questions=len(questions)), 0, set[str]()
+    left = list(questions)
     while left:
-        number = left.pop(0)
-        if ask(number):
+        question = left.pop(0)
+        right = ask(question)
+        if question.id not in again:
+            note(question, right)
+        if right:
             row += 1
-            tally.first += number not in again
+            tally.first += question.id not in again
         else:
             row = 0
-            again.add(number)
-            left.insert(min(_LEAST_AHEAD, len(left)), number)
+            again.add(question.id)
+            left.insert(min(_LEAST_AHEAD, len(left)), question)
         tally.longest = max(tally.longest, row)
     return tally
