@@ -40,7 +40,7 @@ class Question:
         place: where it is written, for messages.
         start: lines that are run first and not shown.
         lines: what is shown, and run.
-        asked: what is asked.
+        asked: the words of the question.
         watch: the name that the last line may change; "" where the question is what the last line shows.
         wrong: other answers.
         why: the reason, in a sentence or two.
@@ -147,7 +147,7 @@ def answer(question: Question) -> Answer:
         CourseError: a line cannot be run.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is asked is the result
+        warnings.simplefilter("ignore")  # the result counts
         return _changed(question) if question.watch else _shown(question)
 
 
