@@ -59,7 +59,8 @@ def grade_here(
     # In a report for programs each check has a row; a student reads one sentence, and at once.
     plan = replace(plan, stops=stops, compiles=json_path is None)
     saves = not (stops or json_path or like or submission or plan.rules)
-    shown = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
+    lines = partial(exercise_lines, width=terminal_width(), every=verbose, plain=plain)
+    shown = lines if not plan.rules else lambda graded: lines(graded) if graded.checks else iter(())
     report = _graded(plan, handed_in, submission, (say, details), shown, saves=saves, fresh=fresh)
     if earlier is not None:
         from grader.report.repeat import differences
@@ -153,6 +154,8 @@ def _graded(
         ) as runtime,
     ):
         report = grade_submission(plan, handed_in, runtime, store if saves else None, fresh=fresh)
+        if plan.rules and not any(graded.checks for graded in report.exercises):
+            return report  # a table of 0 of 0 points would say nothing; `_hidden_alone` says why
         # Everything is printed before the runtime is closed: the reader need not wait for that.
         say(*summary_lines(report, width))
         details(*unchanged_lines(progress.saved, width))

@@ -91,6 +91,13 @@ def test_copy_works_by_itself(type_grade: WarmGrade, released: Path, tmp_path: P
     solved = type_grade("double", cwd=copy)
     assert (solved.returncode, "5 / 5 points, 5 more at hand-in" in solved.stdout) == (0, True)
     assert "2 hidden checks will decide 5 more points at hand-in." in solved.stdout
+    # A rule that only hidden checks look at has no table of points here.
+    hidden = type_grade("double", "C2", cwd=copy)
+    assert (hidden.returncode, hidden.stdout.split()[:4], "0 / 0" in hidden.stdout) == (
+        0,
+        "C2 has hidden checks".split(),
+        False,
+    )
     # That is another state than done: there is no game and no applause, and both commands use one scale.
     lines = solved.stdout.splitlines()
     assert lines[-5].split() == ["01-1", "Double", "it", "shown", "pass", "5", "/", "5"]
