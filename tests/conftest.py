@@ -50,6 +50,21 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return (os.cpu_count() or 1) + 1
 
 
+_STARTING = {"fork_lane", "spawn_lane", "type_grade", "forks", "function", "spawned_function", "grade_text"}
+"""Fixtures that start processes of ours."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that are not marked by their file: `lane` if a fixture or a child process starts one, else `unit`."""
+    for item in items:
+        if {mark.name for mark in item.iter_markers()} & {"lane", "sandbox", "network"}:
+            continue
+        starts = isinstance(item, pytest.Function) and (
+            _STARTING & set(item.fixturenames) or getattr(item.obj, "accelerator_mode", None)
+        )
+        item.add_marker(pytest.mark.lane if starts else pytest.mark.unit)
+
+
 # No process stays after a command, unless a test is about those that do.
 os.environ.setdefault("TENSORGRADE_WARM", "0")
 

@@ -33,7 +33,11 @@ def fifth_of(attacks: Sequence[Attack]) -> list[Attack]:
 
 TRIED = fifth_of(ATTACKS)
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's")
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,8 @@ from grader.cli import COMMANDS, main
 from grader.course import files
 from grader.course.load import find_exercises, load_course
 
+pytestmark = [pytest.mark.lane, pytest.mark.slow]
+
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "first-exercise.md"
 GUIDE = ROOT / "docs" / "writing-exercises.md"

@@ -15,6 +15,8 @@ import pytest
 
 import grader
 
+pytestmark = pytest.mark.lane
+
 PACKAGE = Path(grader.__file__).parent
 
 LAYERS = (

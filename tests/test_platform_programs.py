@@ -21,6 +21,8 @@ PYTHON = ROOT / "out" / "platforms" / "bin" / "python"
 
 pytestmark = [
     pytest.mark.platforms,
+    pytest.mark.lane,
+    pytest.mark.slow,
     pytest.mark.skipif(not PYTHON.with_name("nbgrader").exists(), reason="nbgrader is not here: run  make platforms"),
 ]
 

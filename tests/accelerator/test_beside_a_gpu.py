@@ -17,6 +17,8 @@ from torch.nn import functional
 
 from grader import accelerator
 
+pytestmark = pytest.mark.lane
+
 
 def _waits(call: Callable[[], Any]) -> bool:
     """Whether `set_sync_debug_mode` sees the host wait in a call."""

@@ -19,7 +19,7 @@ from grader.accelerator.tools.launcher import main
 _TESTS = """\
 import subprocess, sys
 import pytest, torch
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+pytestmark = [pytest.mark.lane, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
 
 def test_kind():
     assert (torch.cuda.get_device_name(), torch.cuda.device_count()) == ("NVIDIA A100-SXM4-40GB", 2)

@@ -6,12 +6,15 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from accelerator.modes import grad_of, in_mode, raises
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader import accelerator
+
+pytestmark = pytest.mark.lane
 
 
 @in_mode("cuda")

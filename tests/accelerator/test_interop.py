@@ -15,6 +15,8 @@ from accelerator.modes import grad_of, in_mode
 
 from grader import accelerator
 
+pytestmark = pytest.mark.lane
+
 
 @in_mode("cuda")
 def test_tensors_are_put_on_the_device_without_a_copy() -> None:

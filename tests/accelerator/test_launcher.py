@@ -20,6 +20,8 @@ from grader.accelerator.timeline import Span
 from grader.accelerator.tools.launcher import main
 from grader.accelerator.tools.line_costs import Ledger
 
+pytestmark = pytest.mark.lane
+
 PROGRAM = """\
 import sys, time
 from time import perf_counter

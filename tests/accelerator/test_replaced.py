@@ -17,6 +17,8 @@ from accelerator.modes import in_mode, raises
 
 import grader
 
+pytestmark = pytest.mark.lane
+
 REFUSED = ("MemPool", "ExternalStream", "GreenContext", "CUDAPluggableAllocator")
 
 

@@ -14,6 +14,8 @@ from grader.course.load import load_course
 from grader.model import Exercise
 from grader.runner.lane import Lane
 
+pytestmark = pytest.mark.lane
+
 REFERENCE = """
 import torch
 

@@ -16,6 +16,8 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.model.errors import CourseError
 
+pytestmark = pytest.mark.lane
+
 PLAIN = COURSES / "plain"
 STYLES = ["nn_utils", "puzzles", "d2l", "attention", "optimizer", "training"]
 """Adapters and snapshots, puzzles of one line, functions of a book, a layer, optimizers, a loop with its loader."""

@@ -19,6 +19,8 @@ from grader.model.messages import Setup, Start
 from grader.runner import lane as lanes
 from grader.runner.lane import Lane, Run
 
+pytestmark = [pytest.mark.lane, pytest.mark.slow]
+
 LARGE = f"import torch\n{RIGHT}".replace("2 * x", "torch.zeros(1 << 16) if x.shape == (1,) else x + x")
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n"
 

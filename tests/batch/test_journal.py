@@ -23,6 +23,8 @@ from grader.intake.contents import Handed
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError, GraderError
 
+pytestmark = pytest.mark.lane
+
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
 
 

@@ -16,6 +16,8 @@ from grader.intake.collect import collect
 from grader.intake.contents import Handed
 from grader.model import Course, Verdict
 
+pytestmark = pytest.mark.lane
+
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive", "broken")
 
 

@@ -19,6 +19,8 @@ from grader.course.load import load_course
 from grader.model.errors import CourseError
 from grader.report.people import people_in
 
+pytestmark = pytest.mark.lane
+
 REPORT = {
     "version": 1,
     **dict.fromkeys(("course", "author", "digest", "graded_at"), ""),

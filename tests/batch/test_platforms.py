@@ -18,6 +18,8 @@ from grader.course.load import load_course
 from grader.report.numbers import number_in
 from grader.report.people import people_in
 
+pytestmark = pytest.mark.lane
+
 CASES = Path(__file__).with_name("cases")
 COURSE = """\
 title: A tiny course

@@ -19,6 +19,8 @@ from grader.grading.outcomes import VOID
 from grader.model.errors import CourseError
 from grader.report.read import read_report
 
+pytestmark = pytest.mark.lane
+
 POLICY = """\
 title: A tiny course
 timezone: Europe/Berlin

@@ -18,6 +18,8 @@ from grader.course.load import load_course
 from grader.model import Verdict
 from grader.model.errors import CourseError
 
+pytestmark = pytest.mark.lane
+
 
 @pytest.fixture
 def pretend(home: Path, tmp_path: Path) -> PretendClass:

@@ -13,6 +13,7 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from batch.pretend import PretendClass
 from support import COURSES, WarmGrade
 
@@ -22,6 +23,8 @@ from grader.course.load import load_course
 from grader.grading.diagnosis import SEEDS
 from grader.model import Course, Verdict
 from grader.model.progress import Progress
+
+pytestmark = pytest.mark.lane
 
 CANVAS = {
     "lovelaceada_101_9001_double.py": "failed",

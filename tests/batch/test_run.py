@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support import COURSES, RIGHT, WarmGrade
 
+pytestmark = pytest.mark.lane
+
 TOTAL = "def total(x):\n    return x.sum()\n"
 
 

@@ -18,6 +18,8 @@ from grader.cli import main
 from grader.model import Course, Verdict
 from grader.model.errors import CourseError
 
+pytestmark = pytest.mark.lane
+
 VERDICTS = ("passed", "failed", "timed_out")
 SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
 

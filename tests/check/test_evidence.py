@@ -22,6 +22,8 @@ from grader.connection.connection import Proxy, connection_of
 from grader.connection.record import Record
 from grader.model.endings import CheckFailed
 
+pytestmark = pytest.mark.lane
+
 REFERENCE = "def total(x): return x.square().sum()"
 SMALL, LARGE = (torch.arange(3000.0),), (torch.arange(30_000.0),)
 SLOW = {"call_s": 20.0}

@@ -15,6 +15,8 @@ from grader.model import Course, Device, Verdict
 from grader.model.errors import ConfinementError, DeviceError, StartError
 from grader.model.messages import Setup, Start
 
+pytestmark = pytest.mark.lane
+
 IMPORTS = """
 import torch
 from grader.check import check, assert_device, assert_values, assert_costs_at_most

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from check_process.courses import course_with, graded
 from support import RIGHT
 
 from grader.model import Course
 from grader.runner.lane import Lane
+
+pytestmark = pytest.mark.lane
 
 LOUD = """
 import os, sys

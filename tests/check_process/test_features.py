@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from support import ROOT
 
+pytestmark = pytest.mark.lane
+
 HEAD = "import pytest, torch\nfrom grader.check import assert_values, check\n\n"
 OF_STUDENT = "assert_values(student.double(torch.ones(2)), torch.full((2,), 2.0))"
 

@@ -10,6 +10,8 @@ import pytest
 from check_process.courses import course_with, without_solutions
 from support import FORK, grader_of, open_lane, verdicts
 
+pytestmark = pytest.mark.lane
+
 CHECKS = '''
 import torch
 

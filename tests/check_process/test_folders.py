@@ -15,6 +15,8 @@ from grader.course.load import load_course
 from grader.model import Course, Outcome
 from grader.runner.lane import Lane
 
+pytestmark = pytest.mark.lane
+
 
 @pytest.fixture(scope="module")
 def course() -> Course:

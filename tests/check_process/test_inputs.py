@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 from check_process.courses import course_with, graded
 from support import FORK
@@ -15,6 +16,8 @@ from grader.check_process.checks import InputStream, twister_state
 from grader.model import Check, Course
 from grader.model.messages import Part
 from grader.runner.lane import Lane
+
+pytestmark = pytest.mark.lane
 
 CHECK = Check("small", "double", "T")
 

@@ -8,6 +8,8 @@ import pytest
 from check_process.courses import course_with, graded
 from support import Grade, message
 
+pytestmark = pytest.mark.lane
+
 CHECKS = """
 import torch
 

@@ -6,6 +6,10 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.lane
+
 PROGRAMS = {
     "optimizers": "w = torch.nn.Parameter(torch.ones(2)); w.grad = torch.ones(2)\n"
     "for kind in (torch.optim.AdamW, torch.optim.Adam, torch.optim.SGD, torch.optim.RMSprop):\n"

@@ -20,6 +20,8 @@ from grader.course.load import load_course
 from grader.model import Course
 from grader.runner.lane import Lane
 
+pytestmark = pytest.mark.lane
+
 BROKEN = '''
 import time
 

@@ -10,6 +10,8 @@ from support import FORK, RIGHT, grader_of, open_lane, verdicts
 
 from grader.course.load import load_course
 
+pytestmark = pytest.mark.lane
+
 CHECKS = '''
 import time
 

@@ -9,6 +9,8 @@ import pytest
 from check_process.courses import course_with, graded, without_solutions
 from support import Grade, message
 
+pytestmark = pytest.mark.lane
+
 SHOWN = '''
 import torch
 

@@ -9,6 +9,8 @@ import pytest
 from check_process.courses import course_with, graded
 from support import RIGHT, Grade, message, verdicts
 
+pytestmark = pytest.mark.lane
+
 CHECKS = """
 from grader.check import check, assert_does_not_use, assert_does_not_import
 

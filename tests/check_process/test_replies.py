@@ -19,6 +19,8 @@ from grader.runner import lane as lanes
 from grader.runner.lane import Lane
 from grader.sandbox import clock
 
+pytestmark = pytest.mark.lane
+
 SLEEPS = "import time\n\n\ndef double(x):\n    time.sleep(100)\n\n\ndef double_(x):\n    return x.mul_(2)\n"
 
 MANY = '''

@@ -15,6 +15,8 @@ from grader.model import Course, Verdict
 from grader.model.endings import WorkerLost
 from grader.runner.lane import Lane
 
+pytestmark = pytest.mark.lane
+
 IN_PLACE = "def double_(x):\n    return x.mul_(2)\n"
 
 

@@ -20,6 +20,8 @@ from grader.model import WITHHELD, Environment, GradedExercise, Limits, Report
 from grader.model.public_text import Limit, say
 from grader.report.schema import report_json
 
+pytestmark = pytest.mark.lane
+
 CHECKS = '''
 import torch
 

@@ -32,6 +32,8 @@ from grader.report.read import read_report
 from grader.report.schema import report_json
 from grader.runner.lane import Lane
 
+pytestmark = pytest.mark.lane
+
 WRONG = "def double(x):\n    return 2 * x\n\n\ndef double_(x):\n    raise ValueError('::error::x')\n"
 
 

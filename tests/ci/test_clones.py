@@ -17,6 +17,8 @@ from grader.course.load import load_course
 from grader.intake.collect import taken_in
 from grader.model.errors import CourseError
 
+pytestmark = pytest.mark.lane
+
 GITHUB = "https://github.com"
 
 

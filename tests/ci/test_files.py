@@ -29,6 +29,8 @@ from grader.cli import main
 from grader.model import Course
 from grader.model.errors import CourseError
 
+pytestmark = pytest.mark.lane
+
 VENDORED = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
 WISHES = Wishes("tensorgrade==0.1.0", confinement="none")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support import RIGHT, TOTAL, WarmGrade, run_grade
 
+pytestmark = pytest.mark.lane
+
 
 def starter(home: Path, exercise: str) -> Path:
     return home / "exercises" / "01_basics" / exercise / f"{exercise}.py"

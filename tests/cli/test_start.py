@@ -16,6 +16,8 @@ from support import ROOT, WarmGrade, run_grade
 from grader.course.layout import bundled_course, given_files
 from grader.course.load import load_course
 
+pytestmark = pytest.mark.lane
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,8 @@ from grader.cli import GROUPS, main
 from grader.model.errors import CourseError
 from grader.model.messages import Start
 
+pytestmark = pytest.mark.lane
+
 WRONG = RIGHT.replace("2 * x", "3 * x")
 
 

@@ -28,6 +28,8 @@ from grader.sandbox import messages
 from grader.sandbox.messages import to_text
 from grader.sandbox.process import bind_in
 
+pytestmark = pytest.mark.lane
+
 GRADE = f"{shlex.quote(sys.executable)} -m grader"
 LOOK = "from grader.runner.warm import warm_processes as now; print('pids', *(pid for it in now() for pid in it.pids))"
 PIDS = shlex.join([sys.executable, "-c", LOOK])

@@ -46,6 +46,8 @@ from grader.model.messages import Level
 from grader.model.progress import Progress
 from grader.runner.lane import Lane
 
+pytestmark = [pytest.mark.lane, pytest.mark.slow]
+
 VERDICTS = ("passed", "failed", "timed_out", "inconclusive")
 # The processes of clusters have lanes that start no process.
 PRETENDED = {"distributed.worker.preload": [pretend.__file__]}

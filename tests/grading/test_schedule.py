@@ -29,6 +29,8 @@ from grader.runner.lane import Run
 from grader.runner.pool import cores
 from grader.runner.source import Source
 
+pytestmark = pytest.mark.lane
+
 INCONCLUSIVE, PASSED, FAILED, BROKEN = Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN
 WORDS = ("passed", "inconclusive", "failed", "passed", "timed_out", "inconclusive")
 

@@ -19,6 +19,8 @@ from grader.model import Course, Exercise, GradedExercise, Submission
 from grader.model.report import ExerciseFiles
 from grader.runner.lane import Lane, Run
 
+pytestmark = pytest.mark.lane
+
 CHECKS = '''
 import torch
 

@@ -23,6 +23,8 @@ from grader.intake.contents import Handed, Part
 from grader.model import Course, Submission
 from grader.model.report import ExerciseFiles
 
+pytestmark = pytest.mark.lane
+
 HOME = "exercises/01_basics/double"
 
 

@@ -15,6 +15,8 @@ from grader.intake.collect import Reader, Request, collect
 from grader.intake.contents import Handed, Part
 from grader.model import Course
 
+pytestmark = pytest.mark.lane
+
 PACKAGE = Path(grader.__file__).parent
 
 HOST = (

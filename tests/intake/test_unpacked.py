@@ -13,6 +13,8 @@ import pytest
 from grader.intake.collect import taken_in
 from grader.model.errors import SubmissionError
 
+pytestmark = pytest.mark.lane
+
 HELD = """
 import sys, tempfile
 from pathlib import Path

@@ -10,6 +10,8 @@ import tomllib
 import pytest
 from support import ROOT
 
+pytestmark = [pytest.mark.lane, pytest.mark.slow]
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 

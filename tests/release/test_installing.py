@@ -27,7 +27,7 @@ from grader.ci import files as ci_files
 from grader.ci.files import PLATFORMS
 from grader.cli import main
 
-pytestmark = [pytest.mark.installs, pytest.mark.timeout(1800)]  # packages are downloaded
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(1800)]  # packages are downloaded
 
 INSTALLS = re.compile(r"\b(pip|pipx|tool) install\b")
 BLOCK = re.compile(r"```(?:console|bash|sh)\n(.*?)```", re.DOTALL)

@@ -27,6 +27,8 @@ from grader.report.read import read_report, report_from
 from grader.report.safe import for_terminal
 from grader.report.schema import ReportFile
 
+pytestmark = pytest.mark.lane
+
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
 VALIDATORS = {

@@ -18,6 +18,8 @@ from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
 
+pytestmark = pytest.mark.sandbox
+
 HONEST = b"def main():\n    import stays\n    return stays.VALUE\n"
 
 

@@ -15,6 +15,8 @@ from support import FORK, RIGHT, grader_of, open_lane
 from grader.sandbox import cgroup, landlock
 from grader.sandbox.check_process import MEMORY_MB
 
+pytestmark = pytest.mark.sandbox
+
 CURIOUS = '''
 import socket
 from pathlib import Path

@@ -23,6 +23,8 @@ from grader.sandbox import cgroup, messages
 from grader.worker_process import fork
 from grader.worker_process.fork import ForkStarter
 
+pytestmark = pytest.mark.sandbox
+
 
 @pytest.fixture(scope="module")
 def groups() -> cgroup.Group:

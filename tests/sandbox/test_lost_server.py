@@ -22,6 +22,8 @@ from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 from grader.worker_process.fork import ForkStarter
 
+pytestmark = pytest.mark.sandbox
+
 SLOW = "import time\ntime.sleep(1)\n" + RIGHT
 
 

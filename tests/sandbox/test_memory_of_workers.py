@@ -13,6 +13,8 @@ from grader.model.messages import Level
 from grader.runner.promises import SandboxPlan
 from grader.runner.worker_server import WorkerServer
 
+pytestmark = pytest.mark.sandbox
+
 MEASURE = """
 import os, sys, tempfile
 from contextlib import closing

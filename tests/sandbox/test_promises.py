@@ -23,6 +23,8 @@ from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
 from grader.sandbox.check_process import what_remains
 
+pytestmark = pytest.mark.sandbox
+
 OF_EVERY_LEVEL = {"imports", "private_folder", "threads", "memory"}
 OF_REDUCED = {
     *("read_files", "write_files", "change_packages", "network", "unix_sockets", "odd_sockets", "signals", "tracing"),

@@ -16,6 +16,8 @@ from support import COURSES, RIGHT, run_grade
 from grader.runner.promises import PROMISES
 from grader.sandbox import namespace_limits as room
 
+pytestmark = pytest.mark.sandbox
+
 IN_A_SMALL_WORLD = """
 import os, sys
 from grader.sandbox import kernel

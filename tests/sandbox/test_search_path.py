@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support import ROOT
 
+pytestmark = pytest.mark.sandbox
+
 
 @pytest.mark.parametrize("checkout", [True, False])
 def test_folder_around_the_package_is_searched_unless_it_is_a_checkout(tmp_path: Path, *, checkout: bool) -> None:

@@ -29,6 +29,8 @@ from grader.runner.worker_server import WorkerServer
 from grader.sandbox import cgroup, landlock, seccomp
 from grader.worker_process.fork import ForkStarter
 
+pytestmark = pytest.mark.sandbox
+
 WALLS = (Level.REDUCED, Level.FULL)
 
 Call = Callable[..., Any]

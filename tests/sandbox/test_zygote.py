@@ -24,6 +24,8 @@ from grader.runner.worker_server import WorkerServer
 from grader.runner.zygote import WarmZygote, Zygote
 from grader.worker_process.fork import ForkStarter
 
+pytestmark = pytest.mark.sandbox
+
 WORDS = (b"SREKRAM TERCES", b"secirtam modnar selbuoD", b"sregetni sregetni speeK")
 """Words that stand in checks and references of the pretend course alone, from their end to their beginning."""
 

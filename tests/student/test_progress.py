@@ -15,6 +15,8 @@ from grader.student.advice import advice
 from grader.student.folder import Progress, Standing, read_progress, write_progress
 from grader.student.side_effects import side_effects
 
+pytestmark = pytest.mark.lane
+
 _WRONG = '{"last": "", "exercises": {"x": {"state": "done", "earned": %s, "solved": 1, "tries": 0, "hints": %s}}}'
 HERE = Environment("", "", "", "", "", 1, None, "", None, "")
 

@@ -15,6 +15,8 @@ from support import COURSES, RIGHT, ROOT, WarmGrade
 
 from grader.intake.cells import python_of
 
+pytestmark = pytest.mark.lane
+
 IN_PLACE = "def double_(x):\n    return x.mul_(2)"
 
 CELLS: dict[str, tuple[list[str], str]] = {

@@ -25,6 +25,8 @@ from grader.model import Course
 from grader.report.console import Say
 from grader.student.watch import Watch
 
+pytestmark = pytest.mark.lane
+
 DOUBLE = "exercises/01_basics/double/double.py"
 LONGEST_S = 60.0
 

@@ -17,6 +17,8 @@ from support import grader_of, open_lane
 from grader.model import Course
 from grader.model.messages import Level, Setup, Start
 
+pytestmark = pytest.mark.lane
+
 SPY = r'''
 import builtins, gc, json, os, re, sys
 

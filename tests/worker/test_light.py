@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from support import Function
+
+pytestmark = pytest.mark.lane
 
 LIGHT = """
 import sys

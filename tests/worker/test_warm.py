@@ -10,6 +10,8 @@ import pytest
 
 from grader.sandbox.process import workers_environment
 
+pytestmark = pytest.mark.lane
+
 WARM = """
 import os, random, sys
 import numpy as np, torch

@@ -20,6 +20,8 @@ from grader.runner.lane import Lane
 from grader.sandbox.process import isolated_plain
 from grader.worker_process.spawn import SpawnStarter
 
+pytestmark = pytest.mark.lane
+
 PLAIN = """
 def steps(shape):
     result, step = (), 1
