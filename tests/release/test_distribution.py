@@ -56,3 +56,12 @@ def test_files_for_github_follow_their_schemas(pattern: str, schema: str) -> Non
     program = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
     ran = subprocess.run([*program, *files], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_fragments_have_a_kind_and_a_sentence() -> None:
+    """A fragment that towncrier does not know would be left out of the changelog, without a word."""
+    kinds = [kind["directory"] for kind in PROJECT["tool"]["towncrier"]["type"]]
+    named = re.compile(rf"\+[a-z0-9-]+\.({'|'.join(kinds)})\.md")
+    files = [path for path in (ROOT / "changes").iterdir() if path.name != "README.md"]
+    assert [path.name for path in files if not named.fullmatch(path.name)] == []
+    assert [path.name for path in files if not path.read_text(encoding="utf-8").strip().endswith(".")] == []
