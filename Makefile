@@ -10,7 +10,7 @@ PIP ?= python -m pip install --quiet --disable-pip-version-check
 # The oldest pip that knows --group; a Python of 2024 comes with an older one.
 GROUPS_PIP = . $(BIN)/activate && $(PIP) $(PIP_ARGS) "pip>=25.1"
 
-.PHONY: demo test lines locks platforms docs quick attacks compiled lint install install-dev clean
+.PHONY: demo test lines locks platforms docs quick attacks compiled lint install install-dev install-docs clean
 
 demo: install
 	$(BIN)/grade batch examples/sample_class --handin week1 --out out/sample_class
@@ -39,6 +39,12 @@ out/platforms/installed: tests/platform_programs.txt
 locks:
 	$(PYTHON) tests/locks.py
 
+# The documentation as a site, in out/site: without a network once it is installed, and without a warning.
+docs: install-docs
+	rm -rf out/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b dirhtml -d out/site-cache docs out/site
+	$(BIN)/python -m pytest -n 0 -m docs tests/test_site.py
+
 # For every small step: the tests that start no process. Under 90 seconds on two cores.
 quick: install-dev compiled
 	$(BIN)/ruff check .
@@ -61,6 +67,7 @@ lint: install-dev
 
 install: $(VENV)/installed
 install-dev: $(VENV)/installed-dev
+install-docs: $(VENV)/installed-docs
 
 $(VENV)/python-here:
 	$(PYTHON) -m venv $(VENV)
@@ -76,6 +83,12 @@ $(VENV)/installed-dev: $(VENV)/installed
 	@echo "Downloading the tools for tests and types (about 40 MB) into $(VENV)"
 	$(GROUPS_PIP)
 	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) -e ".[cluster,notebook,similarity]" --group dev
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	@echo "Downloading Sphinx and what the site needs (about 20 MB) into $(VENV)"
+	$(GROUPS_PIP)
+	. $(BIN)/activate && $(PIP) -c constraints.txt $(PIP_ARGS) --group docs
 	@touch $@
 
 clean:
