@@ -57,7 +57,7 @@ _STARTING = {"fork_lane", "spawn_lane", "type_grade", "forks", "function", "spaw
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests that are not marked by their file: `lane` if a fixture or a child process starts one, else `unit`."""
     for item in items:
-        if {mark.name for mark in item.iter_markers()} & {"lane", "sandbox", "network"}:
+        if {mark.name for mark in item.iter_markers()} & {"lane", "sandbox", "network", "docs"}:
             continue
         starts = isinstance(item, pytest.Function) and (
             _STARTING & set(item.fixturenames) or getattr(item.obj, "accelerator_mode", None)
