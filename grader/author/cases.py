@@ -17,6 +17,7 @@ from pathlib import Path
 from grader.course.answers import UNWRITTEN, Answer, as_submitted, read_answer, submission_of
 from grader.course.layout import Places, is_entry
 from grader.grading.plan import RunPlan, Work
+from grader.lint.sizes import sizes_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.errors import CourseError
 from grader.model.messages import Setup
@@ -59,6 +60,7 @@ UNUSUAL = {
     "right_as_a_list": "_every(right(*args, **named), lambda value: value.tolist())",
     "right_as_an_array": "_every(right(*args, **named), _as_array)",
     "right_and_transposed": "_every(right(*args, **named), _transposed)",
+    "right_for_shown_sizes": "_for_sizes(@sizes@, args, named)",
 }
 """What each gives, as an expression over `args`, `named` and the reference's function `right`."""
 
@@ -70,6 +72,7 @@ MAY_BE_RIGHT = {
     "right_as_a_list": "what kind of object comes back",
     "right_as_an_array": "what kind of object comes back",
     "right_and_transposed": "results that are not symmetric",
+    "right_for_shown_sizes": "other sizes than those of the shown checks",
 }
 """Unusual answers that are right where no rule speaks of this."""
 
@@ -204,13 +207,17 @@ def unusual_cases(exercise: Exercise, problems: list[str]) -> Iterator[Case]:
     text = exercise.reference.read_text(encoding="utf-8")
     template = (Path(__file__).with_name("templates") / "unusual.py.txt").read_text(encoding="utf-8")
     fine = read_answer(exercise, exercise.reference).fine
+    shown = exercise.shown_checks.read_text(encoding="utf-8", errors="replace") if exercise.shown_checks else ""
+    sizes = str(sorted(sizes_in(shown)))
     for word in (word for word in fine if word not in MAY_BE_RIGHT):
         where = Places.of(exercise).reference.as_posix()
         problems.append(f"{where}: also right: {word} is not one of {', '.join(MAY_BE_RIGHT)}; fix the word")
     for name in _functions(exercise):
         for gives, expression in UNUSUAL.items():
             # Below the reference, so that it stands in place of its function.
-            source = f"{text}\n\n{template.replace('@name@', name).replace('@gives@', expression)}"
+            source = (
+                f"{text}\n\n{template.replace('@name@', name).replace('@gives@', expression).replace('@sizes@', sizes)}"
+            )
             answer = Answer(exercise.reference.with_name(f"{name} gives {gives}"), source.encode(), "", "", fine=fine)
             yield Case(exercise, "unusual", answer, 0, gives=gives, function=name)
 

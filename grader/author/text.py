@@ -23,6 +23,7 @@ from grader.release.proof import LeakError, prove, secrets_of
 
 _DOCSTRING_LINES = 25
 _CODE_LINES = 40
+"""Of a starter with one function or class; each further one allows as many lines again."""
 _LONGEST_LINE = 90
 _FRAME = re.compile(r'^(?:E\s+)?(?:File "([^"]+)", line (\d+)|(\S+\.py):(\d+): )', re.MULTILINE)
 
@@ -138,9 +139,12 @@ def _starter_problems(exercise: Exercise) -> Iterator[str]:
     doc = ast.get_docstring(tree, clean=False) or ""
     doc_lines = len(doc.strip().splitlines())  # the closing quotes stand on a line of their own
     code_lines = _written_lines(text.decode()) - _written_lines(doc)
+    # One file may have many functions, each with its points.
+    defined = sum(isinstance(node, (ast.FunctionDef, ast.ClassDef)) for node in tree.body)
+    most_doc, most_code = (max(1, defined) * most for most in (_DOCSTRING_LINES, _CODE_LINES))
     problems = {
-        f"the docstring has {doc_lines} lines; shorten it to {_DOCSTRING_LINES}": doc_lines > _DOCSTRING_LINES,
-        f"the code has {code_lines} lines; shorten it to {_CODE_LINES}": code_lines > _CODE_LINES,
+        f"the docstring has {doc_lines} lines; shorten it to {most_doc}": doc_lines > most_doc,
+        f"the code has {code_lines} lines; shorten it to {most_code}": code_lines > most_code,
         "the docstring states no rules; number them C1, C2, ..., each on a line of its own": not exercise.contract,
         "nothing is marked TODO; mark what a student is to write": not _has_mark(text.decode(), tree),
         "the docstring is not written; state the task and its rules": "TODO: write" in doc,
@@ -215,7 +219,7 @@ def _check_problems(exercise: Exercise, checks: Sequence[Check]) -> Iterator[str
         where = places.hidden_checks.as_posix()
         yield f"{where}: check_{id}: a shown check has the same name; give each check its own name"
     for rule in exercise.contract if checks else ():
-        if rule not in {check.contract for check in checks}:
+        if rule not in {check.contract for check in checks} | exercise.staff.keys():
             yield f"{places.starter.as_posix()}: no check examines the rule {rule}; write a check, or remove the rule"
     if checks and sum(check.share for check in checks) == 0:
         yield f"{places.shown.as_posix()}: all shares are 0, so that nothing is worth points; give a check share=1"

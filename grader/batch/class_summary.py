@@ -165,6 +165,7 @@ class Class:
         groups: of what nothing explains, the largest first.
         rows: of all submissions, by the names of their reports.
         open: what is undecided: author, exercise, and which verdict it is.
+        by_staff: by exercise, rule and title, those whose points a person has not entered yet.
         notes: what staff should know of submissions: by author and note, the numbers of exercises.
         unmatched: whether some files have no author or exercise.
         names: of people, by the number that is shown otherwise.
@@ -186,6 +187,7 @@ class Class:
         self.at, self.unmatched = "", folder.has_unmatched()
         self.rows: dict[str, AuthorRow] = {}
         self.open: list[tuple[str, Exercise, Verdict]] = []
+        self.by_staff = defaultdict[tuple[str, str, str], list[str]](list)
         self.notes = defaultdict[tuple[str, str], list[str]](list)
         self._tallies = {exercise.id: ExerciseTally(exercise) for exercise in course.exercises}
         self._unexplained: dict[str, Group] = {}
@@ -210,7 +212,10 @@ class Class:
                 add_to(self._unexplained, author, numbers[id], graded)
             for note in graded.notes:
                 self.notes[author, note].append(graded.exercise.number)
-            open_ = dict.fromkeys(row.verdict for row in graded.checks if not row.verdict.decided)
+            rows = [row for row in graded.checks if not row.verdict.decided and not row.set_by]
+            for row in (row for row in rows if row.check.id in graded.exercise.staff):
+                self.by_staff[id, row.check.id, row.check.title].append(author)
+            open_ = dict.fromkeys(row.verdict for row in rows if row.check.id not in graded.exercise.staff)
             self.open += [(author, graded.exercise, verdict) for verdict in open_]
         cells = {graded.exercise.id: cell_text(graded) for graded in report.exercises}
         page = quote(os.fsencode(page_of(author)))

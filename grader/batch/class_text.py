@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from grader.batch.class_summary import Class
 from grader.model.score import counted
+from grader.report.gradebook import BY_HAND
 from grader.report.safe import cut, for_terminal, prose
 from grader.report.words import VERDICTS
 
@@ -32,6 +33,9 @@ def class_lines(overview: Class, width: int) -> Iterator[str]:
     for verdict, count in Counter(verdict for _, _, verdict in overview.open).items():
         text = f"{VERDICTS[verdict][0]}: {counted(count, 'exercise')} of submissions; the page names them."
         yield from prose(text, width, further="  ")
+    for (exercise, rule, _), authors in overview.by_staff.items():
+        waits = f"{exercise} {rule}: {counted(len(authors), 'submission')} without the points that a person gives"
+        yield from prose(f"{waits}; {BY_HAND}, and the page names them.", width, further="  ")
 
 
 def group_lines(overview: Class, most: int, width: int) -> Iterator[str]:

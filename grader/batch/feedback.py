@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -12,7 +13,7 @@ from grader.batch.journal import MOODLES, Journal, Noted
 from grader.batch.results_folder import RETURNED, ResultsFolder, page_of
 from grader.course.layout import NOTEBOOK
 from grader.intake.match import place_in
-from grader.model import GradedExercise, Report
+from grader.model import GradedCheck, GradedExercise, Report
 from grader.model.files import whole_file
 from grader.model.score import Causes
 from grader.report.export.formats import Options, markdown
@@ -20,6 +21,7 @@ from grader.report.html import CodeLine, page
 from grader.report.people import People
 from grader.report.schema import ReportFile
 from grader.report.student_line import line_of
+from grader.report.words import in_full
 
 _AROUND, MOST_LINES = 6, 16
 
@@ -32,14 +34,26 @@ def write_feedback(place: ResultsFolder, report: Report, journal: Journal) -> No
     """
     graded = {one.exercise.id: one for one in report.exercises}
     modules = journal.modules("author", report.author)
-    lines = {id: own_lines(graded[id], path, text) for _, id, path, text in modules if id in graded}
+    lines = {
+        (id, row.check.id): own_lines(graded[id], path, text, row)
+        for _, id, path, text in modules
+        if id in graded
+        for row in in_full(graded[id])
+    }
     place.write_page(page_of(report.author), page(report, lines))
     place.write_page(page_of(report.author, "md"), markdown(ReportFile.of(report), Options()))
 
 
-def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine, ...]:
-    """Return the function that the first failing check is about, with the line that raised; nothing if unknown."""
-    cause = Causes.of(graded.checks).cause
+def own_lines(graded: GradedExercise, path: str, text: bytes, row: GradedCheck | None = None) -> tuple[CodeLine, ...]:
+    """Return the function that a failing check is about, with the line that raised; nothing if no line is known.
+
+    Args:
+        graded: the exercise.
+        path: of the file.
+        text: of the file.
+        row: the check; by default the one that is to be fixed first.
+    """
+    cause = row or Causes.of(graded.checks).cause
     # The lines of a notebook's module are not those that its author sees: they have no numbers.
     numbered = PurePosixPath(path).suffix != NOTEBOOK
     place = place_in(text, graded.exercise.file_name if numbered else path)
@@ -50,15 +64,43 @@ def own_lines(graded: GradedExercise, path: str, text: bytes) -> tuple[CodeLine,
     last = next((at for at in range(first, len(lines)) if lines[at][:1] not in ("", " ", "\t", ")", "#")), len(lines))
     if number > last:  # below the function
         first = last = number
-    if last - first >= MOST_LINES:
-        first = max(first, number - _AROUND)
-        last = min(last, first + MOST_LINES - 1)
     while last > first and not lines[last - 1].strip():
         last -= 1
     raised = number not in place.names.values()
-    return tuple(
-        (line if numbered else None, lines[line - 1], raised and line == number) for line in range(first, last + 1)
-    )
+    # A docstring is longer than many a function, and says what the task says.
+    left_out = _docstring(lines, first, last)
+    shown = [line for line in range(first, last + 1) if line not in left_out or (raised and line == number)]
+    if len(shown) > MOST_LINES:
+        begin = max(0, shown.index(number) - _AROUND) if raised else 0
+        shown = shown[begin : begin + MOST_LINES]
+    return tuple((line if numbered else None, lines[line - 1], raised and line == number) for line in shown)
+
+
+_TRIPLE = re.compile(r'\s*[rRuU]?("""|\'\'\')')
+
+
+def _docstring(lines: Sequence[str], first: int, last: int) -> range:
+    """Return the lines of the docstring of a function; none without one.
+
+    With a search and not with a parser: a file that is not Python has an excerpt as well.
+
+    Args:
+        lines: of the file.
+        first: the number of the line that defines the function.
+        last: the number of its last line.
+    """
+    heads = (number for number in range(first, last + 1) if lines[number - 1].split("#")[0].rstrip().endswith(":"))
+    head = next(heads, last)
+    for number in range(head + 1, last + 1):
+        if mark := _TRIPLE.match(lines[number - 1]):
+            rest = lines[number - 1][mark.end() :]
+            if mark[1] in rest:
+                return range(number, number + 1)
+            ends = (end for end in range(number + 1, last + 1) if mark[1] in lines[end - 1])
+            return range(number, next(ends, number) + 1)
+        if lines[number - 1].strip():
+            break
+    return range(0)
 
 
 def return_pages(place: ResultsFolder, journal: Journal, people: People) -> tuple[int, list[str]]:

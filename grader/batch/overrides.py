@@ -117,7 +117,10 @@ def _set(graded: GradedExercise, one: Override) -> GradedExercise:
     def given(row: GradedCheck) -> GradedCheck:
         if row.check.id != one.check:
             return row
-        return replace(row, score=Score(one.worth, row.score.possible), held_back=0, set_by=one.why)
+        outcome = row.outcome
+        if row.check.id in graded.exercise.staff:  # there is nothing to wait for any more
+            outcome = replace(outcome, message="")
+        return replace(row, outcome=outcome, score=Score(one.worth, row.score.possible), held_back=0, set_by=one.why)
 
     checks = tuple(map(given, graded.checks))
     change = [(new.score, old.score) for new, old in zip(checks, graded.checks, strict=True)]

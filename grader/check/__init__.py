@@ -88,11 +88,11 @@ from grader.check.values import (
     assert_values_unless_wrong_elsewhere,
     assert_view,
     assert_writes_show,
+    copies,
     shares_memory,
 )
 from grader.connection.student import source
 from grader.model.endings import CannotJudge, CheckFailed
-from grader.wire.call import copies
 
 __all__ = [
     "CannotJudge",

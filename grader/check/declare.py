@@ -75,6 +75,9 @@ class Rng(torch.Generator):
     `shape` is the size of each dim of a tensor, and none of them makes a tensor of 0 dims.
     """
 
+    avoided: frozenset[int] = frozenset()
+    """Sizes of shown checks, which `sizes` of a hidden check draws last."""
+
     # -- plain values ---------------------------------------------------------------------------------------------
 
     def integer(self, low: int, high: int) -> int:
@@ -100,12 +103,15 @@ class Rng(torch.Generator):
     def sizes(self, count: int, low: int = 2, high: int = 7) -> tuple[int, ...]:
         """Draw a tuple of sizes from `low` to `high` that all differ, so that swapped dims show.
 
+        In a hidden check, those that stand in the shown checks come last: an answer may be right for them alone.
+
         Raises:
             ValueError: there are not so many between `low` and `high`.
         """
         if high - low + 1 < count:
             raise ValueError(f"there are no {count} different sizes from {low} to {high}")
-        return tuple((low + self.permutation(high - low + 1)[:count]).tolist())
+        drawn = (low + self.permutation(high - low + 1)).tolist()
+        return tuple(sorted(drawn, key=self.avoided.__contains__)[:count])
 
     # -- tensors --------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ from grader.connection.connection import is_proxy
 from grader.connection.record import compare, watch
 from grader.model.endings import CheckFailed
 from grader.model.public_text import Key, say
-from grader.wire.call import copies
+from grader.wire.call import encode_call
+from grader.wire.frames import Unsupported
 from grader.wire.memory import extent, place_of
 
 _TOLERANCES = {
@@ -484,6 +485,30 @@ def assert_in_place(actual: Any, argument: torch.Tensor, what: str = "the result
     watch()
     assert_true(actual is argument, say("{} is not the argument itself; change it in place and return it", what))
     assert_true(facts(argument).version > 0, say("the argument was not changed in place"))
+
+
+def copies(*values: Any) -> tuple[Any, ...]:
+    """Return deep copies that share memory with each other as the values do.
+
+    Args:
+        *values: tensors, arrays, numbers, and lists, tuples or dicts of them. What stands for an object in a worker is
+            the same in the result.
+
+    Returns:
+        A tuple with one copy for each value.
+
+    Raises:
+        Unsupported: a value cannot be sent to a worker, and so is not copied either.
+    """
+    proxies: list[Any] = []
+
+    def stay(value: Any) -> list[Any]:
+        if not is_proxy(value):
+            raise Unsupported(f"an object of type {type(value).__name__} cannot be sent to student code, nor copied")
+        proxies.append(value)
+        return ["proxy", len(proxies) - 1]
+
+    return tuple(encode_call(values, stay).values())
 
 
 def after_call(argument: Any) -> Any:

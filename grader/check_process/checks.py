@@ -29,6 +29,7 @@ import torch
 
 from grader.check.declare import Rng
 from grader.check_process.hidden_words import Words
+from grader.lint.sizes import sizes_in
 from grader.model import Check
 from grader.model.course import PlannedExercise
 
@@ -47,6 +48,12 @@ class CheckFile:
     def __init__(self, path: Path, module: ModuleType, exercise: PlannedExercise) -> None:
         self.path, self.exercise = path, exercise
         self.values = _changeable(vars(module))
+
+    @functools.cached_property
+    def shown_sizes(self) -> frozenset[int]:
+        """The sizes that stand in the exercise's shown checks."""
+        shown = self.exercise.shown_checks
+        return sizes_in(shown.read_text(encoding="utf-8", errors="replace")) if shown is not None else frozenset()
 
     @functools.cached_property
     def words(self) -> Words:
@@ -122,9 +129,11 @@ class InputStream:
     Args:
         seed: of the author's inputs.
         check: whose they are.
+        avoided: sizes that are drawn last.
     """
 
-    def __init__(self, seed: int, check: Check) -> None:
+    def __init__(self, seed: int, check: Check, avoided: frozenset[int] = frozenset()) -> None:
+        self._avoided = avoided
         self._key = hashlib.sha256(f"{seed}/{check.exercise}/{check.id}".encode()).digest()
         self._counter = 1
         self._rng: Rng | None = None  # most checks need none, and its states take long to make
@@ -134,6 +143,7 @@ class InputStream:
         """The generator that draws from this stream."""
         if self._rng is None:
             self._rng = Rng()
+            self._rng.avoided = self._avoided
             self._set_state(self._rng)
         return self._rng
 

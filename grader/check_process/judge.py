@@ -57,7 +57,7 @@ class Judge:
                     note = f"\n{AS_THEY_WERE}"
                     outcome = replace(copied, message=copied.message + note, detail=copied.detail + note)
         if outcome.verdict is Verdict.BROKEN and self._is_students_fault(error):
-            return blame(self.planned.row, outcome, error)
+            return blame(self.planned.row, outcome, error, self.student.record)
         return outcome
 
     @property

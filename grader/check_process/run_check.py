@@ -71,7 +71,8 @@ class CheckRunner:
             rewrite: makes the arguments of a call anew before they are sent, see `Record`.
         """
         exercise = row.file.exercise
-        inputs = InputStream(job.seed, row.check)
+        avoided = frozenset[int]() if row.check.shown else row.file.shown_sizes
+        inputs = InputStream(job.seed, row.check, avoided)
         self._fixtures.connection, self._fixtures.exercise, self._fixtures.inputs = student, exercise, inputs
         self._connections.add_reference(exercise, student)
         inputs.begin_others()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.check_process.hidden_words import ERRORS
-from grader.check_process.submitted_lines import is_stub, lines_of, statements
+from grader.check_process.submitted_lines import is_stub, lines_of, statements, undefined_names
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, Raised, left_over, refuses_arguments, shown, shown_lines
 from grader.connection.student import not_run
@@ -65,6 +65,11 @@ def student_raised(raised: Raised, student: Connection) -> Ground:
     story = f"{raised.what} raised {shown(raised)}"
     place = known_line(raised.lines, student)
     text = known_error(raised.text, "".join(line.text for line in place))
+    if raised.type == "NameError" and (missing := _NO_NAME.match(raised.text)):
+        names = undefined_names(student.files.get(f"{student.module}.py", b""))
+        # So few that none can carry a hidden number.
+        if missing[1] in names and len(names) <= _MOST_NAMES:
+            text = f"name '{missing[1]}' is not defined"
     known = f": {text}" if text else ""
     if raised.expected is not None:
         known = f"\n{kind}{known}" if text else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import re
+import symtable
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from grader.connection.raised import Line
@@ -56,6 +58,24 @@ def is_stub(content: bytes, line: int) -> bool:
     )
 
 
+def is_empty(content: bytes, name: str) -> bool:
+    """Return whether a function does nothing: `pass`, `...`, `return None`, and a docstring.
+
+    Args:
+        content: of the file.
+        name: of the function.
+    """
+    found = [function for function in _functions(content) if function.name == name]
+    return bool(found) and all(map(_does_nothing, found[-1].body))
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
+            return True
+    return False
+
+
 def may_lack_return(files: Mapping[str, bytes], names: Collection[str]) -> bool:
     """Return whether one of these functions returns no value anywhere."""
     called = [each for content in files.values() for each in _functions(content) if each.name in names]
@@ -81,3 +101,26 @@ def _functions(content: bytes) -> Sequence[Function]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return [node for node in ast.walk(tree) if isinstance(node, Function)]
+
+
+@_read_once
+def undefined_names(content: bytes) -> frozenset[str]:
+    """Return the names that a file uses and defines nowhere; none of a file that is not Python.
+
+    Args:
+        content: of the file.
+    """
+    try:
+        tables = [symtable.symtable(text_of(content), "file", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    used, given = set[str](), set[str]()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_global() and symbol.is_referenced():
+                used.add(symbol.get_name())
+            if table.get_type() == "module" or symbol.is_declared_global():
+                given.update([symbol.get_name()] * (symbol.is_assigned() or symbol.is_imported()))
+    return frozenset(used - given - vars(builtins).keys())

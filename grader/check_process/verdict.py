@@ -22,9 +22,10 @@ from grader.check_process.check_picture import picture_of
 from grader.check_process.checks import CollectedCheck
 from grader.check_process.features import FIXTURES
 from grader.check_process.student_error import Ground, student_raised, where_known
-from grader.check_process.submitted_lines import existing, may_lack_return
+from grader.check_process.submitted_lines import existing, is_empty, may_lack_return
 from grader.connection.connection import Connection
 from grader.connection.raised import Line, raised_by_student, refuses_arguments, shown_lines
+from grader.connection.record import Record
 from grader.model import BROKEN_MESSAGE, WITHHELD, Check, Outcome, Verdict
 from grader.model.endings import CannotJudge, CannotRun, CheckFailed, Inconclusive, NotUsable, WorkerLost
 from grader.model.public_text import NOT_EXPECTED, Public, say
@@ -71,6 +72,8 @@ def decide(
     """
     check, record, path = row.check, student.record, row.file.path
     ground = _ground(error, path, comparison, student)
+    unwritten = _unwritten(ground, student)
+    ground = unwritten or ground
     verdict, message, detail = ground.verdict, "", ""
     if verdict is Verdict.BROKEN:
         # The student reads that the fault is ours, and nothing of it: a trace of our code could hold a hidden input.
@@ -98,24 +101,39 @@ def decide(
         counters=counters if check.shown else {},
         speed=speed,
         device=student.device,
-        cause=cause_of(check, verdict, error or record.lost),
+        cause="raised" if unwritten else cause_of(check, verdict, error or record.lost),
         picture=picture_of(check, verdict, error, record),
         line=0 if verdict is Verdict.PASSED else line_of(error, path),
         called=tuple(record.called),
     )
 
 
-def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None) -> Outcome:
+def _unwritten(ground: Ground, student: Connection) -> Ground | None:
+    """Say that a function is not written yet whose None made a check fail, and which does nothing else."""
+    if ground.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not student.record.nothing:
+        return None
+    what = [*student.record.nothing][-1]
+    name = what.rpartition("`")[0].rpartition("`")[2].split(".")[-1]
+    if not is_empty(student.files.get(f"{student.module}.py", b""), name):
+        return None
+    return Ground(Verdict.SKIPPED, say("{} is not written yet (it returns None)", what))
+
+
+def blame(row: CollectedCheck, broken: Outcome, error: BaseException | None, record: Record) -> Outcome:
     """Return the outcome of a check that breaks with this answer, and passes with the reference in its place.
 
     Args:
         row: the check.
         broken: its outcome with this answer.
         error: what it raised.
+        record: what the check called.
     """
-    story = f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
-    message, _ = _texts(row, Ground(Verdict.FAILED, _CANNOT_TELL, story))
-    detail = f"{_CANNOT_TELL}\n{broken.detail}"[:_MAX_MESSAGE]
+    public, story = _CANNOT_TELL, f"{_CANNOT_TELL} (the check met {show.with_article(type(error).__name__)})"
+    if record.nothing and "NoneType" in str(error):
+        last = [*record.nothing][-1]
+        public = story = say("expected {} to return something, got None (is a `return` missing?)", last)
+    message, _ = _texts(row, Ground(Verdict.FAILED, public, story))
+    detail = f"{public}\n{broken.detail}"[:_MAX_MESSAGE]
     return replace(broken, verdict=Verdict.FAILED, message=message, detail=detail)
 
 

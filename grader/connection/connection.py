@@ -462,6 +462,9 @@ class Connection:
         if raised is not None:
             raise exception_of(raised)
         self.answered.add(what)
+        self.record.nothing.pop(what, None)
+        if values[0] is None:
+            self.record.nothing[what] = None
         return values[0]
 
     def _child_of(self, value: Any) -> list[Any]:

@@ -74,6 +74,7 @@ class Record:
         unconfirmed: whether a speed verdict against the student is measured again later, and decides nothing now.
         sent: the calls, while they are recorded.
         called: names of the functions that were called, that which was called last at the end.
+        nothing: as messages name them, the functions whose last call returned None.
         printing: what functions are called in messages that printed while calls were recorded.
         changes: what student code changed of its arguments, in order.
         watched: whether the check examines what becomes of its arguments.
@@ -91,6 +92,7 @@ class Record:
     unconfirmed: bool = False
     sent: list[SentCall] = field(default_factory=list)
     called: dict[str, None] = field(default_factory=dict)
+    nothing: dict[str, None] = field(default_factory=dict)
     printing: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
     watched: bool = False

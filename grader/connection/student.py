@@ -86,10 +86,17 @@ def source(student: Student) -> str:
         raise NotUsable(f"your {connection.module}.py is not UTF-8 text: {error}") from None
 
 
+_NEAR = 0.75
+"""How alike two names must be for a guess: "count_negative_entries" is not "count_nonnegative" misspelt."""
+
+
 def _missing(connection: Connection, name: str) -> str:
     # A misspelt name is a common mistake with a simple fix, so a guess helps.
-    names = {other.lower(): other for other in connection.names()}
-    near = " or ".join(f"`{names[other]}`" for other in difflib.get_close_matches(name.lower(), names, n=2))
+    # What another check calls is another function, and not this one under a wrong name.
+    wanted = connection.graded or ()
+    names = {other.lower(): other for other in connection.names() if other not in wanted}
+    alike = difflib.get_close_matches(name.lower(), names, n=2, cutoff=_NEAR)
+    near = " or ".join(f"`{names[other]}`" for other in alike)
     hint = f"; did you mean {near}?" if near else ""
     if connection.left_out:
         _, line, package = connection.left_out[0]

@@ -197,6 +197,13 @@ class ExampleEntry(Strict):
         return self
 
 
+class RuleEntry(Strict):
+    """A rule that no check examines: who gives its points, and how many."""
+
+    by: Literal["staff"]
+    points: Annotated[float, Field(gt=0, multiple_of=0.01)]
+
+
 class ExerciseFile(Strict):
     """exercise.yaml."""
 
@@ -220,6 +227,7 @@ class ExerciseFile(Strict):
     withheld: WithheldEntry | None = None
     counters: dict[str, dict[str, Natural]] = {}
     void: tuple[CheckName, ...] = ()
+    rules: dict[RuleName, RuleEntry] = {}
 
 
 class ModuleEntry(Strict):
@@ -309,6 +317,11 @@ class TopicsFile(RootModel[dict[TopicId, TopicEntry]]):
     model_config = ConfigDict(defer_build=True)
 
 
+def _listed(value: object) -> object:
+    """Return `C1, C3` as a list, as the line in a file of its own says it."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
 class RightEntry(Strict):
     """One right answer in right.yaml: it has either key of the last two, or both."""
 
@@ -327,7 +340,7 @@ class WrongEntry(RightEntry):
     """One wrong answer in wrong.yaml."""
 
     caught_by: Annotated[CheckName, Field(alias="caught by")]
-    breaks: list[RuleName] = []
+    breaks: Annotated[list[RuleName], BeforeValidator(_listed)] = []
 
 
 def schemas() -> dict[str, dict[str, Any]]:

@@ -153,10 +153,18 @@ def _load_exercise(around: _Around, places: Places, before: Mapping[str, str]) -
         data=_data(root, places, file.files, problems),
         shared=around.shared,
         lints=around.staff == root,
+        staff={rule: round(entry.points * 100) for rule, entry in file.rules.items()},
         caps={rule: round(points * 100) for rule, points in file.caps.items()},
         example=_example(file.example) if file.example else None,
         mistakes=_there(root / places.mistakes),
     )
+    unknown = [rule for rule in exercise.staff if rule not in exercise.contract] if exercise.task else []
+    problems += [
+        f"{where}: rules: there is no rule {rule} in {exercise.file_name}; its rules are {', '.join(exercise.contract)}"
+        for rule in unknown
+    ]
+    if sum(exercise.staff.values()) >= exercise.points:
+        problems.append(f"{where}: rules: staff gives all {file.points:g} points, or more; leave some for the checks")
     if problems:
         raise CourseError(*problems)
     return exercise
@@ -211,7 +219,34 @@ def _task(root: Path, places: Places, problems: list[str]) -> str:
 
 def contract_lines(task: str) -> dict[str, str]:
     """Return the numbered rules of a task: "C1  text", with continuation lines, by name."""
-    return {rule[1]: re.sub(r"\s*\n\s*", " ", rule[2].strip()) for rule in _RULES.finditer(task)}
+    return {rule[1]: _laid_out(rule[2], rule.start(2) - rule.start()) for rule in _RULES.finditer(task)}
+
+
+_ITEM = re.compile(r"(?:[-*•]|\d+[.)]) ")
+_DEEPER = 2
+"""So many columns more than the text of its rule make a line one of a matrix, a list or code."""
+
+
+def _laid_out(text: str, column: int) -> str:
+    """Join the lines of a rule, but for those that are indented further, as in a matrix, and the items of a list.
+
+    Args:
+        text: of the rule.
+        column: at which it begins.
+    """
+    first, *more = text.rstrip().split("\n")
+    joined, inside = [first.strip()], False
+    for line in more:
+        deeper = len(line) - len(line.lstrip()) - column
+        if deeper >= _DEEPER or _ITEM.match(line.lstrip()):
+            joined.append(f"    {' ' * max(0, deeper)}{line.strip()}")
+            inside = deeper < _DEEPER  # prose goes on in an item, and not behind a row of a matrix
+        elif len(joined) > 1 and not inside:
+            joined.append(f"    {line.strip()}")
+            inside = True
+        else:
+            joined[-1] += f" {line.strip()}"
+    return "\n".join(joined)
 
 
 def _zone(name: str | None, problems: list[str]) -> tzinfo | None:

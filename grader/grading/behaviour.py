@@ -13,6 +13,7 @@ inputs or of an answer's text is in it.
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import json
@@ -177,8 +178,18 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 def named_by(answer: Answer, reference: Path | None) -> frozenset[str]:
     """Return what a wrong answer's sentence names of its own code, and what the reference does not use."""
     quoted = {name for text in _QUOTED.findall(answer.sentence) for name in _NAME.findall(text)}
-    own = frozenset(quoted.intersection(names_used(answer.source)))
+    # `torch.mean(x, 0)` and `x.mean(0)` are one mistake, of a tensor by any name.
+    own = frozenset(quoted.intersection(names_used(answer.source)) - _given_in(answer.source))
     return own.difference(names_used(reference.read_bytes()) if own and reference is not None else ())
+
+
+def _given_in(source: bytes) -> set[str]:
+    """Return the names that a known answer chose itself: of variables and arguments, and of packages."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    roots = (each for node in nodes if isinstance(node, ast.Import) for each in node.names)
+    return names | {each.asname or each.name.split(".")[0] for each in roots}
 
 
 # -- sealed sentences --------------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ class _Task:
         self._passing = {id for id, trace in traces.items() if not trace.lost}
         self._failing = {id: trace for id, trace in traces.items() if trace.lost}
         self._ran: dict[int, Traces] = {}
-        self._names: frozenset[str] | None = None
+        self._names: dict[frozenset[str], frozenset[str]] = {}
         self._ran_with = setup.seed_of(submission.author)
         causes = Causes.of(graded.checks)
         self._suspects = suspects_of(graded.checks)
@@ -270,7 +270,7 @@ class _Task:
             return
         done = [first, *(_only(self.run(seed), group) for seed in SEALED_SEEDS[1:])]
         opened = behaviour.unsealed(id, done, mistakes)
-        told = {sentence: each for sentence, each in opened.items() if self._has(each.names)}
+        told = {sentence: each for sentence, each in opened.items() if self._has(each.names, group)}
         if told:
             called = {name.split(".")[0] for each in group for name in self._rows[each].outcome.called}
             changed = {name for each in told.values() for name in each.functions}
@@ -298,13 +298,20 @@ class _Task:
             mine = self.run(seed)
             parts = {answer: part & self._part(answer, seed, mine) for answer, part in parts.items()}
         shown = {answer: part for answer, part in parts.items() if part}
-        return {a: part for a, part in shown.items() if self._has(must_name(self._exercise, a, _only(mine, part)))}
+        return {
+            answer: part
+            for answer, part in shown.items()
+            if self._has(must_name(self._exercise, answer, _only(mine, part)), part)
+        }
 
-    def _has(self, names: Collection[str]) -> bool:
-        """Return whether these names occur in the code. Another process reads it, and only if need be."""
-        if names and self._names is None:
-            self._names = names_in(self._files)
-        return not names or (self._names is not None and self._names.issuperset(names))
+    def _has(self, names: Collection[str], checks: _Ids) -> bool:
+        """Return whether these names occur in the functions that these checks call. Another process reads, if need be."""
+        if not names:
+            return True
+        called = frozenset(name.split(".")[0] for id in checks for name in self._rows[id].outcome.called)
+        if called not in self._names:
+            self._names[called] = names_in(self._files, called)
+        return self._names[called].issuperset(names)
 
     def _part(self, answer: Answer, seed: int, mine: Traces, passing: _Ids = ()) -> frozenset[str]:
         """Return the failing checks in which a wrong answer does the same; none if it does anything else wrong."""

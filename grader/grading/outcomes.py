@@ -13,6 +13,7 @@ from grader.grading.plan import Work
 from grader.model import (
     Check,
     Exercise,
+    GradedCheck,
     GradedExercise,
     Mistake,
     Outcome,
@@ -83,7 +84,8 @@ class Outcomes:
     @classmethod
     def of(cls, graded: GradedExercise) -> Outcomes:
         """Return the outcomes of a graded exercise of which no check was left out."""
-        checks, outcomes = (tuple(getattr(row, part) for row in graded.checks) for part in ("check", "outcome"))
+        rows = [row for row in graded.checks if row.check.id not in graded.exercise.staff]
+        checks, outcomes = (tuple(getattr(row, part) for row in rows) for part in ("check", "outcome"))
         return cls(graded.state, checks, outcomes, **{name: getattr(graded, name) for name in _KEPT})
 
     def graded(self, exercise: Exercise) -> GradedExercise:
@@ -103,7 +105,8 @@ def graded_from(
     ran = {outcome.check: outcome for outcome in outcomes}
     # Points are divided among all checks, whichever ran: those of a check are the same every time.
     every = [ran.get(check.id) or Outcome(check.id, Verdict.NOT_RUN) for check in checks]
-    rows, withheld = score(exercise.points, checks, every, exercise.withheld.shares)
+    by_checks = exercise.points - sum(exercise.staff.values())
+    rows, withheld = score(by_checks, checks, every, exercise.withheld.shares)
     # A void check says nothing: neither that a value is right, nor that it is wrong.
     void = {
         row.check.id: replace(row, score=Score(row.score.possible, row.score.possible), set_by=VOID)
@@ -118,11 +121,33 @@ def graded_from(
     left_out = tuple(row for row in rows if row.check.id not in ran)
     rows = [row for row in rows if row.check.id in ran]
     verdicts = {row.verdict for row in rows}
+    by_staff = staff_rows(exercise)
+    total += sum((row.score for row in by_staff), Score(0, 0))
     # Of what is broken nobody knows; what needs hardware that is not here is nothing that the student could do.
     all_passed = not left_out and Verdict.PASSED in verdicts and verdicts <= {Verdict.PASSED, Verdict.NOT_RUN}
     full = PASSES_HERE if exercise.withheld.checks else "done"
     state = full if all_passed else "started"
+    rows += by_staff
     return GradedExercise(exercise, state, tuple(rows), total, withheld, output, left_out=left_out, held_by=held_by)
+
+
+BY_STAFF = "a person grades this; the points are not entered yet"
+"""The message of a rule whose points staff gives."""
+
+
+def staff_rows(exercise: Exercise) -> list[GradedCheck]:
+    """Return a row for each rule that a person grades: its points are undecided until overrides.csv has them.
+
+    Args:
+        exercise: the exercise.
+    """
+    rows = []
+    for rule, points in exercise.staff.items():
+        title = exercise.contract[rule].split("\n")[0]
+        check = Check(rule, exercise.id, title, rule, shown=True)
+        outcome = Outcome(rule, Verdict.NOT_RUN, BY_STAFF)
+        rows.append(GradedCheck(check, outcome, Score(0, points, points)))
+    return rows
 
 
 def graded_so_far(

@@ -25,13 +25,18 @@ def fault(error: Exception) -> str:
     return f"reading it failed ({type(error).__name__}: {error}); hand it in as plain text in UTF-8, or ask your staff"
 
 
-def names_used(source: bytes) -> Iterator[str]:
-    """Yield the names that a text uses, even as attributes, keywords and modules; none if it is not Python."""
+def names_used(source: bytes, functions: Collection[str] = ()) -> Iterator[str]:
+    """Yield the names that a text uses, even as attributes, keywords and modules; none if it is not Python.
+
+    Args:
+        source: the text.
+        functions: whose code counts, with all that it leads to by name; all of the text if none of them is defined.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
+    for node in (each for statement in _reached(tree, functions) for each in ast.walk(statement)):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str() as name):
                 yield name
@@ -39,6 +44,41 @@ def names_used(source: bytes) -> Iterator[str]:
                 yield name
             case ast.alias(name=name) | ast.ImportFrom(module=str() as name):
                 yield from name.split(".")
+
+
+def _reached(tree: ast.Module, functions: Collection[str]) -> Iterator[ast.stmt]:
+    """Yield the statements at the top that define functions, and those that they lead to by name."""
+    given: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in _given(statement):
+            given.setdefault(name, []).append(statement)
+    todo = [name for name in functions if name in given]
+    if not todo:
+        yield from tree.body
+        return
+    seen, passed = set(todo), set[int]()
+    while todo:
+        for statement in given[todo.pop()]:
+            if id(statement) in passed:
+                continue
+            passed.add(id(statement))
+            yield statement
+            names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            todo += [name for name in names if name in given and name not in seen]
+            seen |= names
+
+
+def _given(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement at the top gives a meaning."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (each.asname or each.name.split(".")[0] for each in names)
+        case _:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id
 
 
 def anonymous(source: bytes, people: Collection[str], known: Collection[str]) -> str:

@@ -145,10 +145,15 @@ def taken_in(
         yield reply.intake
 
 
-def names_in(files: Mapping[str, bytes]) -> frozenset[str]:
-    """Return the names that the code of a submission uses; none of what cannot be read within limits."""
+def names_in(files: Mapping[str, bytes], functions: Collection[str] = ()) -> frozenset[str]:
+    """Return the names that the code of a submission uses; none of what cannot be read within limits.
+
+    Args:
+        files: of the submission.
+        functions: whose code counts, with all that it leads to by name; none for all of it.
+    """
     with suppress(SubmissionError):
-        return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values())))).names)
+        return frozenset(_ask(Request(CPU_S, text=Text("names", tuple(files.values()), known=tuple(functions)))).names)
     return frozenset()
 
 
@@ -231,7 +236,7 @@ class Text:
         wanted: "names", "anonymous" or "tokens".
         files: the texts.
         people: names that must not stand in an anonymous one.
-        known: words that stay in it.
+        known: words that stay in it; of "names", the functions whose code counts.
     """
 
     wanted: str

@@ -48,7 +48,8 @@ def answer(request: Request, course: Sequence[Exercise]) -> Reply:
 
 def _of_text(text: Text) -> Reply:
     if text.wanted == "names":
-        return Reply(names=tuple(sorted({name for source in text.files for name in code.names_used(source)})))
+        names = {name for source in text.files for name in code.names_used(source, text.known)}
+        return Reply(names=tuple(sorted(names)))
     (source,) = text.files
     if text.wanted == "anonymous":
         return Reply(code=code.anonymous(source, text.people, text.known))

@@ -5,5 +5,6 @@ listener around the call stays in the check process. Every finding follows from 
 tree cannot decide passes: what such a check does at run time raises an error that names the probe.
 
 scope  a check file as a syntax tree, and what the names of its functions certainly are
+sizes  the sizes that stand in a check file
 lines  findings: checks that never run, what changes the check process alone, and what does not cross with a call
 """

@@ -128,6 +128,7 @@ class Exercise(PlannedExercise):
         par: the operations of the shortest known right answer, in an exercise for golf; else None.
         caps: by rule or by check, the hundredths of a point that the exercise earns at most while such a check is lost.
         void: ids of checks whose points everybody gets who handed in an answer.
+        staff: by rule, the hundredths of a point that a person gives.
     """
 
     number: str
@@ -153,6 +154,7 @@ class Exercise(PlannedExercise):
     values: tuple[str, ...] = ()
     caps: Mapping[str, int] = field(default_factory=dict)
     void: tuple[str, ...] = ()
+    staff: Mapping[str, int] = field(default_factory=dict)
     example: Picture | None = None
     par: int | None = None
 

@@ -250,6 +250,7 @@ class Causes:
         cause: the one that is shown in full, or None if none lost points.
         same: those that stop at the same cause.
         lost: the others that lost points, causes before consequences.
+        firsts: of these, the first of each other function than that of the cause.
         unwritten: those of functions that are not written yet, except for the cause.
         open: those of which nothing was decided.
         passed: those that passed.
@@ -258,6 +259,7 @@ class Causes:
     cause: GradedCheck | None
     same: tuple[GradedCheck, ...]
     lost: tuple[GradedCheck, ...]
+    firsts: tuple[GradedCheck, ...]
     unwritten: tuple[GradedCheck, ...]
     open: tuple[GradedCheck, ...]
     passed: tuple[GradedCheck, ...]
@@ -274,7 +276,19 @@ class Causes:
         rest = tuple(row for row in lost[1:] if row not in same and not _unwritten(row))
         unwritten = tuple(row for row in lost[1:] if row not in same and _unwritten(row))
         undecided = tuple(row for row in rows if not row.verdict.decided)
-        return cls(cause, same, rest, unwritten, undecided, tuple(row for row in rows if row.verdict is Verdict.PASSED))
+        functions = {function_of(cause)} if cause is not None else set[str]()
+        firsts = []
+        for row in rest:
+            if (name := function_of(row)) and name not in functions:
+                functions.add(name)
+                firsts.append(row)
+        passed = tuple(row for row in rows if row.verdict is Verdict.PASSED)
+        return cls(cause, same, rest, tuple(firsts), unwritten, undecided, passed)
+
+
+def function_of(row: GradedCheck) -> str:
+    """Return the function or class of the student's that a check called last; "" if it called none."""
+    return row.outcome.called[-1].split(".")[0] if row.outcome.called else ""
 
 
 def _rank(row: GradedCheck) -> tuple[int, ...]:

@@ -234,7 +234,8 @@ def facts_of(exercise: Exercise, runtime: Runtime, setup: Setup) -> Facts:
     checks = runtime.checks_of(exercise)
     shown = [check for check in checks if check.shown]
     hidden = [check.share for check in checks if not check.shown]
-    points = divide(exercise.points, [*(check.share for check in shown), sum(hidden)])[-1]
+    by_checks = exercise.points - sum(exercise.staff.values())
+    points = divide(by_checks, [*(check.share for check in shown), sum(hidden)])[-1]
     withheld = Withheld(len(hidden), sum(hidden), points)
     passed: Sequence[Outcome] = ()
     if exercise.reference is not None and shown:

@@ -12,7 +12,7 @@ import click
 
 from grader.model import Exercise, GradedExercise, Report, Verdict
 from grader.model.progress import Progress
-from grader.model.score import points_text
+from grader.model.score import counted, points_text
 from grader.report.console import Pace, Rate, Say, print_error
 from grader.report.safe import csv_text, for_csv, for_terminal
 from grader.report.schema import ExerciseEntry, ReportFile
@@ -33,6 +33,10 @@ def _named(author: str, names: Mapping[str, str]) -> str:
     return for_terminal(f"{author} {names.get(author, '')}".rstrip(), one_line=True)
 
 
+BY_HAND = "enter them in overrides.csv"
+"""Where staff writes the points of rules that no check examines."""
+
+
 def gradebook_lines(
     exercises: Sequence[Exercise], reports: Iterable[Report], names: Mapping[str, str]
 ) -> Iterator[str]:
@@ -45,6 +49,7 @@ def gradebook_lines(
     """
     yield "".join(f"{exercise.number:>{_CELL}}" for exercise in exercises) + f"{'total':>16}  author"
     verdicts: Counter[Verdict] = Counter()
+    by_staff: Counter[tuple[str, str]] = Counter()
     seen: set[str] = set()
     for report in reports:
         graded_of = {graded.exercise.id: graded for graded in report.exercises}
@@ -53,13 +58,18 @@ def gradebook_lines(
         row = "".join(f"{cell:>{_CELL}}" for cell in cells)
         for author in report.authors or (report.author,):
             yield f"{row}{score_text(report.total):>16}  {_named(author, names)}"
-        verdicts.update(row.verdict for graded in report.exercises for row in graded.checks)
+        for graded in report.exercises:
+            mine = [row for row in graded.checks if row.check.id in graded.exercise.staff]
+            verdicts.update(row.verdict for row in graded.checks if row not in mine)
+            by_staff.update((graded.exercise.number, row.check.id) for row in mine if not row.set_by)
     if signs := [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in seen]:
         yield "  ".join(["", *signs])
     # Undecided points look like lost ones in a column of numbers, so they are said in words.
     for verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.BROKEN):
         if count := verdicts[verdict]:
             yield f"{count} checks are {verdict.value.replace('_', ' ')}: their points are undecided, not lost"
+    for (number, rule), count in by_staff.items():
+        yield f"{number} {rule}: {counted(count, 'submission')} without the points that a person gives; {BY_HAND}"
 
 
 def cell_text(graded: GradedExercise | None) -> str:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from grader.model import GradedExercise, Picture, Report
 from grader.model.report import first_lines
-from grader.model.score import Causes, counted, points_text, standing_text
+from grader.model.score import counted, points_text, standing_text
 from grader.report import safe, words
 from grader.report.pictures import lines_of, sentence_of, title_of
 
@@ -51,13 +51,13 @@ CodeLine = tuple[int | None, str, bool]
 """A line of an author's file: its number, where its author sees numbers; its text; and whether it raised."""
 
 
-def page(report: Report, lines: Mapping[str, Sequence[CodeLine]] | None = None) -> str:
+def page(report: Report, lines: Mapping[tuple[str, str], Sequence[CodeLine]] | None = None) -> str:
     """Return a report as a page that stands by itself: no script, no other file.
 
     Args:
         report: the report.
-        lines: by exercise, what of the author's file is shown beside the cause; with it, the page is what is returned
-            after grading, and has the hints.
+        lines: by exercise and check, what of the author's file is shown beside a failure; with it, the page is what is
+            returned after grading, and has the hints.
     """
     return rendered("page.html", report=report, own_lines=lines or {}, with_hints=lines is not None)
 
@@ -148,7 +148,6 @@ def _environment() -> Environment:
         "drawn": lambda picture: Markup(svg_of(picture)),  # noqa: S704  ours
         "points_text": points_text,
         "printed": lambda output: "\n".join(first_lines(output, _MOST_OUTPUT_LINES)),
-        "causes_of": Causes.of,
         "standing_text": standing_text,
         "verdicts": words.VERDICTS,
     }

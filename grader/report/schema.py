@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, GetPydanticSchema, PlainSerializer
 from grader.model import Check, FinalScore, GradedCheck, GradedExercise, Outcome, Picture, Report, Score, Speed, Verdict
 from grader.model.files import adapter, to_json
 from grader.model.report import standing
-from grader.model.score import held_text, in_points
+from grader.model.score import function_of, held_text, in_points
 from grader.report.student_line import line_of
 from grader.report.words import diagnosis_text
 
@@ -80,12 +80,18 @@ class CheckEntry:
     picture: Picture | None = None
     line: Count | None = None
     set_by: str = ""
+    function: str = ""
 
     @classmethod
     def of(cls, row: GradedCheck, graded: GradedExercise, *, staff: bool) -> Self:
         """Make the entry for a graded check."""
         detail = row.outcome.detail if staff or row.check.shown else ""
-        others = {"verdict": row.outcome.verdict, "detail": detail, "line": line_of(row, graded)}
+        others = {
+            "verdict": row.outcome.verdict,
+            "detail": detail,
+            "line": line_of(row, graded),
+            "function": function_of(row),
+        }
         # The outcome before the check: both have a device, and the report has the one that student code saw.
         return _entry(cls, row, row.score, row.outcome, row.check, **others)
 
@@ -94,7 +100,9 @@ class CheckEntry:
         """The check as grading made it, as far as the report says."""
         score = Score(self.earned, self.possible, 0 if self.verdict.decided or self.set_by else self.possible)
         check = Check(self.id, "", self.title, self.contract, self.category, shown=self.shown)
-        outcome = Outcome(self.id, self.verdict, self.message, self.detail, self.seconds or 0.0, cause=self.cause)
+        called = (self.function,) if self.function else ()
+        seconds = self.seconds or 0.0
+        outcome = Outcome(self.id, self.verdict, self.message, self.detail, seconds, cause=self.cause, called=called)
         return GradedCheck(check, outcome, score, self.held_back, self.set_by)
 
 

@@ -21,5 +21,7 @@ def line_of(row: GradedCheck, graded: GradedExercise) -> int | None:
     raised = re.findall(rf"^ {{4}}(?:.*/)?(?:{file}), line (\d{{1,9}})\b", row.outcome.message, re.MULTILINE)
     if raised and 1 <= int(raised[-1]) <= place.lines:
         return int(raised[-1])
-    named = _NAMED.findall(f"{row.outcome.message}\n{graded.exercise.contract.get(check.contract, '')}")
+    called = [name.split(".")[0] for name in reversed(row.outcome.called)]
+    rule = graded.exercise.contract.get(check.contract, "")
+    named = [*_NAMED.findall(row.outcome.message.partition("\n")[0]), *called, *_NAMED.findall(rule)]
     return next((place.names[name] for name in named if name in place.names), None)

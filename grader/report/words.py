@@ -121,13 +121,14 @@ class Line:
 
 
 def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
-    """Yield the cause of what was lost in full, and the other checks in short: one thing to fix at a time."""
+    """Yield the first failure of each function in full, beginning with the cause of what was lost; others in short."""
     groups = Causes.of(rows)
     if groups.cause is not None:
         yield Line((groups.cause,), in_full=True)
     if count := len(groups.same):
         yield Line(groups.same, f"{count} more {'check fails' if count == 1 else 'checks fail'} for the same reason")
-    yield from (Line((row,)) for row in groups.lost)
+    # Of a file with many functions, what is wrong in each of them.
+    yield from (Line((row,), in_full=row in groups.firsts) for row in groups.lost)
     if count := len(groups.unwritten):
         text = f"{count} {'check needs' if count == 1 else 'checks need'} code that is not written yet"
         yield Line(groups.unwritten, text, Verdict.SKIPPED)
@@ -139,7 +140,14 @@ def in_short(rows: Sequence[GradedCheck]) -> Iterator[Line]:
 
 def has_more_messages(graded: GradedExercise) -> bool:
     """Return whether checks of written code lost points whose messages are not shown in short."""
-    return any(row.outcome.message for row in Causes.of(graded.checks).lost)
+    groups = Causes.of(graded.checks)
+    return any(row.outcome.message for row in groups.lost if row not in groups.firsts)
+
+
+def in_full(graded: GradedExercise) -> list[GradedCheck]:
+    """Return the checks whose messages are shown in short: the first failure of each function."""
+    groups = Causes.of(graded.checks)
+    return [*([groups.cause] if groups.cause else []), *groups.firsts]
 
 
 def mistake_texts(graded: GradedExercise, row: GradedCheck) -> list[str]:

@@ -287,3 +287,40 @@ def test_known_answers_run_once(home: Path, tmp_path: Path) -> None:
     runs = Counter(log.read_text().splitlines())
     assert len({line.split(" ", 1)[1] for line in runs}) == 6
     assert sum(runs.values()) - len(SEEDS) * len(runs) <= 2 * kills  # a run that was killed had two checks
+
+
+MANY = (
+    '''"""Double it."""
+
+
+def double(x):
+    """Double.
+
+'''
+    + "".join(f"    Line {k} of a long docstring.\n" for k in range(20))
+    + '''    """
+    return 3 * x
+
+
+def double_(x):
+    """Double in place."""
+    return x + 1
+'''
+)
+
+
+def test_the_first_failure_of_each_function_is_shown(tmp_path: Path, type_grade: WarmGrade) -> None:
+    """On the page with the code of the function, without its docstring; as Markdown and in the terminal, too."""
+    folder = tmp_path / "in" / "ada"
+    folder.mkdir(parents=True)
+    (folder / "double.py").write_text(MANY)
+    out = tmp_path / "out"
+    ran = type_grade("batch", str(tmp_path / "in"), "--out", str(out), "-j", "1", cwd=COURSES / "tiny")
+    assert ran.returncode == 0, ran.stderr
+    text = (out / "feedback" / "ada.html").read_text()
+    lines = re.findall(r'<span class="line(?: raised)?"><span class="nr">\d+</span>(.*)\n</span>', text)
+    assert lines == ["def double(x):", "    return 3 * x", "def double_(x):", "    return x + 1"]
+    markdown = (out / "feedback" / "ada.md").read_text()
+    assert markdown.count("\n#### ") == 2
+    shown = type_grade("double", "--submission", str(folder), cwd=COURSES / "tiny").stdout
+    assert "`double_`" in shown.replace("`double_(x)`", "") or shown.count("\n          C") >= 2, shown

@@ -27,12 +27,24 @@ from grader.check import (
     assert_view,
     assert_writes_show,
     check,
+    copies,
     shares_memory,
 )
 from grader.check.declare import Accelerator
 from grader.check.show import as_source, item_of, show
 from grader.connection.student import Student
 from grader.model import Device
+from grader.wire.frames import Unsupported
+
+
+def test_copies_refuses_what_cannot_be_sent() -> None:
+    """A function would come back as the same object, and a change of it would show in both."""
+    with pytest.raises(Unsupported, match="an object of type builtin_function_or_method cannot be sent"):
+        copies([1, len, None])
+    x = torch.ones(2)
+    (one, (view, _)) = copies(x, [x[:1], None])
+    assert shares_memory(one, view)
+    assert not shares_memory(one, x)
 
 
 def test_an_array_is_not_a_tensor() -> None:

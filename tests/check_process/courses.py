@@ -35,7 +35,7 @@ def course_of_one(root: Path, text: str, reference: str, shown: str, hidden: str
     """A course of one exercise, `task`."""
     for name, content in {
         "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules: [{folder: m, title: M, exercises: [task]}]\n",
-        "exercises/topics.yaml": "T1: {title: One}\n",
+        "exercises/topics.yaml": "T1: {name: One}\n",
         "exercises/m/README.md": "# M\n",
         "exercises/m/task/task.py": text,
         "exercises/m/task/exercise.yaml": (

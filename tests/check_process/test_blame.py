@@ -81,6 +81,7 @@ def test_no_answer_breaks_a_check(grade: Grade, answer: str) -> None:
     assert graded.score.earned == 0
     first = message(graded, "naive").split("\n")[0]
     assert first in {
+        *(["expected your `double` to return something, got None (is a `return` missing?)"] * (answer == "None")),
         "this check could not go on with what your code returned, or with an argument that it changed",
         "the result is not as expected",
     }

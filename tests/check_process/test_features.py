@@ -178,7 +178,7 @@ def write_course(root: Path) -> dict[str, str]:
     files = {
         "course.yaml": "title: T\nrequires: tensorgrade>=0.1\nmodules:\n"
         f"  - {{folder: m, title: M, exercises: [{', '.join(ids.values())}]}}\n",
-        "exercises/topics.yaml": "T1: {title: One}\n",
+        "exercises/topics.yaml": "T1: {name: One}\n",
         "exercises/m/README.md": "# M\n",
     }
     for number, (name, id) in enumerate(ids.items(), 1):

@@ -96,6 +96,13 @@ unknown:
 """
 
 
+def test_an_entry_names_rules_as_a_file_does(exercise: Exercise, tmp_path: Path) -> None:
+    """`breaks: C1, C3` is read in wrong.yaml, too, beside a list."""
+    entries = ENTRIES.replace("breaks: [C2]", "breaks: C1, C2")
+    (tmp_path / "wrong.yaml").write_text(entries)
+    assert read_answer(exercise, tmp_path / "wrong.yaml" / "triples").breaks == ("C1", "C2")
+
+
 def test_an_entry_is_the_reference_with_what_it_replaces(exercise: Exercise, tmp_path: Path) -> None:
     """Texts are replaced, definitions of the same names too; new definitions and imports are added."""
     file = tmp_path / "wrong.yaml"

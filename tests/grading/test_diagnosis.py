@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from support import FORK, grade_one
 
+from grader.course.answers import Answer
+from grader.grading.behaviour import named_by
 from grader.grading.diagnosis import Known, diagnose
 from grader.grading.store import open_store
+from grader.intake.code import names_used
+from grader.intake.collect import names_in
 from grader.model import Check, Course, Exercise, Submission
 from grader.model.messages import Part
 from grader.model.progress import Progress
@@ -196,6 +200,34 @@ def test_without_a_value_what_is_named_must_be_there(
     exercise = with_wrong(double, tmp_path, CALLS_FLOAT)
     text = f"import torch\n\n\ndef double(x):\n    return {code}\n\n\n{IN_PLACE}"
     assert diagnosed(fork_lane, exercise, text) == told
+
+
+def test_names_are_looked_up_in_the_function_that_fails() -> None:
+    """With what it leads to by name; of a file without such a function, everywhere."""
+    text = b"""import torch.nn.functional as F
+
+SIZE = torch.ones(3)
+
+def wrong(x): return helper(x) + SIZE
+
+def helper(x): return F.relu(x)
+
+def other(x): return [v.clone() for v in x]
+"""
+    assert {"relu", "functional", "ones"} <= set(names_used(text, ["wrong"]))
+    assert "clone" not in set(names_used(text, ["wrong"]))
+    assert "clone" in names_in({"a.py": text}, ["other"]) - names_in({"a.py": text}, ["wrong"])
+    assert "clone" in set(names_used(text)) & set(names_used(text, ["nothing"]))
+
+
+@pytest.mark.parametrize("said", ["`torch.mean(x, 0)`", "`x.mean(0)`", "`torch.mean(rows, 0)`"])
+def test_spellings_of_one_mistake_name_the_same(tmp_path: Path, said: str) -> None:
+    """A package and a variable of the answer's need not stand in the student's code; the function must."""
+    text = "import torch\n\ndef f(x):\n    rows = x * 1\n    return torch.mean(rows, 0)\n"
+    reference = tmp_path / "reference.py"
+    reference.write_text("def f(x):\n    return x.sum()\n")
+    answer = Answer(tmp_path / "wrong.py", text.encode(), f"You take {said}.", "values")
+    assert named_by(answer, reference) == {"mean"}
 
 
 def test_one_that_cannot_be_read_leaves_the_others(double: Exercise, fork_lane: Lane, tmp_path: Path) -> None:

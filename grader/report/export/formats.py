@@ -31,7 +31,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -77,6 +77,7 @@ class Item:
         seconds: how long it took, if students may know.
         line: where in the student's file, or None.
         is_cause: whether it is the one of its exercise to fix first.
+        in_full: whether it is the first failure of its function.
     """
 
     exercise: ExerciseEntry
@@ -90,6 +91,7 @@ class Item:
     seconds: float = 0.0
     line: int | None = None
     is_cause: bool = False
+    in_full: bool = False
 
     @property
     def name(self) -> str:
@@ -103,9 +105,10 @@ def items_of(report: ReportFile, *, points: bool = True) -> list[Item]:
 
 
 def _items(exercise: ExerciseEntry, *, points: bool) -> Iterator[Item]:
-    cause = Causes.of([row.graded for row in exercise.checks]).cause
+    causes = Causes.of([row.graded for row in exercise.checks])
     for row in exercise.checks:
-        yield _item(exercise, row, is_cause=row.graded is cause, points=points)
+        item = _item(exercise, row, is_cause=row.graded is causes.cause, points=points)
+        yield replace(item, in_full=item.is_cause or any(row.graded is each for each in causes.firsts))
     withheld, left_out = exercise.withheld, exercise.left_out
     if withheld.checks:
         what = f"{points_text(withheld.points)} points" if points else "more"

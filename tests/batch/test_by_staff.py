@@ -1,0 +1,79 @@
+"""Rules whose points a person gives: undecided until they are entered, kept by regrades, with a comment."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from support import COURSES, RIGHT, WarmGrade
+
+from grader.course.load import load_course
+from grader.model.errors import CourseError
+
+YAML = "exercises/01_basics/double/exercise.yaml"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """The pretend course; a person grades two of the ten points of `double`."""
+    root = Path(shutil.copytree(COURSES / "tiny", tmp_path / "course"))
+    starter = root / "exercises/01_basics/double/double.py"
+    starter.write_text(starter.read_text().replace("\nC1  ", "\nC9  Say in a comment why.\nC1  ", 1))
+    description = root / YAML
+    description.write_text(description.read_text() + "rules:\n  C9: {by: staff, points: 2}\n")
+    return root
+
+
+def double_of(out: Path, author: str) -> dict[str, object]:
+    """The exercise in an author's report."""
+    report = json.loads((out / "reports" / f"{author}.json").read_text())
+    found: dict[str, object] = next(one for one in report["exercises"] if one["id"] == "double")
+    return found
+
+
+def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, type_grade: WarmGrade) -> None:
+    """Batch, report and the class's page list what waits; a regrade keeps what was entered, and the comment."""
+    out = tmp_path / "out"
+    for name in ("ada", "bob"):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        (tmp_path / "in" / name / "double.py").write_text(RIGHT)
+    words = ("batch", str(tmp_path / "in"), "--out", str(out), "-j", "1")
+    ran = type_grade(*words, cwd=course)
+    assert ran.returncode == 0, ran.stderr
+    waits = "C9: 2 submissions without the points that a person gives; enter them in overrides.csv"
+    assert waits in " ".join(ran.stdout.split())
+    assert double_of(out, "ada")["score"] == {"earned": 8, "possible": 10, "undecided": 2}
+    (out / "overrides.csv").write_text("author,exercise,check,points,why\nada,double,C9,1.5,Good; say it shorter.\n")
+    for again in ((), ("--rerun", "all")):
+        ran = type_grade(*words, *again, cwd=course)
+        assert "C9: 1 submission without" in " ".join(ran.stdout.split())
+        exercise = double_of(out, "ada")
+        assert exercise["score"] == {"earned": 9.5, "possible": 10, "undecided": 0}
+        assert double_of(out, "bob")["score"] == {"earned": 8, "possible": 10, "undecided": 2}
+    assert "Good; say it shorter." in (out / "feedback" / "ada.html").read_text()
+    assert "not entered yet" not in (out / "feedback" / "ada.html").read_text()
+    shown = " ".join(type_grade("report", str(out), cwd=course).stdout.split())
+    assert "double C9: 1 submission without the points that a person gives" in shown
+    page = (out / "report.html").read_text()
+    assert "Graded by a person" in page and "bob" in page.partition("Graded by a person")[2].partition("<h2>")[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("{C7: {by: staff, points: 2}}", "rules: there is no rule C7"),
+        ("{C9: {by: staff, points: 10}}", "rules: staff gives all 10 points, or more"),
+        ("{C9: {by: nobody, points: 1}}", "rules.C9.by"),
+    ],
+)
+def test_wrong_entries_are_refused(course: Path, rules: str, said: str) -> None:
+    """A rule that does not exist, all points, another word than staff."""
+    path = course / YAML
+    path.write_text(path.read_text().partition("rules:")[0] + f"rules: {rules}\n")
+    try:
+        problems = [problem for item in load_course(course).broken for problem in item.problems]
+    except CourseError as error:
+        problems = list(error.problems)
+    assert any(said in problem for problem in problems), problems
