@@ -59,7 +59,7 @@ def is_stub(content: bytes, line: int) -> bool:
 
 
 def is_empty(content: bytes, name: str) -> bool:
-    """Return whether a function does nothing: `pass`, `...`, `return None`, and a docstring.
+    """Return whether a function does nothing: `pass`, `...` and a docstring.
 
     Args:
         content: of the file.
@@ -71,7 +71,7 @@ def is_empty(content: bytes, name: str) -> bool:
 
 def _does_nothing(statement: ast.stmt) -> bool:
     match statement:
-        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
     return False
 

@@ -72,7 +72,7 @@ def decide(
     """
     check, record, path = row.check, student.record, row.file.path
     ground = _ground(error, path, comparison, student)
-    unwritten = _unwritten(ground, student)
+    unwritten = _unwritten(ground, error, student)
     ground = unwritten or ground
     verdict, message, detail = ground.verdict, "", ""
     if verdict is Verdict.BROKEN:
@@ -108,9 +108,10 @@ def decide(
     )
 
 
-def _unwritten(ground: Ground, student: Connection) -> Ground | None:
+def _unwritten(ground: Ground, error: BaseException | None, student: Connection) -> Ground | None:
     """Say that a function is not written yet whose None made a check fail, and which does nothing else."""
-    if ground.verdict not in (Verdict.FAILED, Verdict.BROKEN) or not student.record.nothing:
+    by_none = ground.verdict is Verdict.FAILED or (ground.verdict is Verdict.BROKEN and "NoneType" in str(error))
+    if not by_none or not student.record.nothing:
         return None
     what = [*student.record.nothing][-1]
     name = what.rpartition("`")[0].rpartition("`")[2].split(".")[-1]

@@ -305,7 +305,7 @@ class _Task:
         }
 
     def _has(self, names: Collection[str], checks: _Ids) -> bool:
-        """Return whether these names occur in the functions that these checks call. Another process reads, if need be."""
+        """Return whether these names occur in the functions that these checks call. Another process reads them."""
         if not names:
             return True
         called = frozenset(name.split(".")[0] for id in checks for name in self._rows[id].outcome.called)

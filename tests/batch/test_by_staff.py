@@ -52,6 +52,7 @@ def test_points_wait_until_a_person_enters_them(course: Path, tmp_path: Path, ty
         exercise = double_of(out, "ada")
         assert exercise["score"] == {"earned": 9.5, "possible": 10, "undecided": 0}
         assert double_of(out, "bob")["score"] == {"earned": 8, "possible": 10, "undecided": 2}
+    type_grade("report", str(out), cwd=course)
     assert "Good; say it shorter." in (out / "feedback" / "ada.html").read_text()
     assert "not entered yet" not in (out / "feedback" / "ada.html").read_text()
     shown = " ".join(type_grade("report", str(out), cwd=course).stdout.split())

@@ -317,6 +317,7 @@ def test_the_first_failure_of_each_function_is_shown(tmp_path: Path, type_grade:
     out = tmp_path / "out"
     ran = type_grade("batch", str(tmp_path / "in"), "--out", str(out), "-j", "1", cwd=COURSES / "tiny")
     assert ran.returncode == 0, ran.stderr
+    type_grade("report", str(out), cwd=COURSES / "tiny")
     text = (out / "feedback" / "ada.html").read_text()
     lines = re.findall(r'<span class="line(?: raised)?"><span class="nr">\d+</span>(.*)\n</span>', text)
     assert lines == ["def double(x):", "    return 3 * x", "def double_(x):", "    return x + 1"]
